@@ -1,0 +1,1 @@
+//! Tools a model can call over a wink workspace.

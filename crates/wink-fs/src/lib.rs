@@ -1,0 +1,1 @@
+//! One filesystem protocol for AI agents.

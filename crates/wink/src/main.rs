@@ -1,0 +1,3 @@
+//! The wink binary.
+
+fn main() {}
