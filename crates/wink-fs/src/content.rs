@@ -1,0 +1,201 @@
+//! What a file holds, without holding it.
+
+use std::fmt;
+use std::io::{self, Read};
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::hash::ContentHash;
+
+/// How much of a file is read at a time; large enough for speed, small enough for bounded memory.
+const CHUNK: usize = 256 * 1024;
+
+/// Reads bytes at a position, from several threads at once.
+pub trait ReadAt: Send + Sync {
+    /// Reads some bytes at `offset`; zero bytes means that the content ends there.
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
+}
+
+#[cfg(unix)]
+impl ReadAt for std::fs::File {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        std::os::unix::fs::FileExt::read_at(self, buffer, offset)
+    }
+}
+
+/// Gives access to a file's content: bytes shared with whoever else has them, or an open file.
+///
+/// A clone is cheap and reads independently. What was opened stays readable when the file is replaced
+/// or deleted.
+///
+/// ```
+/// use wink_fs::Content;
+///
+/// let content = Content::from(&b"hello"[..]);
+/// let mut middle = [0; 3];
+/// assert_eq!(content.read_at(&mut middle, 1)?, 3);
+/// assert_eq!(&middle, b"ell");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Content(Repr);
+
+#[derive(Clone)]
+enum Repr {
+    Shared(Bytes),
+    Positional { source: Arc<dyn ReadAt>, len: u64 },
+}
+
+impl Content {
+    /// Wraps something that is read by position; `len` is its size when it was opened.
+    pub fn positional(source: Arc<dyn ReadAt>, len: u64) -> Self {
+        Self(Repr::Positional { source, len })
+    }
+
+    /// Returns the size in bytes; an open file that somebody writes to may have another by now.
+    pub fn len(&self) -> u64 {
+        match &self.0 {
+            Repr::Shared(bytes) => bytes.len() as u64,
+            Repr::Positional { len, .. } => *len,
+        }
+    }
+
+    /// Tells whether there are no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the bytes when they are in memory already, shared and not copied.
+    pub fn shared(&self) -> Option<&Bytes> {
+        match &self.0 {
+            Repr::Shared(bytes) => Some(bytes),
+            Repr::Positional { .. } => None,
+        }
+    }
+
+    /// Reads some bytes at `offset`; zero bytes means that the content ends there.
+    pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        match &self.0 {
+            Repr::Shared(bytes) => Ok(copy_from(bytes, buffer, offset)),
+            Repr::Positional { source, .. } => retry(|| source.read_at(buffer, offset)),
+        }
+    }
+
+    /// Reads at most `limit` bytes from `offset` on.
+    pub fn read_range(&self, offset: u64, limit: u64) -> io::Result<Bytes> {
+        let wanted = usize::try_from(limit.min(self.len().saturating_sub(offset)))
+            .map_err(|_| io::ErrorKind::OutOfMemory)?;
+        match &self.0 {
+            // `wanted` is zero where `offset` lies past the end, so the slice is in bounds.
+            Repr::Shared(_) if wanted == 0 => Ok(Bytes::new()),
+            Repr::Shared(bytes) => Ok(bytes.slice(offset as usize..offset as usize + wanted)),
+            Repr::Positional { .. } => self.read_copy(offset, wanted),
+        }
+    }
+
+    /// Reads everything there is into memory.
+    pub fn read_all(&self) -> io::Result<Bytes> {
+        self.read_range(0, u64::MAX)
+    }
+
+    /// Returns a reader from the first byte to the last one there is.
+    pub fn reader(&self) -> ContentReader<'_> {
+        ContentReader {
+            content: self,
+            offset: 0,
+        }
+    }
+
+    /// Hashes all bytes in bounded memory.
+    pub fn hash(&self) -> io::Result<ContentHash> {
+        let mut hasher = blake3::Hasher::new();
+        self.for_each_chunk(|chunk| {
+            hasher.update(chunk);
+            Ok(())
+        })?;
+        Ok(hasher.finalize().into())
+    }
+
+    /// Calls `visit` with all bytes in order, a bounded part at a time.
+    pub fn for_each_chunk(&self, mut visit: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+        if let Repr::Shared(bytes) = &self.0 {
+            return visit(bytes);
+        }
+        let mut buffer = vec![0; CHUNK.min(self.len() as usize + 1)];
+        let mut offset = 0;
+        loop {
+            match self.read_at(&mut buffer, offset)? {
+                0 => return Ok(()),
+                read => {
+                    visit(&buffer[..read])?;
+                    offset += read as u64;
+                }
+            }
+        }
+    }
+
+    fn read_copy(&self, offset: u64, wanted: usize) -> io::Result<Bytes> {
+        let mut buffer = vec![0; wanted];
+        let mut filled = 0;
+        while filled < wanted {
+            match self.read_at(&mut buffer[filled..], offset + filled as u64)? {
+                0 => break,
+                read => filled += read,
+            }
+        }
+        buffer.truncate(filled);
+        Ok(buffer.into())
+    }
+}
+
+fn copy_from(bytes: &[u8], buffer: &mut [u8], offset: u64) -> usize {
+    let start = usize::try_from(offset)
+        .unwrap_or(usize::MAX)
+        .min(bytes.len());
+    let count = buffer.len().min(bytes.len() - start);
+    buffer[..count].copy_from_slice(&bytes[start..start + count]);
+    count
+}
+
+fn retry(mut read: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
+    loop {
+        match read() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            result => return result,
+        }
+    }
+}
+
+impl From<Bytes> for Content {
+    fn from(bytes: Bytes) -> Self {
+        Self(Repr::Shared(bytes))
+    }
+}
+
+impl From<&'static [u8]> for Content {
+    fn from(bytes: &'static [u8]) -> Self {
+        Bytes::from_static(bytes).into()
+    }
+}
+
+impl fmt::Debug for Content {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Content({} bytes)", self.len())
+    }
+}
+
+/// Reads a [`Content`] from its start to its end.
+#[derive(Debug)]
+pub struct ContentReader<'a> {
+    content: &'a Content,
+    offset: u64,
+}
+
+impl Read for ContentReader<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.content.read_at(buffer, self.offset)?;
+        self.offset += read as u64;
+        Ok(read)
+    }
+}

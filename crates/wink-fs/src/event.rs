@@ -1,0 +1,112 @@
+//! What happened, for whoever wants to know.
+
+use std::fmt;
+
+use crate::filesystem::Removed;
+use crate::layer::{Call, Layer};
+use crate::path::TreePath;
+
+/// Tells of one successful change.
+///
+/// ```
+/// use std::sync::{Arc, Mutex};
+/// use wink_fs::{Event, MemoryBackend, Workspace};
+///
+/// let seen = Arc::new(Mutex::new(Vec::new()));
+/// let sink = seen.clone();
+/// let files = Workspace::builder(MemoryBackend::new())
+///     .observe(move |event| sink.lock().unwrap().push(event.clone()))
+///     .build();
+/// files.write("a.txt", "hello")?;
+/// assert!(matches!(seen.lock().unwrap()[0], Event::FileWritten { bytes_written: 5, .. }));
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+#[allow(missing_docs, reason = "the fields say what they are")]
+pub enum Event {
+    /// A file has new content.
+    FileWritten { path: TreePath, bytes_written: u64 },
+    /// A directory was made.
+    DirectoryCreated { path: TreePath },
+    /// A symbolic link was made.
+    LinkCreated { path: TreePath },
+    /// What is kept of a file's permissions changed.
+    ModeChanged { path: TreePath },
+    /// An entry was removed, with all that was below it.
+    FileDeleted {
+        path: TreePath,
+        files: u64,
+        directories: u64,
+    },
+    /// An entry moved, with all that is below it.
+    Renamed { from: TreePath, to: TreePath },
+}
+
+impl Event {
+    fn of(call: &Call<'_>, removed: Removed) -> Option<Self> {
+        Some(match *call {
+            Call::Put { path, staged, .. } => Self::FileWritten {
+                path: path.clone(),
+                bytes_written: staged.bytes_supplied(),
+            },
+            Call::CreateDir { path } => Self::DirectoryCreated { path: path.clone() },
+            Call::Symlink { path, .. } => Self::LinkCreated { path: path.clone() },
+            Call::SetMode { path, .. } => Self::ModeChanged { path: path.clone() },
+            Call::Remove { path, .. } => {
+                let Removed { files, directories } = removed;
+                Self::FileDeleted {
+                    path: path.clone(),
+                    files,
+                    directories,
+                }
+            }
+            Call::Rename { from, to, .. } => Self::Renamed {
+                from: from.clone(),
+                to: to.clone(),
+            },
+            _ => return None,
+        })
+    }
+}
+
+type Observer = Box<dyn Fn(&Event) + Send + Sync>;
+
+/// Tells observers of every change, in the order in which the changes happen.
+///
+/// ```
+/// use wink_fs::{Filesystem, Layered, MemoryBackend, Observers, TreePath};
+///
+/// let observers = Observers::default().and(|event| assert!(!format!("{event:?}").is_empty()));
+/// let mut files = Layered::new(MemoryBackend::new(), observers);
+/// files.create_dir(&TreePath::parse("src")?)?;
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+#[derive(Default)]
+pub struct Observers(Vec<Observer>);
+
+impl Observers {
+    /// Adds one that is told after those added before it.
+    #[must_use]
+    pub fn and(mut self, observer: impl Fn(&Event) + Send + Sync + 'static) -> Self {
+        self.0.push(Box::new(observer));
+        self
+    }
+}
+
+impl Layer for Observers {
+    fn after(&self, call: &Call<'_>, removed: Removed) {
+        if self.0.is_empty() {
+            return;
+        }
+        if let Some(event) = Event::of(call, removed) {
+            self.0.iter().for_each(|observer| observer(&event));
+        }
+    }
+}
+
+impl fmt::Debug for Observers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Observers({})", self.0.len())
+    }
+}

@@ -1,0 +1,285 @@
+//! What a tool is given: a tree that can be changed, and cannot go back in time.
+
+use std::sync::Arc;
+
+use crate::error::Result;
+use crate::hash::ContentHash;
+use crate::limits::Limits;
+use crate::path::{MountPoint, TreePath};
+use crate::staged::{Staged, Staging};
+use crate::tree::{FileMode, Tree};
+
+/// Says what must be true of a path for content to be put there.
+///
+/// ```
+/// use wink_fs::{ContentHash, PutCondition};
+///
+/// let condition = PutCondition::Unchanged(ContentHash::of(b"what I read"));
+/// assert_ne!(condition, PutCondition::Absent);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub enum PutCondition {
+    /// Nothing, or a file to be replaced, is there.
+    #[default]
+    AbsentOrFile,
+    /// Nothing is there; else AlreadyExists.
+    Absent,
+    /// A file with this content is there; else Conflict, which carries the hash of what is there.
+    Unchanged(ContentHash),
+}
+
+/// Says how safe a change is when the machine loses power.
+///
+/// ```
+/// assert!(wink_fs::Durability::Synced > wink_fs::Durability::Atomic);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+#[non_exhaustive]
+pub enum Durability {
+    /// Old or new content, never a mixture; which of the two is up to the system's cache.
+    #[default]
+    Atomic,
+    /// On the disk when the call returns.
+    Synced,
+}
+
+/// Says how content is put in place.
+///
+/// ```
+/// use wink_fs::{FileMode, PutCondition, PutOptions};
+///
+/// let options = PutOptions::default()
+///     .condition(PutCondition::Absent)
+///     .mode(FileMode::default().executable(true));
+/// assert_eq!(options.condition, PutCondition::Absent);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub struct PutOptions {
+    /// What must be true of the path.
+    pub condition: PutCondition,
+    /// The file's mode; unset keeps that of the file replaced, or the default for a new one.
+    pub mode: Option<FileMode>,
+    /// How safe the change must be when the call returns.
+    pub durability: Durability,
+}
+
+impl PutOptions {
+    /// Sets what must be true of the path.
+    #[must_use]
+    pub fn condition(mut self, condition: PutCondition) -> Self {
+        self.condition = condition;
+        self
+    }
+
+    /// Sets the file's mode.
+    #[must_use]
+    pub fn mode(mut self, mode: FileMode) -> Self {
+        self.mode = Some(mode);
+        self
+    }
+
+    /// Sets how safe the change must be when the call returns.
+    #[must_use]
+    pub fn durability(mut self, durability: Durability) -> Self {
+        self.durability = durability;
+        self
+    }
+}
+
+/// Says what putting content in place did.
+///
+/// ```
+/// use wink_fs::{Filesystem, MemoryBackend, PutOptions, Staged, TreePath};
+///
+/// let path = TreePath::parse("a.txt")?;
+/// let put = MemoryBackend::new().put(&path, &mut Staged::from_bytes("a"), &PutOptions::default())?;
+/// assert!(put.created);
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Put {
+    /// Whether no file was there before.
+    pub created: bool,
+    /// How safe the change is now.
+    pub durability: Durability,
+}
+
+impl Put {
+    /// Makes the result, for a backend.
+    pub fn new(created: bool, durability: Durability) -> Self {
+        Self {
+            created,
+            durability,
+        }
+    }
+}
+
+/// Says whether a directory goes together with what is in it.
+///
+/// ```
+/// assert_eq!(wink_fs::Recursion::default(), wink_fs::Recursion::OnlyEmpty);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Recursion {
+    /// A directory with entries is NotEmpty.
+    #[default]
+    OnlyEmpty,
+    /// A directory goes with everything below it, or not at all.
+    Recursive,
+}
+
+/// Counts what a removal took away, the named entry included.
+///
+/// ```
+/// let files = wink_fs::Workspace::memory();
+/// files.write("a/b/c.txt", "")?;
+/// let removed = files.delete_all("a")?;
+/// assert_eq!((removed.files, removed.directories), (1, 2));
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub struct Removed {
+    /// Files, links and everything else that is not a directory.
+    pub files: u64,
+    /// Directories.
+    pub directories: u64,
+}
+
+impl Removed {
+    /// Makes the result, for a backend.
+    pub fn new(files: u64, directories: u64) -> Self {
+        Self { files, directories }
+    }
+}
+
+/// Says whether a rename may take the place of what is there.
+///
+/// ```
+/// assert_eq!(wink_fs::Replacement::default(), wink_fs::Replacement::Refuse);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Replacement {
+    /// Anything at the new path is AlreadyExists.
+    #[default]
+    Refuse,
+    /// A file or link may be replaced by one, and an empty directory by a directory.
+    Replace,
+}
+
+/// Holds what a workspace says of itself.
+///
+/// ```
+/// use wink_fs::{Filesystem, MemoryBackend};
+///
+/// let files = MemoryBackend::new();
+/// assert_eq!(files.properties().root, "/");
+/// assert!(!files.properties().read_only);
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Properties {
+    /// What kind of backend it is: `in_memory`, `host`, and so on.
+    pub backend: &'static str,
+    /// Where the root is: `/` in memory, the directory's own path on a host. Not for a model.
+    pub root: String,
+    /// The absolute prefix a model may use.
+    pub mount_point: Option<MountPoint>,
+    /// Whether every change is refused.
+    pub read_only: bool,
+    /// What bounds the calls.
+    pub limits: Limits,
+}
+
+impl Properties {
+    /// Makes the value of a backend that bounds and refuses nothing.
+    pub fn new(backend: &'static str, root: impl Into<String>) -> Self {
+        let (root, limits) = (root.into(), Limits::unlimited());
+        Self {
+            backend,
+            root,
+            mount_point: None,
+            read_only: false,
+            limits,
+        }
+    }
+}
+
+/// Can be changed, one entry at a time.
+///
+/// # Contract
+///
+/// - A call that fails has changed nothing.
+/// - A reader sees an entry as it was before a change or as it is after it, never in between.
+/// - The root cannot be removed, renamed or replaced: PermissionDenied.
+/// - A new entry's parent must be there: NotFound where it is not, NotADirectory where the path passes
+///   through a file, PermissionDenied where it passes through a symbolic link.
+/// - A link is removed, renamed and replaced itself; what it points to is never touched.
+///
+/// ```
+/// use wink_fs::{Filesystem, MemoryBackend, PutOptions, Recursion, Staged, Tree, TreePath};
+///
+/// fn note(files: &mut dyn Filesystem) -> wink_fs::Result<()> {
+///     let path = TreePath::parse("note.txt")?;
+///     files.put(&path, &mut Staged::from_bytes("hello"), &PutOptions::default())?;
+///     files.remove(&path, Recursion::OnlyEmpty)?;
+///     Ok(())
+/// }
+///
+/// note(&mut MemoryBackend::new())?;
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+pub trait Filesystem: Tree {
+    /// Returns what the filesystem says of itself.
+    fn properties(&self) -> &Properties;
+
+    /// Starts writing content that nobody sees yet.
+    fn stage(&self) -> Result<Staging>;
+
+    /// Makes `staged` the content of the file at `path`, in one step.
+    ///
+    /// Where it fails, `staged` can be put again. Other names of a replaced file (hard links) keep the
+    /// old content. A directory is IsADirectory, a link PermissionDenied, anything else that is not a
+    /// file SpecialFile; under [`PutCondition::Absent`] all of them are AlreadyExists.
+    fn put(&mut self, path: &TreePath, staged: &mut Staged, options: &PutOptions) -> Result<Put>;
+
+    /// Makes one directory; anything that is there already is AlreadyExists.
+    fn create_dir(&mut self, path: &TreePath) -> Result<()>;
+
+    /// Makes a symbolic link, which is data: the target is any bytes but none, NUL, or over 4,095.
+    ///
+    /// Anything that is there already is AlreadyExists, a target that cannot be one InvalidArgument.
+    fn symlink(&mut self, path: &TreePath, target: &[u8]) -> Result<()>;
+
+    /// Changes what is kept of a file's permissions; only files have any.
+    fn set_mode(&mut self, path: &TreePath, mode: FileMode) -> Result<()>;
+
+    /// Removes an entry, of whatever kind.
+    fn remove(&mut self, path: &TreePath, recursion: Recursion) -> Result<Removed>;
+
+    /// Moves an entry, with all that is below it.
+    ///
+    /// A directory cannot go into itself: InvalidArgument. When replacing, a directory in the place of
+    /// something else is NotADirectory, something else in the place of a directory IsADirectory, and a
+    /// directory in the place of one that has entries NotEmpty.
+    fn rename(&mut self, from: &TreePath, to: &TreePath, replacement: Replacement) -> Result<()>;
+}
+
+/// Owns files; what a [`Workspace`](crate::Workspace) is made of.
+///
+/// ```
+/// use wink_fs::{Backend, Filesystem, MemoryBackend, Tree, TreePath};
+///
+/// let mut files = MemoryBackend::new();
+/// let live = files.live();
+/// files.create_dir(&TreePath::parse("src")?)?;
+/// assert_eq!(live.list(&TreePath::root())?.len(), 1);
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+pub trait Backend: Filesystem {
+    /// Returns a view of the files as they are at each call, usable while somebody else writes.
+    fn live(&self) -> Arc<dyn Tree>;
+}

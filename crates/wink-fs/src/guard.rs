@@ -1,0 +1,131 @@
+//! Limits and read-only, around any backend.
+
+use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::filesystem::Properties;
+use crate::layer::{Call, Layer};
+use crate::limits::Limits;
+use crate::path::{MountPoint, TreePath};
+use crate::tree::Tree;
+
+/// Keeps what an agent creates within [`Limits`], or refuses every change.
+///
+/// How much content one call may supply is checked where the call is made
+/// ([`ops::write`](crate::ops::write)), by the limits this layer announces.
+///
+/// ```
+/// use wink_fs::{ops, ErrorKind, Guard, Layered, Limits, MemoryBackend, TreePath, WriteOptions};
+///
+/// let mut files = Layered::new(MemoryBackend::new(), Guard::new(Limits::default()));
+/// let deep = TreePath::parse(&"d/".repeat(17))?;
+/// let error = ops::write(&mut files, &deep, "", &WriteOptions::default()).unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::TooLarge);
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Guard {
+    limits: Limits,
+    read_only: bool,
+    mount_point: Option<MountPoint>,
+}
+
+impl Guard {
+    /// Makes a guard that enforces limits.
+    pub fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            read_only: false,
+            mount_point: None,
+        }
+    }
+
+    /// Sets other limits.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Sets whether every change is refused.
+    #[must_use]
+    pub fn read_only(mut self, read_only: bool) -> Self {
+        self.read_only = read_only;
+        self
+    }
+
+    /// Announces the absolute prefix a model may use, in place of the backend's own.
+    #[must_use]
+    pub fn mount_point(mut self, mount_point: MountPoint) -> Self {
+        self.mount_point = Some(mount_point);
+        self
+    }
+
+    fn check_created(&self, tree: &dyn Tree, path: &TreePath, operation: Operation) -> Result<()> {
+        match self.excess(path) {
+            // What exists already, whoever made it, may be changed.
+            Some((kind, why)) if tree.stat(path).is_err() => {
+                Err(Error::new(operation, kind).with_path(path).with_detail(why))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Says which limit a path passes.
+    fn excess(&self, path: &TreePath) -> Option<(ErrorKind, String)> {
+        let Limits {
+            max_depth,
+            max_segment,
+            ascii_only,
+            ..
+        } = self.limits;
+        let (depth, longest) = (path.depth(), longest_segment(path));
+        if let Some(max) = max_depth.filter(|max| depth > *max) {
+            let why = format!(
+                "the path has {depth} segments and at most {max} are allowed (limit max_depth); \
+                 choose a shallower one"
+            );
+            return Some((ErrorKind::TooLarge, why));
+        }
+        if let Some(max) = max_segment.filter(|max| longest > *max) {
+            let why = format!(
+                "a segment of the path has {longest} characters and at most {max} are allowed \
+                 (limit max_segment); choose a shorter name"
+            );
+            return Some((ErrorKind::TooLarge, why));
+        }
+        (ascii_only && !path.as_bytes().is_ascii()).then(|| {
+            let why = "only ASCII is allowed in new paths (limit ascii_only); choose another name";
+            (ErrorKind::InvalidPath, why.into())
+        })
+    }
+}
+
+fn longest_segment(path: &TreePath) -> usize {
+    let characters = |segment| String::from_utf8_lossy(segment).chars().count();
+    path.segments().map(characters).max().unwrap_or(0)
+}
+
+impl Layer for Guard {
+    fn before(&self, tree: &dyn Tree, call: &Call<'_>) -> Result<()> {
+        if self.read_only && call.is_change() {
+            let error = Error::new(call.operation(), ErrorKind::ReadOnly);
+            return Err(match call.path() {
+                Some(path) => error.with_path(path),
+                None => error,
+            });
+        }
+        match call.created_path() {
+            Some(path) => self.check_created(tree, path, call.operation()),
+            None => Ok(()),
+        }
+    }
+
+    fn properties(&self, inner: &Properties) -> Properties {
+        let mut properties = inner.clone();
+        properties.limits = self.limits.clone();
+        properties.read_only |= self.read_only;
+        if self.mount_point.is_some() {
+            properties.mount_point.clone_from(&self.mount_point);
+        }
+        properties
+    }
+}

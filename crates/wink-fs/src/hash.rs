@@ -1,0 +1,60 @@
+//! The identity of a file's content.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::error::{Error, ErrorKind, Operation};
+
+/// Identifies a file's content: the BLAKE3 hash of all its bytes.
+///
+/// ```
+/// use wink_fs::ContentHash;
+///
+/// let hash = ContentHash::of(b"hello");
+/// assert_eq!(hash.to_string().parse::<ContentHash>()?, hash);
+/// assert!(hash.to_string().starts_with("ea8f163d"));
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ContentHash([u8; 32]);
+
+impl ContentHash {
+    /// Hashes bytes that are in memory.
+    pub fn of(bytes: &[u8]) -> Self {
+        blake3::hash(bytes).into()
+    }
+
+    /// Returns the 32 bytes of the hash.
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl From<blake3::Hash> for ContentHash {
+    fn from(hash: blake3::Hash) -> Self {
+        Self(hash.into())
+    }
+}
+
+impl FromStr for ContentHash {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        blake3::Hash::from_hex(text).map(Self::from).map_err(|_| {
+            Error::new(Operation::Resolve, ErrorKind::InvalidArgument)
+                .with_detail("a content hash is 64 hexadecimal digits, as read and stat return it")
+        })
+    }
+}
+
+impl fmt::Display for ContentHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&blake3::Hash::from(self.0).to_hex())
+    }
+}
+
+impl fmt::Debug for ContentHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ContentHash({self})")
+    }
+}

@@ -1,0 +1,56 @@
+//! Every number that bounds what an agent may do, in one place.
+
+/// Bounds what an agent creates and how much of a file one call returns.
+///
+/// The [guard](crate::Guard) enforces the first group on what an agent creates. Files that exist
+/// already, whatever their depth or size, are read, listed and changed as usual, and so are the files
+/// that result from an append. `None` means no bound.
+///
+/// ```
+/// use wink_fs::Limits;
+///
+/// let mut limits = Limits::default();
+/// limits.max_depth = Some(4);
+/// assert_eq!(limits.max_content, Some(48_000));
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Content supplied in one call: characters of text, or bytes where it is binary.
+    pub max_content: Option<u64>,
+    /// Segments of a path that is created.
+    pub max_depth: Option<usize>,
+    /// Characters of a segment that is created.
+    pub max_segment: Option<usize>,
+    /// Whether only ASCII may be used in a path that is created.
+    pub ascii_only: bool,
+    /// Lines of a page of text, when the caller does not say.
+    pub page_lines: u64,
+    /// Bytes of a page, of text or binary, when the caller does not say.
+    pub max_read_bytes: u64,
+}
+
+impl Limits {
+    /// Bounds nothing that is created; what an embedding program's own writes go by.
+    pub fn unlimited() -> Self {
+        Self {
+            max_content: None,
+            max_depth: None,
+            max_segment: None,
+            ..Self::default()
+        }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_content: Some(48_000),
+            max_depth: Some(16),
+            max_segment: Some(80),
+            ascii_only: false,
+            page_lines: 2_000,
+            max_read_bytes: 256 * 1024,
+        }
+    }
+}

@@ -1,0 +1,337 @@
+//! The backend that keeps everything in memory.
+
+mod node;
+mod state;
+
+use std::fmt;
+use std::io::{self, Write};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::SystemTime;
+
+use bytes::Bytes;
+
+use self::node::{Directory, File, Link, Node, Times};
+use self::state::State;
+use crate::clock::{Clock, SystemClock};
+use crate::content::Content;
+use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::filesystem::{
+    Backend, Durability, Filesystem, Properties, Put, PutCondition, PutOptions, Recursion, Removed,
+    Replacement,
+};
+use crate::hash::ContentHash;
+use crate::path::TreePath;
+use crate::refusal;
+use crate::staged::{Staged, StagedBody, Staging, StagingSink};
+use crate::tree::{Entry, FileMode, Kind, Stat, Tree};
+
+/// Keeps files in memory, as immutable nodes that captured states share.
+///
+/// Looking an entry up or changing it costs the depth of its path times the logarithm of the
+/// directories' width, whatever the number of files.
+///
+/// ```
+/// use wink_fs::{ops, MemoryBackend, Tree, TreePath, WriteOptions};
+///
+/// let mut files = MemoryBackend::new();
+/// let path = TreePath::parse("src/main.rs")?;
+/// ops::write(&mut files, &path, "fn main() {}", &WriteOptions::default())?;
+///
+/// let before = files.capture();
+/// ops::write(&mut files, &path, "", &WriteOptions::default())?;
+/// assert_eq!(before.open(&path)?.len(), 12);
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+pub struct MemoryBackend {
+    live: Arc<Live>,
+    clock: Arc<dyn Clock>,
+    properties: Properties,
+}
+
+/// The present state, locked for the length of one look or one change.
+struct Live(RwLock<State>);
+
+impl MemoryBackend {
+    /// Makes an empty filesystem.
+    pub fn new() -> Self {
+        Self::with_clock(Arc::new(SystemClock))
+    }
+
+    /// Makes an empty filesystem whose times come from `clock`.
+    pub fn with_clock(clock: Arc<dyn Clock>) -> Self {
+        let live = Arc::new(Live(RwLock::new(State::new(clock.now()))));
+        Self {
+            live,
+            clock,
+            properties: Properties::new("in_memory", "/"),
+        }
+    }
+
+    /// Returns the files as they are now, in constant time; later changes do not show in it.
+    pub fn capture(&self) -> Arc<dyn Tree> {
+        Arc::new(self.live.now())
+    }
+
+    /// Changes the state in one step, which either happens as a whole or not at all.
+    fn change<T>(&mut self, change: impl FnOnce(&mut State) -> Result<T>) -> Result<T> {
+        change(&mut self.live.write())
+    }
+}
+
+impl Live {
+    fn read(&self) -> RwLockReadGuard<'_, State> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, State> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn now(&self) -> State {
+        self.read().clone()
+    }
+}
+
+impl Tree for Live {
+    fn stat(&self, path: &TreePath) -> Result<Stat> {
+        self.read().stat(path)
+    }
+
+    fn list(&self, path: &TreePath) -> Result<Vec<Entry>> {
+        self.read().list(path)
+    }
+
+    fn open(&self, path: &TreePath) -> Result<Content> {
+        self.read().open(path)
+    }
+
+    fn read_link(&self, path: &TreePath) -> Result<Vec<u8>> {
+        self.read().read_link(path)
+    }
+
+    fn known_hash(&self, path: &TreePath) -> Option<ContentHash> {
+        self.read().known_hash(path)
+    }
+}
+
+impl Tree for MemoryBackend {
+    fn stat(&self, path: &TreePath) -> Result<Stat> {
+        self.live.stat(path)
+    }
+
+    fn list(&self, path: &TreePath) -> Result<Vec<Entry>> {
+        self.live.list(path)
+    }
+
+    fn open(&self, path: &TreePath) -> Result<Content> {
+        self.live.open(path)
+    }
+
+    fn read_link(&self, path: &TreePath) -> Result<Vec<u8>> {
+        self.live.read_link(path)
+    }
+
+    fn known_hash(&self, path: &TreePath) -> Option<ContentHash> {
+        self.live.known_hash(path)
+    }
+}
+
+impl Filesystem for MemoryBackend {
+    fn properties(&self) -> &Properties {
+        &self.properties
+    }
+
+    fn stage(&self) -> Result<Staging> {
+        Ok(Staging::new(Box::new(Buffer::default())))
+    }
+
+    fn put(&mut self, path: &TreePath, staged: &mut Staged, options: &PutOptions) -> Result<Put> {
+        let content = staged
+            .content()
+            .read_all()
+            .map_err(|e| unreadable(path, e))?;
+        let (hash, now) = (staged.hash(), self.clock.now());
+        self.change(|state| {
+            let place = state.find_place(Operation::Write, path)?;
+            let old = replaced_file(place, path, options.condition)?;
+            let file = successor(old.as_deref(), content, hash, options.mode, now);
+            state.set(path, Some(Node::File(Arc::new(file))), now);
+            Ok(Put::new(old.is_none(), Durability::Atomic))
+        })
+    }
+
+    fn create_dir(&mut self, path: &TreePath) -> Result<()> {
+        let now = self.clock.now();
+        let node = Node::Directory(Arc::new(Directory::new(now)));
+        self.change(|state| create(state, Operation::Mkdir, path, node, now))
+    }
+
+    fn symlink(&mut self, path: &TreePath, target: &[u8]) -> Result<()> {
+        refusal::check_target(path, target)?;
+        let now = self.clock.now();
+        let node = Node::Link(Arc::new(Link {
+            target: target.into(),
+            times: Times::new(now),
+        }));
+        self.change(|state| create(state, Operation::Symlink, path, node, now))
+    }
+
+    fn set_mode(&mut self, path: &TreePath, mode: FileMode) -> Result<()> {
+        let now = self.clock.now();
+        self.change(|state| {
+            let mut node = state.find(Operation::SetMode, path)?;
+            refusal::check_file(Operation::SetMode, path, node.kind())?;
+            if let Node::File(file) = &mut node {
+                Arc::make_mut(file).mode = mode;
+            }
+            state.set(path, Some(node), now);
+            Ok(())
+        })
+    }
+
+    fn remove(&mut self, path: &TreePath, recursion: Recursion) -> Result<Removed> {
+        refusal::check_not_root(Operation::Delete, path)?;
+        let now = self.clock.now();
+        self.change(|state| {
+            let node = state.find(Operation::Delete, path)?;
+            if recursion == Recursion::OnlyEmpty && node.has_entries() {
+                return Err(Error::new(Operation::Delete, ErrorKind::NotEmpty).with_path(path));
+            }
+            state.set(path, None, now);
+            Ok(node.count())
+        })
+    }
+
+    fn rename(&mut self, from: &TreePath, to: &TreePath, replacement: Replacement) -> Result<()> {
+        refusal::check_not_root(Operation::Rename, from)?;
+        refusal::check_not_root(Operation::Rename, to)?;
+        let now = self.clock.now();
+        self.change(|state| {
+            let node = state.find(Operation::Rename, from)?;
+            if node.kind() == Kind::Directory && from != to && to.starts_with(from) {
+                return Err(refusal::into_itself(Operation::Rename, from));
+            }
+            let place = state.find_place(Operation::Rename, to)?;
+            check_replacement(&node, place.as_ref(), from, to, replacement)?;
+            state.set(from, None, now);
+            state.set(to, Some(node), now);
+            Ok(())
+        })
+    }
+}
+
+impl Backend for MemoryBackend {
+    fn live(&self) -> Arc<dyn Tree> {
+        self.live.clone()
+    }
+}
+
+impl Default for MemoryBackend {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for MemoryBackend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemoryBackend").finish_non_exhaustive()
+    }
+}
+
+fn unreadable(path: &TreePath, error: io::Error) -> Error {
+    Error::system(Operation::Write, error).with_path(path)
+}
+
+/// Puts a node where nothing is yet.
+fn create(
+    state: &mut State,
+    operation: Operation,
+    path: &TreePath,
+    node: Node,
+    now: SystemTime,
+) -> Result<()> {
+    if state.find_place(operation, path)?.is_some() {
+        return Err(Error::new(operation, ErrorKind::AlreadyExists).with_path(path));
+    }
+    state.set(path, Some(node), now);
+    Ok(())
+}
+
+/// Returns the file whose place new content may take, after checking the condition.
+fn replaced_file(
+    place: Option<Node>,
+    path: &TreePath,
+    condition: PutCondition,
+) -> Result<Option<Arc<File>>> {
+    if place.is_some() && condition == PutCondition::Absent {
+        return Err(Error::new(Operation::Write, ErrorKind::AlreadyExists).with_path(path));
+    }
+    if let Some(node) = &place {
+        refusal::check_file(Operation::Write, path, node.kind())?;
+    }
+    let file = place.and_then(Node::into_file);
+    match condition {
+        PutCondition::Unchanged(hash) if file.as_ref().map(|file| file.hash) != Some(hash) => {
+            Err(refusal::conflict(path, file.map(|file| file.hash)))
+        }
+        _ => Ok(file),
+    }
+}
+
+fn successor(
+    old: Option<&File>,
+    content: Bytes,
+    hash: ContentHash,
+    mode: Option<FileMode>,
+    now: SystemTime,
+) -> File {
+    let mode = mode.or(old.map(|old| old.mode)).unwrap_or_default();
+    let created = old.map_or(now, |old| old.times.created);
+    File {
+        content,
+        hash,
+        mode,
+        times: Times {
+            created,
+            modified: now,
+        },
+    }
+}
+
+fn check_replacement(
+    moved: &Node,
+    place: Option<&Node>,
+    from: &TreePath,
+    to: &TreePath,
+    replacement: Replacement,
+) -> Result<()> {
+    let Some(there) = place else { return Ok(()) };
+    if replacement == Replacement::Refuse {
+        return Err(Error::new(Operation::Rename, ErrorKind::AlreadyExists).with_path(to));
+    }
+    refusal::check_replaceable(moved.kind(), there.kind(), to)?;
+    if there.has_entries() && from != to {
+        return Err(Error::new(Operation::Rename, ErrorKind::NotEmpty).with_path(to));
+    }
+    Ok(())
+}
+
+/// Collects staged bytes.
+#[derive(Default)]
+struct Buffer(Vec<u8>);
+
+impl Write for Buffer {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl StagingSink for Buffer {
+    fn finish(self: Box<Self>) -> io::Result<Box<dyn StagedBody>> {
+        Ok(Box::new(Bytes::from(self.0)))
+    }
+}

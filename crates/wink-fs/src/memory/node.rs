@@ -1,0 +1,143 @@
+//! The immutable nodes a state in memory is made of.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use bytes::Bytes;
+use imbl::OrdMap;
+
+use crate::filesystem::Removed;
+use crate::hash::ContentHash;
+use crate::path::Name;
+use crate::tree::{Entry, FileMode, Kind, Stat};
+
+/// One entry; a clone shares it.
+#[derive(Clone)]
+pub(super) enum Node {
+    File(Arc<File>),
+    Directory(Arc<Directory>),
+    Link(Arc<Link>),
+}
+
+#[derive(Clone)]
+pub(super) struct File {
+    pub(super) content: Bytes,
+    pub(super) hash: ContentHash,
+    pub(super) mode: FileMode,
+    pub(super) times: Times,
+}
+
+#[derive(Clone)]
+pub(super) struct Directory {
+    pub(super) children: OrdMap<Name, Node>,
+    pub(super) times: Times,
+}
+
+#[derive(Clone)]
+pub(super) struct Link {
+    pub(super) target: Box<[u8]>,
+    pub(super) times: Times,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Times {
+    pub(super) created: SystemTime,
+    pub(super) modified: SystemTime,
+}
+
+impl Times {
+    pub(super) fn new(now: SystemTime) -> Self {
+        Self {
+            created: now,
+            modified: now,
+        }
+    }
+}
+
+impl Directory {
+    pub(super) fn new(now: SystemTime) -> Self {
+        Self {
+            children: OrdMap::new(),
+            times: Times::new(now),
+        }
+    }
+}
+
+impl Node {
+    pub(super) fn kind(&self) -> Kind {
+        match self {
+            Self::File(_) => Kind::File,
+            Self::Directory(_) => Kind::Directory,
+            Self::Link(_) => Kind::Symlink,
+        }
+    }
+
+    pub(super) fn stat(&self) -> Stat {
+        let mut stat = Stat::new(self.kind(), self.size());
+        if let Self::File(file) = self {
+            stat.mode = file.mode;
+        }
+        let times = self.times();
+        stat.created_at = Some(times.created);
+        stat.modified_at = Some(times.modified);
+        stat
+    }
+
+    /// Returns a file's content, and nothing for everything else.
+    pub(super) fn content(&self) -> Bytes {
+        match self {
+            Self::File(file) => file.content.clone(),
+            Self::Directory(_) | Self::Link(_) => Bytes::new(),
+        }
+    }
+
+    pub(super) fn into_file(self) -> Option<Arc<File>> {
+        match self {
+            Self::File(file) => Some(file),
+            Self::Directory(_) | Self::Link(_) => None,
+        }
+    }
+
+    /// Returns a directory's entries in order, and nothing for everything else.
+    pub(super) fn entries(&self) -> Vec<Entry> {
+        let entry = |(name, node): (&Name, &Self)| Entry::new(name.clone(), node.kind());
+        match self {
+            Self::Directory(directory) => directory.children.iter().map(entry).collect(),
+            Self::File(_) | Self::Link(_) => Vec::new(),
+        }
+    }
+
+    pub(super) fn has_entries(&self) -> bool {
+        matches!(self, Self::Directory(directory) if !directory.children.is_empty())
+    }
+
+    /// Counts the node and all that is below it.
+    pub(super) fn count(&self) -> Removed {
+        let Self::Directory(directory) = self else {
+            return Removed::new(1, 0);
+        };
+        directory
+            .children
+            .values()
+            .map(Self::count)
+            .fold(Removed::new(0, 1), |sum, child| {
+                Removed::new(sum.files + child.files, sum.directories + child.directories)
+            })
+    }
+
+    fn size(&self) -> u64 {
+        match self {
+            Self::File(file) => file.content.len() as u64,
+            Self::Directory(_) => 0,
+            Self::Link(link) => link.target.len() as u64,
+        }
+    }
+
+    fn times(&self) -> Times {
+        match self {
+            Self::File(file) => file.times,
+            Self::Directory(directory) => directory.times,
+            Self::Link(link) => link.times,
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! A whole state in memory: a root, looked at and replaced by paths.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use super::node::{Directory, Node};
+use crate::content::Content;
+use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::hash::ContentHash;
+use crate::path::TreePath;
+use crate::refusal;
+use crate::tree::{Entry, Stat, Tree};
+
+/// The files at one moment; a clone shares everything.
+#[derive(Clone)]
+pub(super) struct State {
+    root: Arc<Directory>,
+}
+
+/// Why the walk to a path ended early.
+enum Obstacle {
+    Missing,
+    File,
+    Link,
+}
+
+impl State {
+    pub(super) fn new(now: SystemTime) -> Self {
+        Self {
+            root: Arc::new(Directory::new(now)),
+        }
+    }
+
+    /// Finds an entry that is to be looked at.
+    pub(super) fn find(&self, operation: Operation, path: &TreePath) -> Result<Node> {
+        self.walk(path.segments())
+            .map_err(|obstacle| match obstacle {
+                Obstacle::Link => Error::through_link(operation, path),
+                Obstacle::Missing | Obstacle::File => {
+                    Error::new(operation, ErrorKind::NotFound).with_path(path)
+                }
+            })
+    }
+
+    /// Finds what is at the place of an entry that is to be made, whose parent must be there.
+    pub(super) fn find_place(&self, operation: Operation, path: &TreePath) -> Result<Option<Node>> {
+        let Some((parent, name)) = path.split() else {
+            return Ok(Some(Node::Directory(self.root.clone())));
+        };
+        let parent = parent.split(|b| *b == b'/').filter(|s| !s.is_empty());
+        match self.walk(parent) {
+            Ok(Node::Directory(directory)) => Ok(directory.children.get(name).cloned()),
+            Ok(Node::File(_)) | Err(Obstacle::File) => {
+                Err(Error::new(operation, ErrorKind::NotADirectory).with_path(path))
+            }
+            Ok(Node::Link(_)) | Err(Obstacle::Link) => Err(Error::through_link(operation, path)),
+            Err(Obstacle::Missing) => Err(refusal::no_parent(operation, path)),
+        }
+    }
+
+    fn walk<'a>(&self, segments: impl Iterator<Item = &'a [u8]>) -> Result<Node, Obstacle> {
+        let mut directory = &self.root;
+        let mut segments = segments.peekable();
+        while let Some(segment) = segments.next() {
+            let child = directory.children.get(segment).ok_or(Obstacle::Missing)?;
+            match child {
+                Node::Directory(next) => directory = next,
+                _ if segments.peek().is_none() => return Ok(child.clone()),
+                Node::File(_) => return Err(Obstacle::File),
+                Node::Link(_) => return Err(Obstacle::Link),
+            }
+        }
+        Ok(Node::Directory(directory.clone()))
+    }
+
+    /// Sets or takes away the entry at a path whose parent is there, and returns what was there.
+    pub(super) fn set(
+        &mut self,
+        path: &TreePath,
+        node: Option<Node>,
+        now: SystemTime,
+    ) -> Option<Node> {
+        let name = path.name()?;
+        let directory = self.parent_mut(path)?;
+        directory.times.modified = now;
+        match node {
+            Some(node) => directory.children.insert(name, node),
+            None => directory.children.remove(&name),
+        }
+    }
+
+    /// Returns the directory that holds a path, copying only what a captured state still shares.
+    fn parent_mut(&mut self, path: &TreePath) -> Option<&mut Directory> {
+        let mut directory = Arc::make_mut(&mut self.root);
+        let depth = path.depth();
+        for segment in path.segments().take(depth.saturating_sub(1)) {
+            match directory.children.get_mut(segment)? {
+                Node::Directory(next) => directory = Arc::make_mut(next),
+                Node::File(_) | Node::Link(_) => return None,
+            }
+        }
+        Some(directory)
+    }
+}
+
+impl Tree for State {
+    fn stat(&self, path: &TreePath) -> Result<Stat> {
+        Ok(self.find(Operation::Stat, path)?.stat())
+    }
+
+    fn list(&self, path: &TreePath) -> Result<Vec<Entry>> {
+        let node = self.find(Operation::List, path)?;
+        refusal::check_directory(path, node.kind())?;
+        Ok(node.entries())
+    }
+
+    fn open(&self, path: &TreePath) -> Result<Content> {
+        let node = self.find(Operation::Read, path)?;
+        refusal::check_file(Operation::Read, path, node.kind())?;
+        Ok(node.content().into())
+    }
+
+    fn read_link(&self, path: &TreePath) -> Result<Vec<u8>> {
+        match self.find(Operation::Read, path)? {
+            Node::Link(link) => Ok(link.target.to_vec()),
+            Node::File(_) | Node::Directory(_) => Err(refusal::not_a_link(path)),
+        }
+    }
+
+    fn known_hash(&self, path: &TreePath) -> Option<ContentHash> {
+        match self.walk(path.segments()) {
+            Ok(Node::File(file)) => Some(file.hash),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! Pages of a file, as text and as bytes.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+
+use super::page::{self, RawPage, Wanted};
+use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::limits::Limits;
+use crate::path::TreePath;
+use crate::tree::Tree;
+
+/// Says how much of a file is wanted.
+///
+/// ```
+/// assert_eq!(wink_fs::PageLimit::default(), wink_fs::PageLimit::Usual);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub enum PageLimit {
+    /// What the workspace's [limits](Limits) say.
+    #[default]
+    Usual,
+    /// At most so many lines (and the usual bytes), or exactly so many bytes.
+    Count(u64),
+    /// Everything from the offset on, whatever its size.
+    All,
+}
+
+/// Says which part of a file is wanted, in lines for text and in bytes for bytes.
+///
+/// ```
+/// use wink_fs::{PageLimit, ReadOptions, Workspace};
+///
+/// let files = Workspace::memory();
+/// files.write("numbers", "0\n1\n2\n3\n")?;
+/// let page = files.read_with("numbers", &ReadOptions::default().offset(1).limit(PageLimit::Count(2)))?;
+/// assert_eq!(page.content, "1\n2\n");
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct ReadOptions {
+    /// The first line or byte wanted, counted from 0.
+    pub offset: u64,
+    /// How much is wanted.
+    pub limit: PageLimit,
+    /// The text's encoding; anything but `utf-8` is Unsupported.
+    pub encoding: Cow<'static, str>,
+}
+
+impl ReadOptions {
+    /// Sets the first line or byte wanted, counted from 0.
+    #[must_use]
+    pub fn offset(mut self, offset: u64) -> Self {
+        self.offset = offset;
+        self
+    }
+
+    /// Sets how much is wanted.
+    #[must_use]
+    pub fn limit(mut self, limit: PageLimit) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    /// Sets the text's encoding.
+    #[must_use]
+    pub fn encoding(mut self, encoding: impl Into<Cow<'static, str>>) -> Self {
+        self.encoding = encoding.into();
+        self
+    }
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        Self {
+            offset: 0,
+            limit: PageLimit::Usual,
+            encoding: Cow::Borrowed("utf-8"),
+        }
+    }
+}
+
+/// Holds a page of a text file; its lines are as they are in the file, endings included.
+///
+/// ```
+/// let files = wink_fs::Workspace::memory();
+/// files.write("a.txt", "one\r\ntwo")?;
+/// let page = files.read("a.txt")?;
+/// assert_eq!(page.content, "one\r\ntwo");
+/// assert_eq!((page.total_lines, page.limit, page.truncated), (2, 2, false));
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct TextPage {
+    /// The lines.
+    pub content: String,
+    /// The file.
+    pub path: TreePath,
+    /// How many lines the file has.
+    pub total_lines: u64,
+    /// The first line of the page, counted from 0.
+    pub offset: u64,
+    /// How many lines the page has.
+    pub limit: u64,
+    /// Whether lines remain after the page.
+    pub truncated: bool,
+}
+
+/// Holds a range of a file's bytes.
+///
+/// ```
+/// let files = wink_fs::Workspace::memory();
+/// files.write_bytes("a.bin", &b"\xff\x00"[..])?;
+/// let page = files.read_bytes("a.bin")?;
+/// assert_eq!((&page.content[..], page.total_bytes), (&b"\xff\x00"[..], 2));
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct BytePage {
+    /// The bytes.
+    pub content: Bytes,
+    /// The file.
+    pub path: TreePath,
+    /// How many bytes the file has.
+    pub total_bytes: u64,
+    /// The first byte of the range, counted from 0.
+    pub offset: u64,
+    /// Whether bytes remain after the range.
+    pub truncated: bool,
+}
+
+/// Reads a page of lines of a text file.
+///
+/// Whether it is text is judged on the page alone: NotText where the page is not UTF-8. A page is cut
+/// after whole lines; one line over `max_read_bytes` is TooLarge, and the error says where it starts.
+pub fn read(
+    tree: &dyn Tree,
+    path: &TreePath,
+    options: &ReadOptions,
+    limits: &Limits,
+) -> Result<TextPage> {
+    check_encoding(path, &options.encoding)?;
+    let content = tree.open(path)?;
+    let raw = page::cut(&content, wanted(options, limits)).map_err(|error| failed(path, error))?;
+    if let Some(at) = raw.oversized_at {
+        return Err(oversized(path, options.offset, at, limits));
+    }
+    text_page(path, options.offset, raw)
+}
+
+/// Reads a range of a file's bytes.
+pub fn read_bytes(
+    tree: &dyn Tree,
+    path: &TreePath,
+    options: &ReadOptions,
+    limits: &Limits,
+) -> Result<BytePage> {
+    let content = tree.open(path)?;
+    let limit = match options.limit {
+        PageLimit::Usual => limits.max_read_bytes,
+        PageLimit::Count(bytes) => bytes,
+        PageLimit::All => u64::MAX,
+    };
+    let offset = options.offset;
+    let bytes = content
+        .read_range(offset, limit)
+        .map_err(|error| failed(path, error))?;
+    let total_bytes = content.len();
+    let truncated = offset.saturating_add(bytes.len() as u64) < total_bytes;
+    Ok(BytePage {
+        content: bytes,
+        path: path.clone(),
+        total_bytes,
+        offset,
+        truncated,
+    })
+}
+
+fn check_encoding(path: &TreePath, encoding: &str) -> Result<()> {
+    if ["utf-8", "utf8"]
+        .iter()
+        .any(|known| known.eq_ignore_ascii_case(encoding))
+    {
+        return Ok(());
+    }
+    Err(Error::new(Operation::Read, ErrorKind::Unsupported)
+        .with_path(path)
+        .with_detail("only utf-8 text is read as text; use read_bytes for everything else"))
+}
+
+fn wanted(options: &ReadOptions, limits: &Limits) -> Wanted {
+    let (lines, bytes) = match options.limit {
+        PageLimit::Usual => (limits.page_lines, limits.max_read_bytes),
+        PageLimit::Count(lines) => (lines, limits.max_read_bytes),
+        PageLimit::All => (u64::MAX, u64::MAX),
+    };
+    Wanted {
+        offset: options.offset,
+        lines,
+        bytes,
+    }
+}
+
+fn text_page(path: &TreePath, offset: u64, raw: RawPage) -> Result<TextPage> {
+    let RawPage {
+        bytes,
+        lines,
+        total_lines,
+        ..
+    } = raw;
+    let content = String::from_utf8(bytes)
+        .map_err(|_| Error::new(Operation::Read, ErrorKind::NotText).with_path(path))?;
+    let truncated = offset.saturating_add(lines) < total_lines;
+    Ok(TextPage {
+        content,
+        path: path.clone(),
+        total_lines,
+        offset,
+        limit: lines,
+        truncated,
+    })
+}
+
+fn oversized(path: &TreePath, line: u64, at: u64, limits: &Limits) -> Error {
+    let max = limits.max_read_bytes;
+    Error::new(Operation::Read, ErrorKind::TooLarge).with_path(path).with_detail(format!(
+        "line {} has more than {max} bytes (limit max_read_bytes); read it with read_bytes from \
+         offset {at} on",
+        line + 1
+    ))
+}
+
+fn failed(path: &TreePath, error: std::io::Error) -> Error {
+    Error::system(Operation::Read, error).with_path(path)
+}

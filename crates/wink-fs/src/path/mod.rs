@@ -1,0 +1,233 @@
+//! Paths: validated once, at the edge, and never text again below it.
+
+mod escape;
+mod mount;
+mod name;
+mod parse;
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::str::FromStr;
+
+pub(crate) use escape::needs_escape;
+pub use mount::MountPoint;
+pub use name::{MAX_NAME_BYTES, Name};
+
+use crate::error::{Error, ErrorKind, Operation, Result};
+
+/// The longest path the contract allows, in bytes.
+pub const MAX_PATH_BYTES: usize = 4096;
+
+/// The entry of a root that belongs to the host backend and is no part of any workspace.
+///
+/// A path below it is an InvalidPath on every backend, and no listing shows it.
+pub const RESERVED_NAME: &str = ".wink-staging";
+
+/// Holds the path of one entry of a workspace, relative to its root.
+///
+/// - It never leaves the root: there is no `..` in it, and text that would leave is refused, not clamped.
+///
+///   ```
+///   # use wink_fs::{ErrorKind, TreePath};
+///   assert_eq!(TreePath::parse("a/../b")?.to_string(), "b");
+///   assert_eq!(TreePath::parse("a/../../b").unwrap_err().kind(), ErrorKind::PermissionDenied);
+///   # Ok::<(), wink_fs::Error>(())
+///   ```
+/// - There is one spelling: empty segments and `.` are dropped, a leading `/` means the root.
+///
+///   ```
+///   # use wink_fs::TreePath;
+///   assert_eq!(TreePath::parse("/src//./main.rs")?, TreePath::parse("src/main.rs")?);
+///   for root in ["", ".", "/"] {
+///       assert!(TreePath::parse(root)?.is_root());
+///   }
+///   # Ok::<(), wink_fs::Error>(())
+///   ```
+/// - It holds bytes, because disks do. Its text is the bytes where they are plain UTF-8; control
+///   characters, bidi controls and bytes that are not UTF-8 appear as `\xHH`, and a backslash that
+///   would read as such an escape as `\x5c`. Each path has exactly one text and parses back from it.
+///
+///   ```
+///   # use wink_fs::TreePath;
+///   let odd = TreePath::from_disk(b"caf\xe9/line\nbreak")?;
+///   assert_eq!(odd.to_string(), r"caf\xe9/line\x0abreak");
+///   assert_eq!(TreePath::parse(&odd.to_string())?, odd);
+///   # Ok::<(), wink_fs::Error>(())
+///   ```
+/// - Raw control characters in a caller's text, names over 255 bytes and paths over 4,096 are refused.
+///
+///   ```
+///   # use wink_fs::{ErrorKind, TreePath};
+///   for bad in ["a\0b", "a\nb", "a\u{202e}b", &"n".repeat(256), &"d/".repeat(2500)] {
+///       assert_eq!(TreePath::parse(bad).unwrap_err().kind(), ErrorKind::InvalidPath);
+///   }
+///   ```
+/// - Paths order bytewise by segment, so a directory is followed by what it contains.
+///
+///   ```
+///   # use wink_fs::TreePath;
+///   assert!(TreePath::parse("a/b")? < TreePath::parse("a-b")?);
+///   # Ok::<(), wink_fs::Error>(())
+///   ```
+#[derive(Clone, PartialEq, Eq, Hash, Default)]
+pub struct TreePath(Box<[u8]>);
+
+impl TreePath {
+    /// Returns the path of the workspace's root.
+    pub fn root() -> Self {
+        Self::default()
+    }
+
+    /// Parses a path as a model or a person gives it, without a mount point.
+    pub fn parse(text: &str) -> Result<Self> {
+        parse::resolve(text, None)
+    }
+
+    /// Parses a path that may also be given below a mount point.
+    pub fn parse_at(mount: Option<&MountPoint>, text: &str) -> Result<Self> {
+        parse::resolve(text, mount)
+    }
+
+    /// Checks a `/`-separated path as a disk or an archive holds it, where no byte is an escape.
+    pub fn from_disk(path: &[u8]) -> Result<Self> {
+        let mut joined = Self::root();
+        for segment in path.split(|b| *b == b'/').filter(|s| !s.is_empty()) {
+            joined = joined.join(&Name::from_disk(segment)?)?;
+        }
+        Ok(joined)
+    }
+
+    /// Returns the path of an entry of this directory.
+    pub fn join(&self, name: &Name) -> Result<Self> {
+        let mut bytes = Vec::with_capacity(self.0.len() + 1 + name.as_bytes().len());
+        bytes.extend_from_slice(&self.0);
+        if !self.is_root() {
+            bytes.push(b'/');
+        }
+        bytes.extend_from_slice(name.as_bytes());
+        let text = || escape::escape(name.as_bytes()).into_owned();
+        Self::from_checked_segments(bytes).map_err(|why| {
+            Error::new(Operation::Resolve, ErrorKind::InvalidPath)
+                .with_path_text(&text())
+                .with_detail(why)
+        })
+    }
+
+    fn from_checked_segments(bytes: Vec<u8>) -> Result<Self, &'static str> {
+        if bytes.len() > MAX_PATH_BYTES {
+            return Err("a path has at most 4096 bytes");
+        }
+        let path = Self(bytes.into());
+        if path.segments().next() == Some(RESERVED_NAME.as_bytes()) {
+            return Err("this name is reserved for wink's own staging; use another one");
+        }
+        Ok(path)
+    }
+
+    /// Tells whether this is the workspace's root.
+    pub fn is_root(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the path's own bytes, segments separated by `/`; empty for the root.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// Returns the segments from the root down.
+    pub fn segments(&self) -> impl DoubleEndedIterator<Item = &[u8]> + Clone {
+        self.0.split(|b| *b == b'/').filter(|s| !s.is_empty())
+    }
+
+    /// Returns how many segments the path has; the root has none.
+    pub fn depth(&self) -> usize {
+        self.segments().count()
+    }
+
+    /// Returns the last segment, or `None` for the root.
+    pub fn name(&self) -> Option<Name> {
+        self.split().map(|(_, name)| Name::from_segment(name))
+    }
+
+    /// Returns the directory that holds this entry, or `None` for the root.
+    pub fn parent(&self) -> Option<Self> {
+        self.split().map(|(parent, _)| Self(parent.into()))
+    }
+
+    /// Returns the bytes of the parent's path and of the last segment, or `None` for the root.
+    pub(crate) fn split(&self) -> Option<(&[u8], &[u8])> {
+        if self.is_root() {
+            return None;
+        }
+        Some(match memchr::memrchr(b'/', &self.0) {
+            Some(at) => (&self.0[..at], &self.0[at + 1..]),
+            None => (&[], &self.0),
+        })
+    }
+
+    /// Returns the directories above this path, nearest the root first, without the root itself.
+    pub fn ancestors(&self) -> impl Iterator<Item = Self> + '_ {
+        memchr::memchr_iter(b'/', &self.0).map(|at| Self(self.0[..at].into()))
+    }
+
+    /// Tells whether this path is `other` or lies below it.
+    pub fn starts_with(&self, other: &Self) -> bool {
+        match self.0.strip_prefix(other.as_bytes()) {
+            Some(rest) => other.is_root() || rest.is_empty() || rest[0] == b'/',
+            None => false,
+        }
+    }
+
+    /// Returns this path moved from below `from` to below `to`, or `None` when it does not lie there.
+    pub fn rebase(&self, from: &Self, to: &Self) -> Option<Result<Self>> {
+        if !self.starts_with(from) {
+            return None;
+        }
+        let rest = &self.0[from.0.len()..];
+        let moved = [to.as_bytes(), b"/", rest].concat();
+        Some(Self::from_disk(&moved))
+    }
+}
+
+impl Ord for TreePath {
+    fn cmp(&self, other: &Self) -> Ordering {
+        // NUL is in no segment, so it may stand for the separator, which must sort first.
+        let key = |b: &u8| if *b == b'/' { 0 } else { *b };
+        self.0.iter().map(key).cmp(other.0.iter().map(key))
+    }
+}
+
+impl PartialOrd for TreePath {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl FromStr for TreePath {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        Self::parse(text)
+    }
+}
+
+impl fmt::Display for TreePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_root() {
+            return f.write_str(".");
+        }
+        for (at, segment) in self.segments().enumerate() {
+            if at > 0 {
+                f.write_str("/")?;
+            }
+            f.write_str(&escape::escape(segment))?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for TreePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "TreePath({self})")
+    }
+}

@@ -1,0 +1,100 @@
+//! From text to a [`TreePath`]: the one place where a caller's path is read.
+
+use super::escape;
+use super::{MAX_PATH_BYTES, MountPoint, TreePath, name};
+use crate::error::{Error, ErrorKind, Operation, Result};
+
+/// An escape makes four characters of one byte, so a longer text cannot be a valid path.
+const MAX_TEXT_BYTES: usize = 4 * MAX_PATH_BYTES + 256;
+
+/// Resolves a caller's text against the root, `..` and all, without looking at any file.
+pub(super) fn resolve(text: &str, mount: Option<&MountPoint>) -> Result<TreePath> {
+    check_text(text).map_err(|why| refusal(text, ErrorKind::InvalidPath, why))?;
+    let segments = relative_segments(text, mount)?;
+    join(text, segments)
+}
+
+/// The segments of a text that mean something: neither empty nor `.`.
+pub(super) struct Segments<'a>(std::str::Split<'a, char>);
+
+impl<'a> Iterator for Segments<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        self.0
+            .by_ref()
+            .find(|segment| !matches!(*segment, "" | "."))
+    }
+}
+
+fn check_text(text: &str) -> Result<(), String> {
+    if text.len() > MAX_TEXT_BYTES {
+        return Err(format!("a path has at most {MAX_PATH_BYTES} bytes"));
+    }
+    match text.chars().find(|c| escape::needs_escape(*c)) {
+        None => Ok(()),
+        Some('\0') => Err("a path cannot contain a NUL character".into()),
+        Some(c) => Err(format!(
+            "a path cannot contain the control character U+{:04X}; a file that has it in its \
+             name is written with the escape that listings show",
+            u32::from(c)
+        )),
+    }
+}
+
+fn relative_segments<'a>(text: &'a str, mount: Option<&MountPoint>) -> Result<Segments<'a>> {
+    let segments = Segments(text.split('/'));
+    let Some(mount) = mount.filter(|_| names_absolute_entry(text)) else {
+        return Ok(segments);
+    };
+    mount.strip(segments).ok_or_else(|| {
+        let why = format!("absolute paths start with {mount} here; use a path relative to it");
+        refusal(text, ErrorKind::PermissionDenied, why)
+    })
+}
+
+/// Tells whether a text is absolute and more than another spelling of `/`.
+fn names_absolute_entry(text: &str) -> bool {
+    text.starts_with('/') && Segments(text.split('/')).next().is_some()
+}
+
+fn join(text: &str, segments: Segments<'_>) -> Result<TreePath> {
+    let mut path = Vec::with_capacity(text.len());
+    for segment in segments {
+        if segment == ".." {
+            pop(&mut path).ok_or_else(|| refusal(text, ErrorKind::PermissionDenied, LEAVES))?;
+        } else {
+            push(&mut path, segment).map_err(|why| refusal(text, ErrorKind::InvalidPath, why))?;
+        }
+    }
+    TreePath::from_checked_segments(path).map_err(|why| refusal(text, ErrorKind::InvalidPath, why))
+}
+
+const LEAVES: &str = "it leaves the workspace; use a path inside it";
+
+const NOT_CANONICAL: &str = "`\\xHH` stands for a byte that is not plain text and nothing else; \
+                             write a literal backslash before `xHH` as `\\x5c`";
+
+fn push(path: &mut Vec<u8>, segment: &str) -> Result<(), &'static str> {
+    let bytes = escape::unescape(segment).ok_or(NOT_CANONICAL)?;
+    name::check(&bytes)?;
+    if !path.is_empty() {
+        path.push(b'/');
+    }
+    path.extend_from_slice(&bytes);
+    Ok(())
+}
+
+fn pop(path: &mut Vec<u8>) -> Option<()> {
+    if path.is_empty() {
+        return None;
+    }
+    path.truncate(memchr::memrchr(b'/', path).unwrap_or(0));
+    Some(())
+}
+
+fn refusal(text: &str, kind: ErrorKind, why: impl Into<String>) -> Error {
+    Error::new(Operation::Resolve, kind)
+        .with_path_text(text)
+        .with_detail(why)
+}

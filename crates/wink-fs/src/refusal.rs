@@ -1,0 +1,101 @@
+//! The refusals every backend words alike.
+
+use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::hash::ContentHash;
+use crate::path::TreePath;
+use crate::tree::Kind;
+
+/// The longest target a link on disk can have.
+const MAX_TARGET_BYTES: usize = 4095;
+
+/// Refuses to remove, rename or replace the root.
+pub(crate) fn check_not_root(operation: Operation, path: &TreePath) -> Result<()> {
+    if !path.is_root() {
+        return Ok(());
+    }
+    Err(Error::new(operation, ErrorKind::PermissionDenied)
+        .with_path(path)
+        .with_detail("it is the workspace's root, which always stays; name an entry in it"))
+}
+
+/// Refuses an entry that is not a file where only a file will do.
+pub(crate) fn check_file(operation: Operation, path: &TreePath, kind: Kind) -> Result<()> {
+    match kind {
+        Kind::File => Ok(()),
+        Kind::Directory => Err(Error::new(operation, ErrorKind::IsADirectory).with_path(path)),
+        Kind::Symlink => Err(Error::through_link(operation, path)),
+        Kind::Other => Err(Error::new(operation, ErrorKind::SpecialFile).with_path(path)),
+    }
+}
+
+/// Refuses an entry that cannot be listed.
+pub(crate) fn check_directory(path: &TreePath, kind: Kind) -> Result<()> {
+    match kind {
+        Kind::Directory => Ok(()),
+        Kind::Symlink => Err(Error::through_link(Operation::List, path)),
+        Kind::File | Kind::Other => Err(Error::new(Operation::List, ErrorKind::NotADirectory)
+            .with_path(path)
+            .with_detail("it is not a directory; list its parent, or read it")),
+    }
+}
+
+/// Refuses to let an entry take the place of one of another kind.
+pub(crate) fn check_replaceable(moved: Kind, there: Kind, to: &TreePath) -> Result<()> {
+    let kind = match (moved, there) {
+        (Kind::Directory, Kind::Directory) => return Ok(()),
+        (Kind::Directory, _) => ErrorKind::NotADirectory,
+        (_, Kind::Directory) => ErrorKind::IsADirectory,
+        _ => return Ok(()),
+    };
+    Err(Error::new(Operation::Rename, kind)
+        .with_path(to)
+        .with_detail(
+            "a directory and something else cannot take each other's place; delete it first",
+        ))
+}
+
+/// Refuses a link's target that no link on disk could have.
+pub(crate) fn check_target(path: &TreePath, target: &[u8]) -> Result<()> {
+    let why = match target {
+        [] => "a link's target cannot be empty",
+        _ if target.contains(&0) => "a link's target cannot contain a NUL byte",
+        _ if target.len() > MAX_TARGET_BYTES => "a link's target has at most 4095 bytes",
+        _ => return Ok(()),
+    };
+    Err(Error::new(Operation::Symlink, ErrorKind::InvalidArgument)
+        .with_path(path)
+        .with_detail(why))
+}
+
+/// Says that the place of a new entry has no directory to be in.
+pub(crate) fn no_parent(operation: Operation, path: &TreePath) -> Error {
+    Error::new(operation, ErrorKind::NotFound)
+        .with_path(path)
+        .with_detail("its parent directory is not there; make that first")
+}
+
+/// Says that a directory cannot go into itself.
+pub(crate) fn into_itself(operation: Operation, from: &TreePath) -> Error {
+    Error::new(operation, ErrorKind::InvalidArgument)
+        .with_path(from)
+        .with_detail("a directory cannot go into itself; choose a place outside it")
+}
+
+/// Says that only a link has a target.
+pub(crate) fn not_a_link(path: &TreePath) -> Error {
+    Error::new(Operation::Read, ErrorKind::InvalidArgument)
+        .with_path(path)
+        .with_detail("it is not a symbolic link")
+}
+
+/// Says that the file is not the one the caller knew.
+pub(crate) fn conflict(path: &TreePath, current: Option<ContentHash>) -> Error {
+    let error = Error::new(Operation::Write, ErrorKind::Conflict).with_path(path);
+    match current {
+        Some(hash) => error.with_current_hash(hash).with_detail(format!(
+            "it changed since it was read and its hash is now {hash}; \
+             read it again and redo the change on what is there"
+        )),
+        None => error.with_detail("no file is there any more; write it without an expected hash"),
+    }
+}

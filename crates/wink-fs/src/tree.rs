@@ -1,0 +1,194 @@
+//! Everything that can be looked at.
+
+use std::time::SystemTime;
+
+use crate::content::Content;
+use crate::error::Result;
+use crate::hash::ContentHash;
+use crate::path::{Name, TreePath};
+
+/// Says what an entry is.
+///
+/// ```
+/// assert_eq!(wink_fs::Kind::Symlink.to_string(), "symlink");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[non_exhaustive]
+pub enum Kind {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link; it is data and never followed.
+    Symlink,
+    /// A FIFO, socket or device.
+    Other,
+}
+
+impl std::fmt::Display for Kind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::File => "file",
+            Self::Directory => "directory",
+            Self::Symlink => "symlink",
+            Self::Other => "other",
+        })
+    }
+}
+
+/// Holds what is kept of a file's permissions.
+///
+/// ```
+/// use wink_fs::FileMode;
+///
+/// let script = FileMode::default().executable(true);
+/// assert!(script.executable && !script.private);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[non_exhaustive]
+pub struct FileMode {
+    /// Whether its owner may run it.
+    pub executable: bool,
+    /// Whether nobody but its owner has any access.
+    pub private: bool,
+}
+
+impl FileMode {
+    /// Sets whether its owner may run it.
+    #[must_use]
+    pub fn executable(mut self, executable: bool) -> Self {
+        self.executable = executable;
+        self
+    }
+
+    /// Sets whether nobody but its owner has any access.
+    #[must_use]
+    pub fn private(mut self, private: bool) -> Self {
+        self.private = private;
+        self
+    }
+}
+
+/// Holds what is known of an entry without opening it.
+///
+/// ```
+/// use wink_fs::{Kind, Workspace};
+///
+/// let files = Workspace::memory();
+/// files.write("a.txt", "hello")?;
+/// let stat = files.stat("a.txt")?;
+/// assert_eq!((stat.kind, stat.size_bytes), (Kind::File, 5));
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Stat {
+    /// What it is.
+    pub kind: Kind,
+    /// The content's size; of a link the target's; 0 for everything else.
+    pub size_bytes: u64,
+    /// What is kept of a file's permissions; the default for everything else.
+    pub mode: FileMode,
+    /// When it was made, where that is known.
+    pub created_at: Option<SystemTime>,
+    /// When it was last changed, where that is known.
+    pub modified_at: Option<SystemTime>,
+}
+
+impl Stat {
+    /// Makes the value for an entry of which only kind and size are known.
+    pub fn new(kind: Kind, size_bytes: u64) -> Self {
+        let mode = FileMode::default();
+        Self {
+            kind,
+            size_bytes,
+            mode,
+            created_at: None,
+            modified_at: None,
+        }
+    }
+}
+
+/// Holds one entry of a directory: only what a directory itself knows.
+///
+/// ```
+/// use wink_fs::{Filesystem, Kind, MemoryBackend, Tree, TreePath};
+///
+/// let mut files = MemoryBackend::new();
+/// files.create_dir(&TreePath::parse("src")?)?;
+/// let entries = files.list(&TreePath::root())?;
+/// assert_eq!((entries[0].name.as_bytes(), entries[0].kind), (&b"src"[..], Kind::Directory));
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Entry {
+    /// Its name in the directory.
+    pub name: Name,
+    /// What it is.
+    pub kind: Kind,
+}
+
+impl Entry {
+    /// Makes an entry, for a backend's listing.
+    pub fn new(name: Name, kind: Kind) -> Self {
+        Self { name, kind }
+    }
+}
+
+/// Can be looked at: live files, a captured state, an archive, a snapshot.
+///
+/// Glob, grep, paging, diff, export and the like are functions over this trait, written once.
+///
+/// # Contract
+///
+/// - The root is always there and is a directory.
+/// - A path that is not there, or that passes through a file, is NotFound.
+/// - A path that passes through a symbolic link is PermissionDenied, whatever the link points to.
+/// - No call waits for a FIFO, a socket or a device.
+/// - Nothing here changes anything.
+///
+/// ```
+/// use wink_fs::{Kind, Result, Tree, TreePath};
+///
+/// /// Counts the files of any tree.
+/// fn count_files(tree: &dyn Tree, directory: &TreePath) -> Result<usize> {
+///     let mut count = 0;
+///     for entry in tree.list(directory)? {
+///         count += match entry.kind {
+///             Kind::File => 1,
+///             Kind::Directory => count_files(tree, &directory.join(&entry.name)?)?,
+///             _ => 0,
+///         };
+///     }
+///     Ok(count)
+/// }
+///
+/// let files = wink_fs::Workspace::memory();
+/// files.write("a/b.txt", "")?;
+/// assert_eq!(count_files(&*files.tree(), &TreePath::root())?, 1);
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+pub trait Tree: Send + Sync {
+    /// Returns what is known of an entry; a link is described, not followed.
+    fn stat(&self, path: &TreePath) -> Result<Stat>;
+
+    /// Returns the entries of a directory, sorted bytewise by name.
+    ///
+    /// A file, or anything else that is not a directory, is NotADirectory; a link is PermissionDenied.
+    fn list(&self, path: &TreePath) -> Result<Vec<Entry>>;
+
+    /// Opens a file; what was opened stays as it was when the path is replaced or removed.
+    ///
+    /// A directory is IsADirectory, a link PermissionDenied, anything else that is not a file SpecialFile.
+    fn open(&self, path: &TreePath) -> Result<Content>;
+
+    /// Returns the target of a link, byte for byte; anything else is InvalidArgument.
+    fn read_link(&self, path: &TreePath) -> Result<Vec<u8>>;
+
+    /// Returns the hash of a file's content when it is known without reading the file.
+    fn known_hash(&self, path: &TreePath) -> Option<ContentHash> {
+        let _ = path;
+        None
+    }
+}

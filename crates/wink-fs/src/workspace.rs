@@ -1,0 +1,355 @@
+//! The handle programs work with: paths as text, many readers, one writer.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+
+use crate::content::Content;
+use crate::error::{Operation, Result};
+use crate::event::{Event, Observers};
+use crate::filesystem::{Backend, Filesystem, Properties, Put, PutOptions, Recursion, Removed};
+use crate::guard::Guard;
+use crate::hash::ContentHash;
+use crate::layer::Layered;
+use crate::limits::Limits;
+use crate::memory::MemoryBackend;
+use crate::ops::{
+    self, BytePage, Copied, ListOptions, Listed, MkdirOptions, MoveOptions, ReadOptions, TextPage,
+    WriteOptions, Written,
+};
+use crate::path::{MountPoint, TreePath};
+use crate::staged::{Staged, Staging};
+use crate::tree::{FileMode, Stat, Tree};
+
+/// Gives a program one workspace, whatever it is made of; a clone is another handle to the same one.
+///
+/// Its methods take paths as text and are the program's own: limits do not apply to them. What is done
+/// for an agent goes through [`as_agent`](Self::as_agent). Readers never wait for a writer that is busy;
+/// writers take turns.
+///
+/// ```
+/// use wink_fs::{ErrorKind, Workspace};
+///
+/// let files = Workspace::memory();
+/// files.write("src/main.py", "print('hello')")?;
+/// assert_eq!(files.read("src/main.py")?.content, "print('hello')");
+/// assert_eq!(files.read("../secret").unwrap_err().kind(), ErrorKind::PermissionDenied);
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Workspace(Arc<Shared>);
+
+struct Shared {
+    writer: Mutex<Layered<Guard>>,
+    live: Arc<dyn Tree>,
+    properties: Properties,
+}
+
+/// Says what a workspace is made of and bounded by.
+///
+/// ```
+/// use wink_fs::{MemoryBackend, MountPoint, Workspace};
+///
+/// let files = Workspace::builder(MemoryBackend::new())
+///     .mount_point(MountPoint::parse("/workspace")?)
+///     .build();
+/// files.write("/workspace/a.txt", "hello")?;
+/// assert!(files.is_file("a.txt"));
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+pub struct WorkspaceBuilder {
+    backend: Box<dyn Backend>,
+    guard: Guard,
+    observers: Observers,
+}
+
+impl WorkspaceBuilder {
+    /// Sets what bounds the calls made for an agent.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.guard = self.guard.limits(limits);
+        self
+    }
+
+    /// Sets whether every change is refused, the program's own included.
+    #[must_use]
+    pub fn read_only(mut self, read_only: bool) -> Self {
+        self.guard = self.guard.read_only(read_only);
+        self
+    }
+
+    /// Sets the absolute prefix under which a model knows the workspace.
+    #[must_use]
+    pub fn mount_point(mut self, mount_point: MountPoint) -> Self {
+        self.guard = self.guard.mount_point(mount_point);
+        self
+    }
+
+    /// Adds somebody who is told of every change.
+    #[must_use]
+    pub fn observe(mut self, observer: impl Fn(&Event) + Send + Sync + 'static) -> Self {
+        self.observers = self.observers.and(observer);
+        self
+    }
+
+    /// Makes the workspace.
+    pub fn build(self) -> Workspace {
+        let observed = Layered::over(self.backend, Arc::new(self.observers));
+        let guarded = Layered::new(observed, self.guard);
+        let (live, properties) = (guarded.live(), guarded.properties().clone());
+        Workspace(Arc::new(Shared {
+            writer: Mutex::new(guarded),
+            live,
+            properties,
+        }))
+    }
+}
+
+impl fmt::Debug for WorkspaceBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WorkspaceBuilder")
+            .field("guard", &self.guard)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Workspace {
+    /// Makes an empty workspace in memory, with the default limits for agents.
+    pub fn memory() -> Self {
+        Self::builder(MemoryBackend::new()).build()
+    }
+
+    /// Makes a workspace of any backend.
+    pub fn builder(backend: impl Backend + 'static) -> WorkspaceBuilder {
+        let guard = Guard::new(Limits::default());
+        WorkspaceBuilder {
+            backend: Box::new(backend),
+            guard,
+            observers: Observers::default(),
+        }
+    }
+
+    /// Returns what the workspace says of itself.
+    pub fn properties(&self) -> &Properties {
+        &self.0.properties
+    }
+
+    /// Parses a path as a model or a person gives it: the one place where text becomes a path.
+    pub fn path(&self, text: &str) -> Result<TreePath> {
+        TreePath::parse_at(self.0.properties.mount_point.as_ref(), text)
+    }
+
+    /// Returns the files as they are at each look.
+    pub fn tree(&self) -> Arc<dyn Tree> {
+        self.0.live.clone()
+    }
+
+    /// Does something for an agent, as the only writer, within the limits.
+    pub fn as_agent<T>(&self, work: impl FnOnce(&mut dyn Filesystem) -> Result<T>) -> Result<T> {
+        work(&mut *self.writer())
+    }
+
+    /// Does something for the program itself, as the only writer, without limits.
+    pub fn as_owner<T>(&self, work: impl FnOnce(&mut dyn Filesystem) -> Result<T>) -> Result<T> {
+        let mut writer = self.writer();
+        // The guard refuses every change of a read-only workspace, whoever asks.
+        if self.0.properties.read_only {
+            work(&mut *writer)
+        } else {
+            work(&mut *writer.inner_mut())
+        }
+    }
+
+    fn writer(&self) -> MutexGuard<'_, Layered<Guard>> {
+        // A panic in somebody's closure leaves the files as the last whole call left them.
+        self.0.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn parse(&self, operation: Operation, text: &str) -> Result<TreePath> {
+        self.path(text).map_err(|error| error.during(operation))
+    }
+}
+
+/// Looking at files.
+impl Workspace {
+    /// Reads the first page of a text file.
+    pub fn read(&self, path: &str) -> Result<TextPage> {
+        self.read_with(path, &ReadOptions::default())
+    }
+
+    /// Reads a page of a text file.
+    pub fn read_with(&self, path: &str, options: &ReadOptions) -> Result<TextPage> {
+        let path = self.parse(Operation::Read, path)?;
+        ops::read(&*self.0.live, &path, options, &self.0.properties.limits)
+    }
+
+    /// Reads the first bytes of a file.
+    pub fn read_bytes(&self, path: &str) -> Result<BytePage> {
+        self.read_bytes_with(path, &ReadOptions::default())
+    }
+
+    /// Reads a range of a file's bytes.
+    pub fn read_bytes_with(&self, path: &str, options: &ReadOptions) -> Result<BytePage> {
+        let path = self.parse(Operation::Read, path)?;
+        ops::read_bytes(&*self.0.live, &path, options, &self.0.properties.limits)
+    }
+
+    /// Opens a file for reading in bounded memory, whatever its size.
+    pub fn open(&self, path: &str) -> Result<Content> {
+        self.0.live.open(&self.parse(Operation::Read, path)?)
+    }
+
+    /// Returns the target of a symbolic link, byte for byte.
+    pub fn read_link(&self, path: &str) -> Result<Vec<u8>> {
+        self.0.live.read_link(&self.parse(Operation::Read, path)?)
+    }
+
+    /// Returns what is known of an entry.
+    pub fn stat(&self, path: &str) -> Result<Stat> {
+        self.0.live.stat(&self.parse(Operation::Stat, path)?)
+    }
+
+    /// Returns the hash of a file's content.
+    pub fn content_hash(&self, path: &str) -> Result<ContentHash> {
+        ops::content_hash(&*self.0.live, &self.parse(Operation::Read, path)?)
+    }
+
+    /// Lists a directory; `""` is the root.
+    pub fn list(&self, path: &str) -> Result<Vec<Listed>> {
+        self.list_with(path, &ListOptions::default())
+    }
+
+    /// Lists a directory, with as much as is wanted of each entry.
+    pub fn list_with(&self, path: &str, options: &ListOptions) -> Result<Vec<Listed>> {
+        ops::list(&*self.0.live, &self.parse(Operation::List, path)?, options)
+    }
+
+    /// Tells whether something is there; a path that is invalid or leaves the workspace is not.
+    pub fn exists(&self, path: &str) -> bool {
+        self.path(path)
+            .is_ok_and(|path| ops::exists(&*self.0.live, &path))
+    }
+
+    /// Tells whether a file is there.
+    pub fn is_file(&self, path: &str) -> bool {
+        self.path(path)
+            .is_ok_and(|path| ops::is_file(&*self.0.live, &path))
+    }
+
+    /// Tells whether a directory is there.
+    pub fn is_dir(&self, path: &str) -> bool {
+        self.path(path)
+            .is_ok_and(|path| ops::is_dir(&*self.0.live, &path))
+    }
+}
+
+/// Changing files.
+impl Workspace {
+    /// Writes text, replacing what is there and making missing parents.
+    pub fn write(&self, path: &str, content: &str) -> Result<Written> {
+        self.write_with(path, content, &WriteOptions::default())
+    }
+
+    /// Writes text.
+    pub fn write_with(&self, path: &str, content: &str, options: &WriteOptions) -> Result<Written> {
+        let path = self.parse(Operation::Write, path)?;
+        self.as_owner(|fs| ops::write(fs, &path, content, options))
+    }
+
+    /// Writes bytes, replacing what is there and making missing parents.
+    pub fn write_bytes(&self, path: &str, content: impl Into<Bytes>) -> Result<Written> {
+        self.write_bytes_with(path, content, &WriteOptions::default())
+    }
+
+    /// Writes bytes.
+    pub fn write_bytes_with(
+        &self,
+        path: &str,
+        content: impl Into<Bytes>,
+        options: &WriteOptions,
+    ) -> Result<Written> {
+        let path = self.parse(Operation::Write, path)?;
+        self.as_owner(|fs| ops::write_bytes(fs, &path, content, options))
+    }
+
+    /// Starts writing content of any size, which blocks nobody and changes nothing until it is put.
+    pub fn stage(&self) -> Result<Staging> {
+        self.as_owner(|fs| fs.stage())
+    }
+
+    /// Makes staged content the content of a file, in one step; the parent must be there.
+    pub fn put(&self, path: &str, staged: &mut Staged, options: &PutOptions) -> Result<Put> {
+        let path = self.parse(Operation::Write, path)?;
+        self.as_owner(|fs| fs.put(&path, staged, options))
+    }
+
+    /// Deletes a file, a link or an empty directory.
+    pub fn delete(&self, path: &str) -> Result<Removed> {
+        let path = self.parse(Operation::Delete, path)?;
+        self.as_owner(|fs| fs.remove(&path, Recursion::OnlyEmpty))
+    }
+
+    /// Deletes an entry with all that is below it.
+    pub fn delete_all(&self, path: &str) -> Result<Removed> {
+        let path = self.parse(Operation::Delete, path)?;
+        self.as_owner(|fs| fs.remove(&path, Recursion::Recursive))
+    }
+
+    /// Makes a directory and its missing parents; one that is there already will do.
+    pub fn mkdir(&self, path: &str) -> Result<bool> {
+        self.mkdir_with(path, &MkdirOptions::default())
+    }
+
+    /// Makes a directory and returns whether it was not there before.
+    pub fn mkdir_with(&self, path: &str, options: &MkdirOptions) -> Result<bool> {
+        let path = self.parse(Operation::Mkdir, path)?;
+        self.as_owner(|fs| ops::mkdir(fs, &path, options))
+    }
+
+    /// Makes a symbolic link, which is data and never followed.
+    pub fn symlink(&self, path: &str, target: &[u8]) -> Result<()> {
+        let path = self.parse(Operation::Symlink, path)?;
+        self.as_owner(|fs| fs.symlink(&path, target))
+    }
+
+    /// Changes what is kept of a file's permissions.
+    pub fn set_mode(&self, path: &str, mode: FileMode) -> Result<()> {
+        let path = self.parse(Operation::SetMode, path)?;
+        self.as_owner(|fs| fs.set_mode(&path, mode))
+    }
+
+    /// Moves an entry to a place where nothing is.
+    pub fn rename(&self, from: &str, to: &str) -> Result<()> {
+        self.rename_with(from, to, &MoveOptions::default())
+    }
+
+    /// Moves an entry.
+    pub fn rename_with(&self, from: &str, to: &str, options: &MoveOptions) -> Result<()> {
+        let (from, to) = self.parse_pair(Operation::Rename, from, to)?;
+        self.as_owner(|fs| ops::rename(fs, &from, &to, options))
+    }
+
+    /// Copies an entry to a place where nothing is, with all that is below it.
+    pub fn copy(&self, from: &str, to: &str) -> Result<Copied> {
+        self.copy_with(from, to, &MoveOptions::default())
+    }
+
+    /// Copies an entry.
+    pub fn copy_with(&self, from: &str, to: &str, options: &MoveOptions) -> Result<Copied> {
+        let (from, to) = self.parse_pair(Operation::Copy, from, to)?;
+        self.as_owner(|fs| ops::copy(fs, &from, &to, options))
+    }
+
+    fn parse_pair(&self, operation: Operation, a: &str, b: &str) -> Result<(TreePath, TreePath)> {
+        Ok((self.parse(operation, a)?, self.parse(operation, b)?))
+    }
+}
+
+impl fmt::Debug for Workspace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Workspace")
+            .field(&self.0.properties)
+            .finish()
+    }
+}
