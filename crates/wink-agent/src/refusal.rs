@@ -1,0 +1,71 @@
+//! Why a tool call did not happen.
+
+use serde_json::{Map, Value};
+use wink_fs::{ContentHash, Error, ErrorKind};
+
+use crate::result::ToolResult;
+
+/// A failed call on its way to becoming a [`ToolResult`].
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    kind: ErrorKind,
+    message: String,
+    path: Option<String>,
+    current_hash: Option<ContentHash>,
+}
+
+impl Refusal {
+    pub(crate) fn invalid_argument(message: impl Into<String>) -> Self {
+        let kind = ErrorKind::InvalidArgument;
+        Refusal {
+            kind,
+            message: message.into(),
+            path: None,
+            current_hash: None,
+        }
+    }
+
+    pub(crate) fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    /// Replaces the filesystem's wording by one that names the tool's own next step.
+    pub(crate) fn reworded(mut self, message: impl Into<String>) -> Self {
+        self.message = message.into();
+        self
+    }
+
+    fn value(&self) -> Value {
+        let mut value = Map::new();
+        value.insert("error".into(), self.kind.code().into());
+        if let Some(path) = &self.path {
+            value.insert("path".into(), path.as_str().into());
+        }
+        if let Some(hash) = self.current_hash {
+            value.insert("current_hash".into(), hash.to_string().into());
+        }
+        Value::Object(value)
+    }
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Refusal {
+            kind: error.kind(),
+            message: error.to_string(),
+            path: error.path().map(ToString::to_string),
+            current_hash: error.current_hash(),
+        }
+    }
+}
+
+impl From<Refusal> for ToolResult {
+    fn from(refusal: Refusal) -> Self {
+        let value = refusal.value();
+        ToolResult {
+            error: Some(refusal.kind),
+            message: refusal.message,
+            value,
+        }
+    }
+}

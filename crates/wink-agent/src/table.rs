@@ -1,0 +1,43 @@
+//! The one table of tools.
+
+use serde_json::Value;
+use wink_fs::Workspace;
+
+use crate::refusal::Refusal;
+use crate::result::ToolResult;
+use crate::suggest::nearest;
+use crate::tool::Tool;
+use crate::tools;
+
+/// Every tool, in the order it is shown.
+pub static TOOLS: [Tool; 3] = [
+    tools::ls::TOOL,
+    tools::read_file::TOOL,
+    tools::write_file::TOOL,
+];
+
+/// Finds a tool by its exact name.
+pub fn find(name: &str) -> Option<&'static Tool> {
+    TOOLS.iter().find(|tool| tool.name == name)
+}
+
+/// Calls a tool by name; an unknown name is a failed result.
+pub fn call(workspace: &Workspace, name: &str, arguments: Value) -> ToolResult {
+    match find(name) {
+        Some(tool) => tool.call(workspace, arguments),
+        None => Refusal::invalid_argument(unknown_tool_message(name)).into(),
+    }
+}
+
+/// Words the answer to a tool name that does not exist.
+pub fn unknown_tool_message(name: &str) -> String {
+    let names = TOOLS.iter().map(|tool| tool.name);
+    let shown: String = name.chars().take(60).collect();
+    match nearest(name, names.clone()) {
+        Some(near) => format!("There is no tool `{shown}`; did you mean `{near}`?"),
+        None => format!(
+            "There is no tool `{shown}`; the tools are {}.",
+            names.collect::<Vec<_>>().join(", ")
+        ),
+    }
+}

@@ -1,0 +1,5 @@
+//! The tools, one file each.
+
+pub(crate) mod ls;
+pub(crate) mod read_file;
+pub(crate) mod write_file;

@@ -1,0 +1,147 @@
+//! `write_file`: create, replace or extend a text file.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use wink_fs::ops::{self, WriteMode, WriteOptions, Written};
+use wink_fs::{ContentHash, Error, ErrorKind, Filesystem, Kind, Operation, TreePath, Workspace};
+
+use crate::refusal::Refusal;
+use crate::result::ToolResult;
+use crate::tool::{Effect, Tool};
+use crate::{arguments, schema};
+
+pub(crate) const TOOL: Tool = Tool {
+    name: "write_file",
+    title: "Write file",
+    description: "Writes a text file; missing parent directories are made. `mode` is overwrite \
+                  (the default: replaces the whole file, or makes it), create (fails if the file \
+                  exists) or append (adds at the end). To overwrite a file that exists, read it \
+                  first and give its content_hash as `expected_hash`.",
+    effect: Effect::Writes,
+    schema: schema::of::<Params>,
+    run: |workspace, arguments| run(workspace, &arguments::parse(arguments)?),
+};
+
+#[derive(Deserialize, JsonSchema)]
+struct Params {
+    /// File to write, relative to the workspace root.
+    path: String,
+    /// The text to write, kept byte for byte.
+    content: String,
+    /// What to do with a file that exists.
+    #[serde(default)]
+    mode: Mode,
+    /// The content_hash read_file gave; the write is refused if the file has changed since.
+    expected_hash: Option<String>,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Deserialize, JsonSchema, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Mode {
+    Create,
+    #[default]
+    Overwrite,
+    Append,
+}
+
+fn run(workspace: &Workspace, params: &Params) -> Result<ToolResult, Refusal> {
+    let path = workspace.path(&params.path)?;
+    let expected = params
+        .expected_hash
+        .as_deref()
+        .map(parsed_hash)
+        .transpose()?;
+    let written = workspace
+        .with_writer(|fs| write(fs, &path, params, expected))
+        .map_err(|error| refusal(error, &path, expected))?;
+    Ok(ToolResult::success(
+        message(&written, params.mode),
+        value(&written, params.mode),
+    ))
+}
+
+fn parsed_hash(text: &str) -> Result<ContentHash, Refusal> {
+    text.trim().parse().map_err(|_| {
+        Refusal::invalid_argument(
+            "`expected_hash` must be the content_hash that read_file gave: 64 hexadecimal digits.",
+        )
+    })
+}
+
+fn write(
+    fs: &mut dyn Filesystem,
+    path: &TreePath,
+    params: &Params,
+    expected: Option<ContentHash>,
+) -> wink_fs::Result<Written> {
+    if params.mode == Mode::Overwrite && expected.is_none() {
+        refuse_unread(fs, path)?;
+    }
+    ops::write(fs, path, &params.content, &options(params.mode, expected))
+}
+
+/// Refuses to replace a file that the caller has not shown to have read.
+fn refuse_unread(fs: &dyn Filesystem, path: &TreePath) -> wink_fs::Result<()> {
+    match ops::stat(fs, path) {
+        Ok(stat) if stat.kind == Kind::File => {
+            Err(Error::new(Operation::Write, ErrorKind::Conflict)
+                .with_path(path.clone())
+                .with_current_hash(ops::content_hash(fs, path)?))
+        }
+        // Whatever else stands there, the write itself finds and names it.
+        _ => Ok(()),
+    }
+}
+
+fn options(mode: Mode, expected: Option<ContentHash>) -> WriteOptions {
+    let options = WriteOptions::default().mode(match mode {
+        Mode::Create => WriteMode::Create,
+        Mode::Overwrite => WriteMode::Overwrite,
+        Mode::Append => WriteMode::Append,
+    });
+    match expected {
+        Some(hash) => options.expected(hash),
+        None => options,
+    }
+}
+
+fn refusal(error: Error, path: &TreePath, expected: Option<ContentHash>) -> Refusal {
+    let refusal = Refusal::from(error);
+    match (refusal.kind(), expected) {
+        (ErrorKind::Conflict, None) => refusal.reworded(format!(
+            "{path} already exists and nothing was written: read it with read_file first, then \
+             repeat this call with expected_hash set to the content_hash it gives."
+        )),
+        (ErrorKind::Conflict, Some(_)) => refusal.reworded(format!(
+            "{path} has changed since the version named by expected_hash and nothing was \
+             written: read it again with read_file and work from what it shows."
+        )),
+        _ => refusal,
+    }
+}
+
+fn message(written: &Written, mode: Mode) -> String {
+    let Written {
+        path,
+        bytes_written,
+        content_hash,
+        ..
+    } = written;
+    let did = match (written.created, mode) {
+        (true, _) => format!("Created {path} with {bytes_written} bytes."),
+        (false, Mode::Append) => format!("Appended {bytes_written} bytes to {path}."),
+        (false, _) => format!("Replaced {path}; it now has {bytes_written} bytes."),
+    };
+    format!("{did}\ncontent_hash: {content_hash}")
+}
+
+fn value(written: &Written, mode: Mode) -> Value {
+    json!({
+        "path": written.path.to_string(),
+        "bytes_written": written.bytes_written,
+        "mode": mode,
+        "created": written.created,
+        "content_hash": written.content_hash.to_string(),
+    })
+}

@@ -1,0 +1,206 @@
+//! What a model reads after a call.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+use wink_agent::{ToolResult, call};
+use wink_fs::Workspace;
+
+fn workspace() -> Workspace {
+    let workspace = Workspace::memory();
+    for (path, content) in [
+        ("notes.txt", "one\ntwo\nthree\n"),
+        ("src/a.rs", ""),
+        ("z", "no end"),
+    ] {
+        let written = call(
+            &workspace,
+            "write_file",
+            json!({"path": path, "content": content}),
+        );
+        assert!(written.ok(), "{}", written.message);
+    }
+    workspace
+}
+
+fn hash_of(workspace: &Workspace, path: &str) -> Value {
+    call(workspace, "read_file", json!({ "path": path })).value["content_hash"].clone()
+}
+
+fn transcript(workspace: &Workspace, calls: &[(&str, Value)]) -> String {
+    let mut text = String::new();
+    for (name, arguments) in calls {
+        let ToolResult { message, value, .. } = call(workspace, name, arguments.clone());
+        let _ = writeln!(text, "> {name} {arguments}\n{message}\n= {value}\n");
+    }
+    text
+}
+
+#[test]
+fn ls_shows_kind_size_and_name() {
+    insta::assert_snapshot!(transcript(
+        &workspace(),
+        &[("ls", json!({})), ("ls", json!({"path": "src"}))]
+    ));
+    insta::assert_snapshot!(
+        "ls_empty",
+        transcript(&Workspace::memory(), &[("ls", Value::Null)])
+    );
+}
+
+#[test]
+fn read_file_numbers_lines_and_names_the_next_call() {
+    insta::assert_snapshot!(transcript(
+        &workspace(),
+        &[
+            ("read_file", json!({"path": "notes.txt"})),
+            (
+                "read_file",
+                json!({"path": "notes.txt", "offset": "1", "limit": 1})
+            ),
+            ("read_file", json!({"path": "notes.txt", "offset": 3})),
+            ("read_file", json!({"path": "src/a.rs"})),
+            ("read_file", json!({"path": "z"})),
+        ]
+    ));
+}
+
+#[test]
+fn the_next_call_can_be_made_as_printed() {
+    let workspace = workspace();
+    let cut = call(
+        &workspace,
+        "read_file",
+        json!({"path": "notes.txt", "limit": 2}),
+    );
+    let (_, printed) = cut
+        .message
+        .split_once("Next call: read_file ")
+        .expect("a next call");
+    let arguments = serde_json::from_str(printed.lines().next().expect("a line")).expect("JSON");
+    let next = call(&workspace, "read_file", arguments);
+    assert!(next.message.contains("3\tthree"), "{}", next.message);
+    assert_eq!(next.value["truncated"], false);
+}
+
+#[test]
+fn write_file_says_what_it_did() {
+    let write = |path, content, mode| {
+        (
+            "write_file",
+            json!({"path": path, "content": content, "mode": mode}),
+        )
+    };
+    insta::assert_snapshot!(transcript(
+        &Workspace::memory(),
+        &[
+            write("a.txt", "one\n", "create"),
+            write("a.txt", "two\n", "append"),
+            write("b/c.txt", "", "overwrite"),
+        ]
+    ));
+}
+
+#[test]
+fn overwriting_needs_the_hash_of_what_is_there() {
+    let workspace = workspace();
+    let write = json!({"path": "notes.txt", "content": "new\n"});
+    let refused = call(&workspace, "write_file", write.clone());
+    assert_eq!(refused.code(), Some("conflict"));
+    assert_eq!(
+        refused.value["current_hash"],
+        hash_of(&workspace, "notes.txt")
+    );
+    insta::assert_snapshot!("overwrite_unread", refused.message);
+
+    let mut with_hash = write;
+    with_hash["expected_hash"] = hash_of(&workspace, "notes.txt");
+    let replaced = call(&workspace, "write_file", with_hash.clone());
+    assert!(replaced.ok(), "{}", replaced.message);
+    assert_eq!(
+        replaced.value["content_hash"],
+        hash_of(&workspace, "notes.txt")
+    );
+
+    let stale = call(&workspace, "write_file", with_hash);
+    assert_eq!(stale.code(), Some("conflict"));
+    assert_eq!(
+        stale.value["current_hash"],
+        hash_of(&workspace, "notes.txt")
+    );
+    insta::assert_snapshot!("overwrite_stale", stale.message);
+}
+
+#[test]
+fn a_refused_overwrite_leaves_the_old_content() {
+    let workspace = workspace();
+    let before = hash_of(&workspace, "notes.txt");
+    call(
+        &workspace,
+        "write_file",
+        json!({"path": "notes.txt", "content": "new\n"}),
+    );
+    assert_eq!(hash_of(&workspace, "notes.txt"), before);
+}
+
+#[test]
+fn arguments_are_checked_before_anything_is_touched() {
+    let wrong = [
+        ("read_file", json!({"path": "missing", "offset": -1})),
+        ("read_file", json!({"path": "missing", "offset": "NaN"})),
+        ("read_file", json!({"path": "missing", "limit": 0})),
+        ("read_file", json!({"path": "missing", "limit": 1e300})),
+        ("read_file", json!({"path": "missing", "ofset": 1})),
+        ("read_file", json!({})),
+        ("write_file", json!({"path": "a", "content": {"k": 1}})),
+        (
+            "write_file",
+            json!({"path": "a", "content": "", "mode": "replace"}),
+        ),
+        (
+            "write_file",
+            json!({"path": "a", "content": "", "expected_hash": "12"}),
+        ),
+        ("raed_file", json!({})),
+        ("banana", json!({})),
+    ];
+    for (name, arguments) in &wrong {
+        let result = call(&Workspace::memory(), name, arguments.clone());
+        assert_eq!(
+            result.code(),
+            Some("invalid_argument"),
+            "{name} {arguments}"
+        );
+    }
+    insta::assert_snapshot!(transcript(&Workspace::memory(), &wrong));
+}
+
+#[test]
+fn filesystem_errors_keep_their_code() {
+    let workspace = workspace();
+    for (name, arguments, code) in [
+        ("read_file", json!({"path": "missing"}), "not_found"),
+        ("read_file", json!({"path": "src"}), "is_a_directory"),
+        ("ls", json!({"path": "z"}), "not_a_directory"),
+        ("ls", json!({"path": "../x"}), "permission_denied"),
+        (
+            "write_file",
+            json!({"path": "../x", "content": ""}),
+            "permission_denied",
+        ),
+        (
+            "write_file",
+            json!({"path": "src", "content": ""}),
+            "is_a_directory",
+        ),
+        (
+            "write_file",
+            json!({"path": "z", "content": "", "mode": "create"}),
+            "already_exists",
+        ),
+    ] {
+        let result = call(&workspace, name, arguments);
+        assert_eq!(result.code(), Some(code), "{}", result.message);
+        assert_eq!(result.value["error"], code);
+    }
+}

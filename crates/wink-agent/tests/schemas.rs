@@ -1,0 +1,42 @@
+//! What providers and models read of the tool table.
+
+use serde_json::{Value, json};
+use wink_agent::{TOOLS, Tool};
+
+fn declaration(tool: &Tool) -> Value {
+    json!({
+        "name": tool.name,
+        "title": tool.title,
+        "description": tool.description,
+        "effect": format!("{:?}", tool.effect),
+        "input_schema": tool.input_schema(),
+    })
+}
+
+#[test]
+fn the_table_is_as_reviewed() {
+    // Sorted, because another crate in the build may switch serde_json to insertion order.
+    insta::with_settings!({sort_maps => true}, {
+        insta::assert_json_snapshot!(TOOLS.iter().map(declaration).collect::<Vec<_>>());
+    });
+}
+
+#[test]
+fn every_field_has_one_type_and_nothing_a_provider_refuses() {
+    for tool in &TOOLS {
+        let schema = tool.input_schema();
+        assert_eq!(schema["type"], "object", "{}", tool.name);
+        assert_eq!(schema["additionalProperties"], false, "{}", tool.name);
+        let fields = schema["properties"].as_object().expect("properties");
+        for (name, field) in fields {
+            assert!(field["type"].is_string(), "{}.{name}", tool.name);
+            assert!(field["description"].is_string(), "{}.{name}", tool.name);
+        }
+        let text = Value::Object(schema).to_string();
+        for key in [
+            "$schema", "$ref", "$defs", "oneOf", "anyOf", "allOf", "format", "null",
+        ] {
+            assert!(!text.contains(key), "{} has {key}", tool.name);
+        }
+    }
+}
