@@ -1,0 +1,66 @@
+//! Accepts connections, within limits, until told to stop.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{sleep, timeout};
+
+const MAX_CONNECTIONS: usize = 256;
+const MAX_HEADER_BYTES: usize = 16 * 1024;
+/// Bounds the wait for a request's headers, and so an idle connection too.
+const HEADER_TIMEOUT: Duration = Duration::from_secs(30);
+/// Bounds the wait for running requests when the server stops.
+const GRACE: Duration = Duration::from_secs(5);
+/// Accepting fails when the process has no file handle left; trying at once would only spin.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Serves `app` until `stop` is ready, then lets running requests end.
+pub(crate) async fn serve(listener: TcpListener, app: Router, stop: impl Future<Output = ()>) {
+    let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let graceful = GracefulShutdown::new();
+    let mut stop = pin!(stop);
+    loop {
+        tokio::select! {
+            () = &mut stop => break,
+            accepted = accept(&listener, &slots) => match accepted {
+                Some((stream, slot)) => spawn(stream, slot, app.clone(), graceful.watcher()),
+                None => sleep(ACCEPT_PAUSE).await,
+            },
+        }
+    }
+    drop(listener);
+    // Past the grace period the connections are cut, which is all that is left to do.
+    let _ = timeout(GRACE, graceful.shutdown()).await;
+}
+
+/// Waits for a free slot and then for a connection to fill it.
+async fn accept(
+    listener: &TcpListener,
+    slots: &Arc<Semaphore>,
+) -> Option<(TcpStream, OwnedSemaphorePermit)> {
+    let slot = slots.clone().acquire_owned().await.ok()?;
+    let (stream, _) = listener.accept().await.ok()?;
+    Some((stream, slot))
+}
+
+fn spawn(stream: TcpStream, slot: OwnedSemaphorePermit, app: Router, watcher: Watcher) {
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEADER_TIMEOUT)
+        .max_header_size(MAX_HEADER_BYTES)
+        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(app));
+    let connection = watcher.watch(connection);
+    tokio::spawn(async move {
+        // A client that breaks off is no event for the server.
+        let _ = connection.await;
+        drop(slot);
+    });
+}
