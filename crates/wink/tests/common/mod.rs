@@ -1,0 +1,115 @@
+//! A running `wink serve` and plain HTTP to talk to it.
+
+// Each test file uses its own part of this.
+#![allow(dead_code, clippy::expect_used)]
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+
+/// The command under test.
+pub(crate) fn wink() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_wink"))
+}
+
+/// A server that ends with the test.
+pub(crate) struct Server {
+    pub(crate) child: Child,
+    /// All that it printed.
+    pub(crate) announcement: String,
+    /// `127.0.0.1:PORT`, as printed.
+    pub(crate) address: String,
+}
+
+impl Server {
+    /// Starts a server on a port the system chooses.
+    pub(crate) fn start() -> Server {
+        Server::start_with(&["--port", "0"])
+    }
+
+    pub(crate) fn start_with(args: &[&str]) -> Server {
+        let mut serve = wink();
+        serve.arg("serve").args(args).stdout(Stdio::piped());
+        let mut child = serve.spawn().expect("wink starts");
+        let announcement = announcement(&mut child);
+        let (_, rest) = announcement.split_once("http://").expect("an address");
+        let address = rest.split('/').next().expect("a host").to_owned();
+        Server {
+            child,
+            announcement,
+            address,
+        }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}/mcp", self.address)
+    }
+
+    pub(crate) fn port(&self) -> &str {
+        self.address.rsplit(':').next().expect("a port")
+    }
+
+    /// Sends a request head and body as they are; returns the answer.
+    pub(crate) fn send(&self, head: &str, body: &str) -> Answer {
+        let mut stream = TcpStream::connect(&self.address).expect("connects");
+        let length = body.len();
+        let head = head
+            .replace("{address}", &self.address)
+            .replace('\n', "\r\n");
+        let request =
+            format!("{head}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}");
+        stream.write_all(request.as_bytes()).expect("sends");
+        let mut text = String::new();
+        stream.read_to_string(&mut text).expect("answers");
+        Answer { text }
+    }
+
+    /// Posts one JSON-RPC message the way an MCP client does.
+    pub(crate) fn post(&self, message: &serde_json::Value) -> serde_json::Value {
+        let answer = self.send(POST, &message.to_string());
+        serde_json::from_str(answer.body()).expect("a JSON answer")
+    }
+}
+
+/// The head of a request that is in order.
+pub(crate) const POST: &str = "POST /mcp HTTP/1.1\nHost: {address}\nContent-Type: application/json\n\
+                        Accept: application/json, text/event-stream";
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended already; that is what some tests are about.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Reads up to the last thing the server prints before it waits.
+fn announcement(child: &mut Child) -> String {
+    let mut stdout = BufReader::new(child.stdout.take().expect("a piped stdout"));
+    let mut text = String::new();
+    while !text.contains("curl") {
+        let read = stdout.read_line(&mut text).expect("readable output");
+        assert!(read > 0, "the server ended early, after printing {text:?}");
+    }
+    text
+}
+
+/// An HTTP answer.
+pub(crate) struct Answer {
+    pub(crate) text: String,
+}
+
+impl Answer {
+    pub(crate) fn status(&self) -> u16 {
+        self.text
+            .split(' ')
+            .nth(1)
+            .expect("a status")
+            .parse()
+            .expect("a number")
+    }
+
+    pub(crate) fn body(&self) -> &str {
+        self.text.split_once("\r\n\r\n").expect("a body").1
+    }
+}
