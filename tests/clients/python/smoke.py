@@ -1,0 +1,125 @@
+"""Drives a running `wink serve` with the official Python MCP client.
+
+Usage: smoke.py URL ERA, where ERA is `legacy` (the client sends initialize) or `auto` (the client
+asks with server/discover and speaks the newest revision). Ends with a traceback if anything
+differs from what is asserted here. The server's workspace must be fresh.
+"""
+
+import asyncio
+import sys
+
+from mcp import Client, MCPError
+from mcp.types import INVALID_PARAMS
+
+REVISION = {"legacy": "2025-11-25", "auto": "2026-07-28"}
+
+
+async def call(client, name, **arguments):
+    """Calls a tool that must succeed; returns its text and its structured content."""
+    result = await client.call_tool(name, arguments)
+    assert not result.is_error, result
+    return text_of(result), result.structured_content
+
+
+async def refused(client, code, name, **arguments):
+    """Calls a tool that must be refused with `code`; returns text and structured content."""
+    result = await client.call_tool(name, arguments)
+    assert result.is_error, result
+    assert result.structured_content["error"] == code, result
+    return text_of(result), result.structured_content
+
+
+def text_of(result):
+    (block,) = result.content
+    # Clients that show only one of the two must still show the whole answer.
+    assert result.structured_content["message"] == block.text, result
+    return block.text
+
+
+def check_server(client, era):
+    assert client.protocol_version == REVISION[era], client.protocol_version
+    assert client.server_info.name == "wink", client.server_info
+    assert "read_file" in client.instructions
+
+
+async def check_tools(client):
+    tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+    assert list(tools) == ["ls", "read_file", "write_file"], tools
+    for tool in tools.values():
+        assert tool.title and tool.description
+        assert tool.input_schema["type"] == "object"
+        assert tool.input_schema["additionalProperties"] is False
+        writes = tool.name == "write_file"
+        assert tool.annotations.read_only_hint is not writes
+        assert tool.annotations.destructive_hint is writes
+
+
+async def check_write_and_read(client):
+    text, empty = await call(client, "ls")
+    assert empty["entries"] == [] and "empty" in text
+
+    text, written = await call(client, "write_file", path="docs/a.txt", content="one\ntwo\n")
+    assert written["created"] is True and written["bytes_written"] == 8
+    assert "Created docs/a.txt" in text
+
+    text, page = await call(client, "read_file", file_path="docs/a.txt", limit="1")
+    assert "     1\tone\n" in text and "two" not in text
+    assert page["truncated"] is True and page["total_lines"] == 2
+    assert page["content_hash"] == written["content_hash"]
+    assert 'read_file {"limit":1,"offset":1,"path":"docs/a.txt"}' in text
+
+    _, root = await call(client, "ls")
+    assert [(e["name"], e["kind"]) for e in root["entries"]] == [("docs", "directory")]
+    _, docs = await call(client, "ls", path="docs")
+    assert docs["entries"] == [{"name": "a.txt", "kind": "file", "size_bytes": 8}]
+
+
+async def check_overwrite(client):
+    new = {"path": "docs/a.txt", "content": "three\n"}
+    text, refusal = await refused(client, "conflict", "write_file", **new)
+    assert "read_file" in text
+
+    _, page = await call(client, "read_file", path="docs/a.txt")
+    assert page["total_lines"] == 2, "a refused overwrite must leave the file as it was"
+    assert page["content_hash"] == refusal["current_hash"]
+
+    _, done = await call(client, "write_file", **new, expected_hash=page["content_hash"])
+    assert done["created"] is False
+    text, _ = await call(client, "read_file", path="docs/a.txt")
+    assert "     1\tthree\n" in text
+
+    await refused(client, "conflict", "write_file", **new, expected_hash=page["content_hash"])
+
+
+async def check_refusals(client):
+    await refused(client, "permission_denied", "read_file", path="../x")
+    await refused(client, "permission_denied", "write_file", path="../x", content="")
+    await refused(client, "not_found", "read_file", path="missing")
+    text, _ = await refused(client, "invalid_argument", "read_file", path="docs/a.txt", ofset=1)
+    assert "did you mean `offset`" in text
+    await refused(client, "invalid_argument", "read_file", path="docs/a.txt", offset=-1)
+
+
+async def check_unknown_tool(client):
+    try:
+        await client.call_tool("raed_file", {"path": "docs/a.txt"})
+    except MCPError as error:
+        assert error.error.code == INVALID_PARAMS, error.error
+        assert "did you mean `read_file`" in error.error.message, error.error
+    else:
+        raise AssertionError("an unknown tool must be a protocol error")
+
+
+async def main(url, era):
+    async with Client(url, mode=era) as client:
+        check_server(client, era)
+        await check_tools(client)
+        await check_write_and_read(client)
+        await check_overwrite(client)
+        await check_refusals(client)
+        await check_unknown_tool(client)
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1], sys.argv[2]))
+    print("ok")
