@@ -59,10 +59,7 @@ fn accept(
 }
 
 fn find<'a>(schema: &'a Map<String, Value>, key: &str) -> Result<Field<'a>, Refusal> {
-    let name = ALIASES
-        .iter()
-        .find(|(alias, _)| *alias == key)
-        .map_or(key, |(_, name)| *name);
+    let name = ALIASES.iter().find(|(alias, _)| *alias == key).map_or(key, |(_, name)| *name);
     schema::properties(schema)
         .find(|(known, _)| *known == name)
         .map(|(name, schema)| Field { name, schema })
@@ -86,9 +83,9 @@ fn require_all(schema: &Map<String, Value>, accepted: &Map<String, Value>) -> Re
     let mut names = required.into_iter().flatten().filter_map(Value::as_str);
     match names.find(|name| !accepted.contains_key(*name)) {
         None => Ok(()),
-        Some(name) => Err(Refusal::invalid_argument(format!(
-            "The parameter `{name}` is missing; give it."
-        ))),
+        Some(name) => {
+            Err(Refusal::invalid_argument(format!("The parameter `{name}` is missing; give it.")))
+        }
     }
 }
 
@@ -117,10 +114,7 @@ mod tests {
     #[test]
     fn every_spelling_of_path_is_accepted() {
         for key in ["path", "file_path", "filePath"] {
-            assert_eq!(
-                parse::<Sample>(json!({ key: "a" })).expect("accepted").path,
-                "a"
-            );
+            assert_eq!(parse::<Sample>(json!({ key: "a" })).expect("accepted").path, "a");
         }
     }
 
@@ -141,22 +135,13 @@ mod tests {
     fn null_means_absent() {
         let sample = parse::<Sample>(json!({"path": "a", "limit": null})).expect("accepted");
         assert_eq!(sample.limit, None);
-        assert_eq!(
-            refused(json!({"path": null})),
-            "The parameter `path` is missing; give it."
-        );
+        assert_eq!(refused(json!({"path": null})), "The parameter `path` is missing; give it.");
     }
 
     #[test]
     fn numbers_out_of_range_are_refused() {
-        for wrong in [
-            json!(-1),
-            json!(11),
-            json!(1.5),
-            json!("NaN"),
-            json!(1e300),
-            json!(u64::MAX),
-        ] {
+        for wrong in [json!(-1), json!(11), json!(1.5), json!("NaN"), json!(1e300), json!(u64::MAX)]
+        {
             let message = refused(json!({"path": "a", "limit": wrong}));
             assert!(
                 message.starts_with("`limit` must be a whole number from 1 to 10;"),
@@ -180,10 +165,7 @@ mod tests {
     #[test]
     fn two_spellings_at_once_are_refused() {
         let message = refused(json!({"path": "a", "file_path": "b"}));
-        assert_eq!(
-            message,
-            "`path` is given twice, under two spellings; give it once."
-        );
+        assert_eq!(message, "`path` is given twice, under two spellings; give it once.");
     }
 
     #[test]
@@ -194,9 +176,6 @@ mod tests {
 
     #[test]
     fn arguments_that_are_no_object_are_refused() {
-        assert_eq!(
-            refused(json!("a")),
-            "The arguments must be a JSON object; got \"a\"."
-        );
+        assert_eq!(refused(json!("a")), "The arguments must be a JSON object; got \"a\".");
     }
 }

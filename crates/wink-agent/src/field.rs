@@ -31,10 +31,7 @@ impl<'a> Field<'a> {
 
     fn range(self) -> (i128, i128) {
         let bound = |key: &str| whole(&self.schema[key]);
-        (
-            bound("minimum").unwrap_or(0),
-            bound("maximum").unwrap_or(u64::MAX.into()),
-        )
+        (bound("minimum").unwrap_or(0), bound("maximum").unwrap_or(u64::MAX.into()))
     }
 
     fn is_allowed_text(self, value: &Value) -> bool {
@@ -46,12 +43,7 @@ impl<'a> Field<'a> {
     }
 
     fn mismatch(self, value: &Value) -> String {
-        format!(
-            "`{}` must be {}; got {}.",
-            self.name,
-            self.expected(),
-            shown(value)
-        )
+        format!("`{}` must be {}; got {}.", self.name, self.expected(), shown(value))
     }
 
     fn expected(self) -> String {
@@ -70,10 +62,7 @@ impl<'a> Field<'a> {
 fn whole(value: &Value) -> Option<i128> {
     match value {
         Value::Number(number) => {
-            let exact = number
-                .as_u64()
-                .map(i128::from)
-                .or(number.as_i64().map(i128::from));
+            let exact = number.as_u64().map(i128::from).or(number.as_i64().map(i128::from));
             exact.or_else(|| whole_float(number.as_f64()?))
         }
         Value::String(text) => text.trim().parse().ok(),
@@ -89,22 +78,13 @@ fn whole_float(number: f64) -> Option<i128> {
 fn boolean(value: &Value) -> Option<Value> {
     match value {
         Value::Bool(_) => Some(value.clone()),
-        Value::String(text) => text
-            .trim()
-            .to_ascii_lowercase()
-            .parse()
-            .map(Value::Bool)
-            .ok(),
+        Value::String(text) => text.trim().to_ascii_lowercase().parse().map(Value::Bool).ok(),
         _ => None,
     }
 }
 
 fn listed(choices: &[Value]) -> String {
-    choices
-        .iter()
-        .filter_map(Value::as_str)
-        .collect::<Vec<_>>()
-        .join(", ")
+    choices.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ")
 }
 
 /// Shows a value from a model, cut so that an answer stays short.

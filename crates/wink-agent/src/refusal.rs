@@ -17,12 +17,7 @@ pub(crate) struct Refusal {
 impl Refusal {
     pub(crate) fn invalid_argument(message: impl Into<String>) -> Self {
         let kind = ErrorKind::InvalidArgument;
-        Refusal {
-            kind,
-            message: message.into(),
-            path: None,
-            current_hash: None,
-        }
+        Refusal { kind, message: message.into(), path: None, current_hash: None }
     }
 
     pub(crate) fn kind(&self) -> ErrorKind {
@@ -62,10 +57,6 @@ impl From<Error> for Refusal {
 impl From<Refusal> for ToolResult {
     fn from(refusal: Refusal) -> Self {
         let value = refusal.value();
-        ToolResult {
-            error: Some(refusal.kind),
-            message: refusal.message,
-            value,
-        }
+        ToolResult { error: Some(refusal.kind), message: refusal.message, value }
     }
 }

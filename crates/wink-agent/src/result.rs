@@ -16,11 +16,7 @@ pub struct ToolResult {
 
 impl ToolResult {
     pub(crate) fn success(message: String, value: Value) -> Self {
-        ToolResult {
-            error: None,
-            message,
-            value,
-        }
+        ToolResult { error: None, message, value }
     }
 
     /// Says whether the call did what it was asked to do.

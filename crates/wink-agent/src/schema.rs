@@ -20,10 +20,7 @@ pub(crate) fn of<T: JsonSchema>() -> Map<String, Value> {
 /// Returns the fields a schema declares.
 pub(crate) fn properties(schema: &Map<String, Value>) -> impl Iterator<Item = (&str, &Value)> {
     let fields = schema.get("properties").and_then(Value::as_object);
-    fields
-        .into_iter()
-        .flatten()
-        .map(|(name, field)| (name.as_str(), field))
+    fields.into_iter().flatten().map(|(name, field)| (name.as_str(), field))
 }
 
 fn normalised(mut schema: Map<String, Value>) -> Map<String, Value> {
@@ -31,14 +28,9 @@ fn normalised(mut schema: Map<String, Value>) -> Map<String, Value> {
         schema.remove(noise);
     }
     schema.insert("additionalProperties".into(), false.into());
-    schema
-        .entry("properties")
-        .or_insert_with(|| Map::new().into());
+    schema.entry("properties").or_insert_with(|| Map::new().into());
     if let Some(Value::Object(fields)) = schema.get_mut("properties") {
-        fields
-            .values_mut()
-            .filter_map(Value::as_object_mut)
-            .for_each(normalise_field);
+        fields.values_mut().filter_map(Value::as_object_mut).for_each(normalise_field);
     }
     schema
 }
@@ -55,9 +47,7 @@ fn normalise_field(field: &mut Map<String, Value>) {
 
 /// Turns `["integer", "null"]` into `"integer"`.
 fn drop_null(kind: &mut Value) {
-    let only = kind
-        .as_array()
-        .and_then(|kinds| kinds.iter().find(|kind| *kind != "null"));
+    let only = kind.as_array().and_then(|kinds| kinds.iter().find(|kind| *kind != "null"));
     if let Some(only) = only.cloned() {
         *kind = only;
     }

@@ -47,8 +47,6 @@ impl Tool {
 
 impl fmt::Debug for Tool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tool")
-            .field("name", &self.name)
-            .finish_non_exhaustive()
+        f.debug_struct("Tool").field("name", &self.name).finish_non_exhaustive()
     }
 }

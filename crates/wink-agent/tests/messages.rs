@@ -8,16 +8,8 @@ use wink_fs::Workspace;
 
 fn workspace() -> Workspace {
     let workspace = Workspace::memory();
-    for (path, content) in [
-        ("notes.txt", "one\ntwo\nthree\n"),
-        ("src/a.rs", ""),
-        ("z", "no end"),
-    ] {
-        let written = call(
-            &workspace,
-            "write_file",
-            json!({"path": path, "content": content}),
-        );
+    for (path, content) in [("notes.txt", "one\ntwo\nthree\n"), ("src/a.rs", ""), ("z", "no end")] {
+        let written = call(&workspace, "write_file", json!({"path": path, "content": content}));
         assert!(written.ok(), "{}", written.message);
     }
     workspace
@@ -42,10 +34,7 @@ fn ls_shows_kind_size_and_name() {
         &workspace(),
         &[("ls", json!({})), ("ls", json!({"path": "src"}))]
     ));
-    insta::assert_snapshot!(
-        "ls_empty",
-        transcript(&Workspace::memory(), &[("ls", Value::Null)])
-    );
+    insta::assert_snapshot!("ls_empty", transcript(&Workspace::memory(), &[("ls", Value::Null)]));
 }
 
 #[test]
@@ -54,10 +43,7 @@ fn read_file_numbers_lines_and_names_the_next_call() {
         &workspace(),
         &[
             ("read_file", json!({"path": "notes.txt"})),
-            (
-                "read_file",
-                json!({"path": "notes.txt", "offset": "1", "limit": 1})
-            ),
+            ("read_file", json!({"path": "notes.txt", "offset": "1", "limit": 1})),
             ("read_file", json!({"path": "notes.txt", "offset": 3})),
             ("read_file", json!({"path": "src/a.rs"})),
             ("read_file", json!({"path": "z"})),
@@ -68,15 +54,8 @@ fn read_file_numbers_lines_and_names_the_next_call() {
 #[test]
 fn the_next_call_can_be_made_as_printed() {
     let workspace = workspace();
-    let cut = call(
-        &workspace,
-        "read_file",
-        json!({"path": "notes.txt", "limit": 2}),
-    );
-    let (_, printed) = cut
-        .message
-        .split_once("Next call: read_file ")
-        .expect("a next call");
+    let cut = call(&workspace, "read_file", json!({"path": "notes.txt", "limit": 2}));
+    let (_, printed) = cut.message.split_once("Next call: read_file ").expect("a next call");
     let arguments = serde_json::from_str(printed.lines().next().expect("a line")).expect("JSON");
     let next = call(&workspace, "read_file", arguments);
     assert!(next.message.contains("3\tthree"), "{}", next.message);
@@ -86,10 +65,7 @@ fn the_next_call_can_be_made_as_printed() {
 #[test]
 fn write_file_says_what_it_did() {
     let write = |path, content, mode| {
-        (
-            "write_file",
-            json!({"path": path, "content": content, "mode": mode}),
-        )
+        ("write_file", json!({"path": path, "content": content, "mode": mode}))
     };
     insta::assert_snapshot!(transcript(
         &Workspace::memory(),
@@ -107,27 +83,18 @@ fn overwriting_needs_the_hash_of_what_is_there() {
     let write = json!({"path": "notes.txt", "content": "new\n"});
     let refused = call(&workspace, "write_file", write.clone());
     assert_eq!(refused.code(), Some("conflict"));
-    assert_eq!(
-        refused.value["current_hash"],
-        hash_of(&workspace, "notes.txt")
-    );
+    assert_eq!(refused.value["current_hash"], hash_of(&workspace, "notes.txt"));
     insta::assert_snapshot!("overwrite_unread", refused.message);
 
     let mut with_hash = write;
     with_hash["expected_hash"] = hash_of(&workspace, "notes.txt");
     let replaced = call(&workspace, "write_file", with_hash.clone());
     assert!(replaced.ok(), "{}", replaced.message);
-    assert_eq!(
-        replaced.value["content_hash"],
-        hash_of(&workspace, "notes.txt")
-    );
+    assert_eq!(replaced.value["content_hash"], hash_of(&workspace, "notes.txt"));
 
     let stale = call(&workspace, "write_file", with_hash);
     assert_eq!(stale.code(), Some("conflict"));
-    assert_eq!(
-        stale.value["current_hash"],
-        hash_of(&workspace, "notes.txt")
-    );
+    assert_eq!(stale.value["current_hash"], hash_of(&workspace, "notes.txt"));
     insta::assert_snapshot!("overwrite_stale", stale.message);
 }
 
@@ -135,11 +102,7 @@ fn overwriting_needs_the_hash_of_what_is_there() {
 fn a_refused_overwrite_leaves_the_old_content() {
     let workspace = workspace();
     let before = hash_of(&workspace, "notes.txt");
-    call(
-        &workspace,
-        "write_file",
-        json!({"path": "notes.txt", "content": "new\n"}),
-    );
+    call(&workspace, "write_file", json!({"path": "notes.txt", "content": "new\n"}));
     assert_eq!(hash_of(&workspace, "notes.txt"), before);
 }
 
@@ -153,24 +116,14 @@ fn arguments_are_checked_before_anything_is_touched() {
         ("read_file", json!({"path": "missing", "ofset": 1})),
         ("read_file", json!({})),
         ("write_file", json!({"path": "a", "content": {"k": 1}})),
-        (
-            "write_file",
-            json!({"path": "a", "content": "", "mode": "replace"}),
-        ),
-        (
-            "write_file",
-            json!({"path": "a", "content": "", "expected_hash": "12"}),
-        ),
+        ("write_file", json!({"path": "a", "content": "", "mode": "replace"})),
+        ("write_file", json!({"path": "a", "content": "", "expected_hash": "12"})),
         ("raed_file", json!({})),
         ("banana", json!({})),
     ];
     for (name, arguments) in &wrong {
         let result = call(&Workspace::memory(), name, arguments.clone());
-        assert_eq!(
-            result.code(),
-            Some("invalid_argument"),
-            "{name} {arguments}"
-        );
+        assert_eq!(result.code(), Some("invalid_argument"), "{name} {arguments}");
     }
     insta::assert_snapshot!(transcript(&Workspace::memory(), &wrong));
 }
@@ -183,21 +136,9 @@ fn filesystem_errors_keep_their_code() {
         ("read_file", json!({"path": "src"}), "is_a_directory"),
         ("ls", json!({"path": "z"}), "not_a_directory"),
         ("ls", json!({"path": "../x"}), "permission_denied"),
-        (
-            "write_file",
-            json!({"path": "../x", "content": ""}),
-            "permission_denied",
-        ),
-        (
-            "write_file",
-            json!({"path": "src", "content": ""}),
-            "is_a_directory",
-        ),
-        (
-            "write_file",
-            json!({"path": "z", "content": "", "mode": "create"}),
-            "already_exists",
-        ),
+        ("write_file", json!({"path": "../x", "content": ""}), "permission_denied"),
+        ("write_file", json!({"path": "src", "content": ""}), "is_a_directory"),
+        ("write_file", json!({"path": "z", "content": "", "mode": "create"}), "already_exists"),
     ] {
         let result = call(&workspace, name, arguments);
         assert_eq!(result.code(), Some(code), "{}", result.message);

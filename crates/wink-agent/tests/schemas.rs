@@ -33,9 +33,7 @@ fn every_field_has_one_type_and_nothing_a_provider_refuses() {
             assert!(field["description"].is_string(), "{}.{name}", tool.name);
         }
         let text = Value::Object(schema).to_string();
-        for key in [
-            "$schema", "$ref", "$defs", "oneOf", "anyOf", "allOf", "format", "null",
-        ] {
+        for key in ["$schema", "$ref", "$defs", "oneOf", "anyOf", "allOf", "format", "null"] {
             assert!(!text.contains(key), "{} has {key}", tool.name);
         }
     }

@@ -39,7 +39,10 @@ impl ReadAt for std::fs::File {
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct Content(Repr);
+pub struct Content {
+    repr: Repr,
+    known_hash: Option<ContentHash>,
+}
 
 #[derive(Clone)]
 enum Repr {
@@ -50,12 +53,19 @@ enum Repr {
 impl Content {
     /// Wraps something that is read by position; `len` is its size when it was opened.
     pub fn positional(source: Arc<dyn ReadAt>, len: u64) -> Self {
-        Self(Repr::Positional { source, len })
+        Self { repr: Repr::Positional { source, len }, known_hash: None }
+    }
+
+    /// Says what the hash of all bytes is, so that nobody needs to compute it.
+    #[must_use]
+    pub fn with_known_hash(mut self, hash: ContentHash) -> Self {
+        self.known_hash = Some(hash);
+        self
     }
 
     /// Returns the size in bytes; an open file that somebody writes to may have another by now.
     pub fn len(&self) -> u64 {
-        match &self.0 {
+        match &self.repr {
             Repr::Shared(bytes) => bytes.len() as u64,
             Repr::Positional { len, .. } => *len,
         }
@@ -68,7 +78,7 @@ impl Content {
 
     /// Returns the bytes when they are in memory already, shared and not copied.
     pub fn shared(&self) -> Option<&Bytes> {
-        match &self.0 {
+        match &self.repr {
             Repr::Shared(bytes) => Some(bytes),
             Repr::Positional { .. } => None,
         }
@@ -76,7 +86,7 @@ impl Content {
 
     /// Reads some bytes at `offset`; zero bytes means that the content ends there.
     pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        match &self.0 {
+        match &self.repr {
             Repr::Shared(bytes) => Ok(copy_from(bytes, buffer, offset)),
             Repr::Positional { source, .. } => retry(|| source.read_at(buffer, offset)),
         }
@@ -86,7 +96,7 @@ impl Content {
     pub fn read_range(&self, offset: u64, limit: u64) -> io::Result<Bytes> {
         let wanted = usize::try_from(limit.min(self.len().saturating_sub(offset)))
             .map_err(|_| io::ErrorKind::OutOfMemory)?;
-        match &self.0 {
+        match &self.repr {
             // `wanted` is zero where `offset` lies past the end, so the slice is in bounds.
             Repr::Shared(_) if wanted == 0 => Ok(Bytes::new()),
             Repr::Shared(bytes) => Ok(bytes.slice(offset as usize..offset as usize + wanted)),
@@ -101,14 +111,14 @@ impl Content {
 
     /// Returns a reader from the first byte to the last one there is.
     pub fn reader(&self) -> ContentReader<'_> {
-        ContentReader {
-            content: self,
-            offset: 0,
-        }
+        ContentReader { content: self, offset: 0 }
     }
 
-    /// Hashes all bytes in bounded memory.
+    /// Returns the hash of all bytes, computed in bounded memory where it is not known.
     pub fn hash(&self) -> io::Result<ContentHash> {
+        if let Some(hash) = self.known_hash {
+            return Ok(hash);
+        }
         let mut hasher = blake3::Hasher::new();
         self.for_each_chunk(|chunk| {
             hasher.update(chunk);
@@ -119,7 +129,7 @@ impl Content {
 
     /// Calls `visit` with all bytes in order, a bounded part at a time.
     pub fn for_each_chunk(&self, mut visit: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
-        if let Repr::Shared(bytes) = &self.0 {
+        if let Repr::Shared(bytes) = &self.repr {
             return visit(bytes);
         }
         let mut buffer = vec![0; CHUNK.min(self.len() as usize + 1)];
@@ -150,9 +160,7 @@ impl Content {
 }
 
 fn copy_from(bytes: &[u8], buffer: &mut [u8], offset: u64) -> usize {
-    let start = usize::try_from(offset)
-        .unwrap_or(usize::MAX)
-        .min(bytes.len());
+    let start = usize::try_from(offset).unwrap_or(usize::MAX).min(bytes.len());
     let count = buffer.len().min(bytes.len() - start);
     buffer[..count].copy_from_slice(&bytes[start..start + count]);
     count
@@ -169,7 +177,7 @@ fn retry(mut read: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
 
 impl From<Bytes> for Content {
     fn from(bytes: Bytes) -> Self {
-        Self(Repr::Shared(bytes))
+        Self { repr: Repr::Shared(bytes), known_hash: None }
     }
 }
 

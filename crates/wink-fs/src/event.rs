@@ -34,11 +34,7 @@ pub enum Event {
     /// What is kept of a file's permissions changed.
     ModeChanged { path: TreePath },
     /// An entry was removed, with all that was below it.
-    FileDeleted {
-        path: TreePath,
-        files: u64,
-        directories: u64,
-    },
+    FileDeleted { path: TreePath, files: u64, directories: u64 },
     /// An entry moved, with all that is below it.
     Renamed { from: TreePath, to: TreePath },
 }
@@ -46,25 +42,17 @@ pub enum Event {
 impl Event {
     fn of(call: &Call<'_>, removed: Removed) -> Option<Self> {
         Some(match *call {
-            Call::Put { path, staged, .. } => Self::FileWritten {
-                path: path.clone(),
-                bytes_written: staged.bytes_supplied(),
-            },
+            Call::Put { path, staged, .. } => {
+                Self::FileWritten { path: path.clone(), bytes_written: staged.bytes_supplied() }
+            }
             Call::CreateDir { path } => Self::DirectoryCreated { path: path.clone() },
             Call::Symlink { path, .. } => Self::LinkCreated { path: path.clone() },
             Call::SetMode { path, .. } => Self::ModeChanged { path: path.clone() },
             Call::Remove { path, .. } => {
                 let Removed { files, directories } = removed;
-                Self::FileDeleted {
-                    path: path.clone(),
-                    files,
-                    directories,
-                }
+                Self::FileDeleted { path: path.clone(), files, directories }
             }
-            Call::Rename { from, to, .. } => Self::Renamed {
-                from: from.clone(),
-                to: to.clone(),
-            },
+            Call::Rename { from, to, .. } => Self::Renamed { from: from.clone(), to: to.clone() },
             _ => return None,
         })
     }

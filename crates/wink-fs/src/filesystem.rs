@@ -110,10 +110,7 @@ pub struct Put {
 impl Put {
     /// Makes the result, for a backend.
     pub fn new(created: bool, durability: Durability) -> Self {
-        Self {
-            created,
-            durability,
-        }
+        Self { created, durability }
     }
 }
 
@@ -198,13 +195,7 @@ impl Properties {
     /// Makes the value of a backend that bounds and refuses nothing.
     pub fn new(backend: &'static str, root: impl Into<String>) -> Self {
         let (root, limits) = (root.into(), Limits::unlimited());
-        Self {
-            backend,
-            root,
-            mount_point: None,
-            read_only: false,
-            limits,
-        }
+        Self { backend, root, mount_point: None, read_only: false, limits }
     }
 }
 

@@ -31,11 +31,7 @@ pub struct Guard {
 impl Guard {
     /// Makes a guard that enforces limits.
     pub fn new(limits: Limits) -> Self {
-        Self {
-            limits,
-            read_only: false,
-            mount_point: None,
-        }
+        Self { limits, read_only: false, mount_point: None }
     }
 
     /// Sets other limits.
@@ -71,12 +67,7 @@ impl Guard {
 
     /// Says which limit a path passes.
     fn excess(&self, path: &TreePath) -> Option<(ErrorKind, String)> {
-        let Limits {
-            max_depth,
-            max_segment,
-            ascii_only,
-            ..
-        } = self.limits;
+        let Limits { max_depth, max_segment, ascii_only, .. } = self.limits;
         let (depth, longest) = (path.depth(), longest_segment(path));
         if let Some(max) = max_depth.filter(|max| depth > *max) {
             let why = format!(

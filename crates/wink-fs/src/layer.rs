@@ -30,47 +30,18 @@ use crate::tree::{Entry, FileMode, Stat, Tree};
     reason = "the variants are the methods of the traits, their fields the arguments"
 )]
 pub enum Call<'a> {
-    Stat {
-        path: &'a TreePath,
-    },
-    List {
-        path: &'a TreePath,
-    },
-    Open {
-        path: &'a TreePath,
-    },
-    ReadLink {
-        path: &'a TreePath,
-    },
-    KnownHash {
-        path: &'a TreePath,
-    },
+    Stat { path: &'a TreePath },
+    List { path: &'a TreePath },
+    Open { path: &'a TreePath },
+    ReadLink { path: &'a TreePath },
+    KnownHash { path: &'a TreePath },
     Stage,
-    Put {
-        path: &'a TreePath,
-        staged: &'a Staged,
-        options: &'a PutOptions,
-    },
-    CreateDir {
-        path: &'a TreePath,
-    },
-    Symlink {
-        path: &'a TreePath,
-        target: &'a [u8],
-    },
-    SetMode {
-        path: &'a TreePath,
-        mode: FileMode,
-    },
-    Remove {
-        path: &'a TreePath,
-        recursion: Recursion,
-    },
-    Rename {
-        from: &'a TreePath,
-        to: &'a TreePath,
-        replacement: Replacement,
-    },
+    Put { path: &'a TreePath, staged: &'a Staged, options: &'a PutOptions },
+    CreateDir { path: &'a TreePath },
+    Symlink { path: &'a TreePath, target: &'a [u8] },
+    SetMode { path: &'a TreePath, mode: FileMode },
+    Remove { path: &'a TreePath, recursion: Recursion },
+    Rename { from: &'a TreePath, to: &'a TreePath, replacement: Replacement },
 }
 
 impl<'a> Call<'a> {
@@ -194,11 +165,7 @@ impl<L: Layer> Layered<L> {
     /// Puts a layer, of which somebody else keeps a handle, over a backend.
     pub fn over(inner: Box<dyn Backend>, layer: Arc<L>) -> Self {
         let properties = layer.properties(inner.properties());
-        Self {
-            inner,
-            layer,
-            properties,
-        }
+        Self { inner, layer, properties }
     }
 
     /// Returns the layer.
@@ -247,39 +214,27 @@ macro_rules! layered_tree {
     ($type:ident) => {
         impl<L: Layer> Tree for $type<L> {
             fn stat(&self, path: &TreePath) -> Result<Stat> {
-                look(&*self.inner, &*self.layer, &Call::Stat { path }, |tree| {
-                    tree.stat(path)
-                })
+                look(&*self.inner, &*self.layer, &Call::Stat { path }, |tree| tree.stat(path))
             }
 
             fn list(&self, path: &TreePath) -> Result<Vec<Entry>> {
-                look(&*self.inner, &*self.layer, &Call::List { path }, |tree| {
-                    tree.list(path)
-                })
+                look(&*self.inner, &*self.layer, &Call::List { path }, |tree| tree.list(path))
             }
 
             fn open(&self, path: &TreePath) -> Result<Content> {
-                look(&*self.inner, &*self.layer, &Call::Open { path }, |tree| {
-                    tree.open(path)
-                })
+                look(&*self.inner, &*self.layer, &Call::Open { path }, |tree| tree.open(path))
             }
 
             fn read_link(&self, path: &TreePath) -> Result<Vec<u8>> {
-                look(
-                    &*self.inner,
-                    &*self.layer,
-                    &Call::ReadLink { path },
-                    |tree| tree.read_link(path),
-                )
+                look(&*self.inner, &*self.layer, &Call::ReadLink { path }, |tree| {
+                    tree.read_link(path)
+                })
             }
 
             fn known_hash(&self, path: &TreePath) -> Option<ContentHash> {
-                look(
-                    &*self.inner,
-                    &*self.layer,
-                    &Call::KnownHash { path },
-                    |tree| Ok(tree.known_hash(path)),
-                )
+                look(&*self.inner, &*self.layer, &Call::KnownHash { path }, |tree| {
+                    Ok(tree.known_hash(path))
+                })
                 .ok()
                 .flatten()
             }
@@ -301,21 +256,10 @@ impl<L: Layer> Filesystem for Layered<L> {
     }
 
     fn put(&mut self, path: &TreePath, staged: &mut Staged, options: &PutOptions) -> Result<Put> {
-        let call = Call::Put {
-            path,
-            staged,
-            options,
-        };
+        let call = Call::Put { path, staged, options };
         self.layer.before(&*self.inner, &call)?;
         let put = self.inner.put(path, staged, options)?;
-        self.layer.after(
-            &Call::Put {
-                path,
-                staged,
-                options,
-            },
-            Removed::default(),
-        );
+        self.layer.after(&Call::Put { path, staged, options }, Removed::default());
         Ok(put)
     }
 
@@ -324,15 +268,11 @@ impl<L: Layer> Filesystem for Layered<L> {
     }
 
     fn symlink(&mut self, path: &TreePath, target: &[u8]) -> Result<()> {
-        self.change(&Call::Symlink { path, target }, |inner| {
-            inner.symlink(path, target)
-        })
+        self.change(&Call::Symlink { path, target }, |inner| inner.symlink(path, target))
     }
 
     fn set_mode(&mut self, path: &TreePath, mode: FileMode) -> Result<()> {
-        self.change(&Call::SetMode { path, mode }, |inner| {
-            inner.set_mode(path, mode)
-        })
+        self.change(&Call::SetMode { path, mode }, |inner| inner.set_mode(path, mode))
     }
 
     fn remove(&mut self, path: &TreePath, recursion: Recursion) -> Result<Removed> {
@@ -344,28 +284,19 @@ impl<L: Layer> Filesystem for Layered<L> {
     }
 
     fn rename(&mut self, from: &TreePath, to: &TreePath, replacement: Replacement) -> Result<()> {
-        let call = Call::Rename {
-            from,
-            to,
-            replacement,
-        };
+        let call = Call::Rename { from, to, replacement };
         self.change(&call, |inner| inner.rename(from, to, replacement))
     }
 }
 
 impl<L: Layer> Backend for Layered<L> {
     fn live(&self) -> Arc<dyn Tree> {
-        Arc::new(LayeredView {
-            inner: self.inner.live(),
-            layer: self.layer.clone(),
-        })
+        Arc::new(LayeredView { inner: self.inner.live(), layer: self.layer.clone() })
     }
 }
 
 impl<L> fmt::Debug for Layered<L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Layered")
-            .field("properties", &self.properties)
-            .finish_non_exhaustive()
+        f.debug_struct("Layered").field("properties", &self.properties).finish_non_exhaustive()
     }
 }

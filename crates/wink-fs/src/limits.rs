@@ -33,12 +33,7 @@ pub struct Limits {
 impl Limits {
     /// Bounds nothing that is created; what an embedding program's own writes go by.
     pub fn unlimited() -> Self {
-        Self {
-            max_content: None,
-            max_depth: None,
-            max_segment: None,
-            ..Self::default()
-        }
+        Self { max_content: None, max_depth: None, max_segment: None, ..Self::default() }
     }
 }
 

@@ -47,11 +47,9 @@ pub(crate) fn check_replaceable(moved: Kind, there: Kind, to: &TreePath) -> Resu
         (_, Kind::Directory) => ErrorKind::IsADirectory,
         _ => return Ok(()),
     };
-    Err(Error::new(Operation::Rename, kind)
-        .with_path(to)
-        .with_detail(
-            "a directory and something else cannot take each other's place; delete it first",
-        ))
+    Err(Error::new(Operation::Rename, kind).with_path(to).with_detail(
+        "a directory and something else cannot take each other's place; delete it first",
+    ))
 }
 
 /// Refuses a link's target that no link on disk could have.
@@ -62,9 +60,7 @@ pub(crate) fn check_target(path: &TreePath, target: &[u8]) -> Result<()> {
         _ if target.len() > MAX_TARGET_BYTES => "a link's target has at most 4095 bytes",
         _ => return Ok(()),
     };
-    Err(Error::new(Operation::Symlink, ErrorKind::InvalidArgument)
-        .with_path(path)
-        .with_detail(why))
+    Err(Error::new(Operation::Symlink, ErrorKind::InvalidArgument).with_path(path).with_detail(why))
 }
 
 /// Says that the place of a new entry has no directory to be in.

@@ -59,12 +59,7 @@ pub struct Staging {
 impl Staging {
     /// Starts writing into a backend's sink.
     pub fn new(sink: Box<dyn StagingSink>) -> Self {
-        Self {
-            sink,
-            hasher: blake3::Hasher::new(),
-            len: 0,
-            carried: 0,
-        }
+        Self { sink, hasher: blake3::Hasher::new(), len: 0, carried: 0 }
     }
 
     /// Carries over existing content, which does not count as written by the caller.
@@ -83,12 +78,7 @@ impl Staging {
     pub fn finish(self) -> io::Result<Staged> {
         let hash = self.hash_so_far();
         let body = self.sink.finish()?;
-        Ok(Staged {
-            body,
-            hash,
-            len: self.len,
-            carried: self.carried,
-        })
+        Ok(Staged { body, hash, len: self.len, carried: self.carried })
     }
 }
 
@@ -134,12 +124,7 @@ impl Staged {
     pub fn from_bytes(bytes: impl Into<Bytes>) -> Self {
         let bytes = bytes.into();
         let (hash, len) = (ContentHash::of(&bytes), bytes.len() as u64);
-        Self {
-            body: Box::new(bytes),
-            hash,
-            len,
-            carried: 0,
-        }
+        Self { body: Box::new(bytes), hash, len, carried: 0 }
     }
 
     /// Returns the hash of the content.

@@ -99,13 +99,7 @@ impl Stat {
     /// Makes the value for an entry of which only kind and size are known.
     pub fn new(kind: Kind, size_bytes: u64) -> Self {
         let mode = FileMode::default();
-        Self {
-            kind,
-            size_bytes,
-            mode,
-            created_at: None,
-            modified_at: None,
-        }
+        Self { kind, size_bytes, mode, created_at: None, modified_at: None }
     }
 }
 

@@ -98,19 +98,13 @@ impl WorkspaceBuilder {
         let observed = Layered::over(self.backend, Arc::new(self.observers));
         let guarded = Layered::new(observed, self.guard);
         let (live, properties) = (guarded.live(), guarded.properties().clone());
-        Workspace(Arc::new(Shared {
-            writer: Mutex::new(guarded),
-            live,
-            properties,
-        }))
+        Workspace(Arc::new(Shared { writer: Mutex::new(guarded), live, properties }))
     }
 }
 
 impl fmt::Debug for WorkspaceBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WorkspaceBuilder")
-            .field("guard", &self.guard)
-            .finish_non_exhaustive()
+        f.debug_struct("WorkspaceBuilder").field("guard", &self.guard).finish_non_exhaustive()
     }
 }
 
@@ -123,11 +117,7 @@ impl Workspace {
     /// Makes a workspace of any backend.
     pub fn builder(backend: impl Backend + 'static) -> WorkspaceBuilder {
         let guard = Guard::new(Limits::default());
-        WorkspaceBuilder {
-            backend: Box::new(backend),
-            guard,
-            observers: Observers::default(),
-        }
+        WorkspaceBuilder { backend: Box::new(backend), guard, observers: Observers::default() }
     }
 
     /// Returns what the workspace says of itself.
@@ -227,20 +217,17 @@ impl Workspace {
 
     /// Tells whether something is there; a path that is invalid or leaves the workspace is not.
     pub fn exists(&self, path: &str) -> bool {
-        self.path(path)
-            .is_ok_and(|path| ops::exists(&*self.0.live, &path))
+        self.path(path).is_ok_and(|path| ops::exists(&*self.0.live, &path))
     }
 
     /// Tells whether a file is there.
     pub fn is_file(&self, path: &str) -> bool {
-        self.path(path)
-            .is_ok_and(|path| ops::is_file(&*self.0.live, &path))
+        self.path(path).is_ok_and(|path| ops::is_file(&*self.0.live, &path))
     }
 
     /// Tells whether a directory is there.
     pub fn is_dir(&self, path: &str) -> bool {
-        self.path(path)
-            .is_ok_and(|path| ops::is_dir(&*self.0.live, &path))
+        self.path(path).is_ok_and(|path| ops::is_dir(&*self.0.live, &path))
     }
 }
 
@@ -348,8 +335,6 @@ impl Workspace {
 
 impl fmt::Debug for Workspace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Workspace")
-            .field(&self.0.properties)
-            .finish()
+        f.debug_tuple("Workspace").field(&self.0.properties).finish()
     }
 }

@@ -58,10 +58,7 @@ impl fmt::Display for ListenError {
                  first free one from {first}"
             ),
             ListenError::AllBusy => {
-                write!(
-                    f,
-                    "ports {first} to {last} are all in use; choose one with --port"
-                )
+                write!(f, "ports {first} to {last} are all in use; choose one with --port")
             }
             ListenError::Io(port, error) => write!(f, "cannot listen on port {port}: {error}"),
         }

@@ -21,10 +21,7 @@ const CROSS_ORIGIN_RESOURCE_POLICY: HeaderName =
 /// What every answer carries: it is data, not a page that may load, run or be framed.
 const RESPONSE_HEADERS: [(HeaderName, &str); 4] = [
     (X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    (
-        CONTENT_SECURITY_POLICY,
-        "default-src 'none'; frame-ancestors 'none'",
-    ),
+    (CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
     (CROSS_ORIGIN_RESOURCE_POLICY, "same-origin"),
     (REFERRER_POLICY, "no-referrer"),
 ];
@@ -36,14 +33,10 @@ const WRONG_HOST: Refusal = (
     StatusCode::FORBIDDEN,
     "Forbidden: address this server as 127.0.0.1, localhost or [::1] with its own port.\n",
 );
-const WRONG_ORIGIN: Refusal = (
-    StatusCode::FORBIDDEN,
-    "Forbidden: pages of other sites may not use this server.\n",
-);
-const WRONG_TYPE: Refusal = (
-    StatusCode::UNSUPPORTED_MEDIA_TYPE,
-    "Unsupported: send Content-Type: application/json.\n",
-);
+const WRONG_ORIGIN: Refusal =
+    (StatusCode::FORBIDDEN, "Forbidden: pages of other sites may not use this server.\n");
+const WRONG_TYPE: Refusal =
+    (StatusCode::UNSUPPORTED_MEDIA_TYPE, "Unsupported: send Content-Type: application/json.\n");
 
 /// The names under which the server may be addressed.
 #[derive(Debug)]
@@ -71,9 +64,7 @@ impl Guard {
 
     fn check_host(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> {
         // `GET http://other/ HTTP/1.1` names a host besides the header.
-        let in_target = uri
-            .authority()
-            .is_none_or(|host| is_listed(&self.hosts, host.as_str()));
+        let in_target = uri.authority().is_none_or(|host| is_listed(&self.hosts, host.as_str()));
         let in_header = only_value(headers, &HOST).is_some_and(|host| is_listed(&self.hosts, host));
         (in_target && in_header).then_some(()).ok_or(WRONG_HOST)
     }
@@ -97,9 +88,7 @@ pub(crate) async fn check(
         Err(refusal) => refusal.into_response(),
     };
     for (name, value) in RESPONSE_HEADERS {
-        response
-            .headers_mut()
-            .insert(name, HeaderValue::from_static(value));
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
     }
     response
 }
@@ -126,9 +115,7 @@ fn only_value<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> 
 
 fn check_content_type(method: &Method, headers: &HeaderMap) -> Result<(), Refusal> {
     let is_json = || only_value(headers, &CONTENT_TYPE).is_some_and(is_json);
-    (method != Method::POST || is_json())
-        .then_some(())
-        .ok_or(WRONG_TYPE)
+    (method != Method::POST || is_json()).then_some(()).ok_or(WRONG_TYPE)
 }
 
 fn is_json(content_type: &str) -> bool {
@@ -151,11 +138,7 @@ mod tests {
 
     #[test]
     fn a_port_may_be_left_out_only_on_port_80() {
-        assert!(admitted(
-            80,
-            "/",
-            &[("host", "localhost"), ("origin", "http://127.0.0.1")]
-        ));
+        assert!(admitted(80, "/", &[("host", "localhost"), ("origin", "http://127.0.0.1")]));
         assert!(!admitted(8000, "/", &[("host", "localhost")]));
     }
 

@@ -54,9 +54,7 @@ impl ServerHandler for Server {
         _page: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(
-            TOOLS.iter().map(declared).collect(),
-        ))
+        Ok(ListToolsResult::with_all_items(TOOLS.iter().map(declared).collect()))
     }
 
     fn get_tool(&self, name: &str) -> Option<McpTool> {

@@ -56,10 +56,7 @@ impl StopSignals {
     fn listen() -> io::Result<Self> {
         let interrupt = signal(SignalKind::interrupt())?;
         let terminate = signal(SignalKind::terminate())?;
-        Ok(StopSignals {
-            interrupt,
-            terminate,
-        })
+        Ok(StopSignals { interrupt, terminate })
     }
 
     async fn received(mut self) {

@@ -39,11 +39,7 @@ fn a_foreign_host_is_refused_on_every_route() {
         format!("Host: evil.example:{port}\nHost: {{address}}"),
     ] {
         for route in ROUTES {
-            assert_eq!(
-                server.send(&head(route, &host), WRITE).status(),
-                403,
-                "{route} {host}"
-            );
+            assert_eq!(server.send(&head(route, &host), WRITE).status(), 403, "{route} {host}");
         }
     }
     assert!(!listing(&server).contains("planted"));
@@ -63,11 +59,7 @@ fn every_loopback_name_is_a_host_and_an_origin() {
     let port = server.port();
     for name in ["127.0.0.1", "localhost", "[::1]"] {
         let own = format!("Host: {name}:{port}\nOrigin: http://{name}:{port}");
-        assert_eq!(
-            server.send(&head("GET /", &own), "").status(),
-            200,
-            "{name}"
-        );
+        assert_eq!(server.send(&head("GET /", &own), "").status(), 200, "{name}");
     }
 }
 
@@ -132,16 +124,8 @@ fn every_answer_is_marked_as_data_and_offers_no_cors() {
     ] {
         let answer = server.send(&head, WRITE);
         assert_eq!(answer.status(), status, "{}", answer.text);
-        assert!(
-            answer.text.contains("x-content-type-options: nosniff"),
-            "{}",
-            answer.text
-        );
-        assert!(
-            answer
-                .text
-                .contains("content-security-policy: default-src 'none'")
-        );
+        assert!(answer.text.contains("x-content-type-options: nosniff"), "{}", answer.text);
+        assert!(answer.text.contains("content-security-policy: default-src 'none'"));
         assert!(!answer.text.contains("access-control-"), "{}", answer.text);
     }
 }

@@ -7,10 +7,7 @@ use std::process::Command;
 
 use common::Server;
 
-const SCRIPT: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/../../tests/clients/python/smoke.py"
-);
+const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/clients/python/smoke.py");
 
 #[allow(clippy::expect_used)]
 fn smoke(era: &str) {

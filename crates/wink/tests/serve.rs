@@ -15,15 +15,8 @@ fn stderr(output: &Output) -> String {
 #[test]
 fn the_printed_first_call_works() {
     let server = Server::start();
-    let curl = server
-        .announcement
-        .lines()
-        .find(|line| line.contains("curl"))
-        .expect("a curl line");
-    let output = Command::new("sh")
-        .args(["-c", curl])
-        .output()
-        .expect("sh runs");
+    let curl = server.announcement.lines().find(|line| line.contains("curl")).expect("a curl line");
+    let output = Command::new("sh").args(["-c", curl]).output().expect("sh runs");
     let answer = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{}", stderr(&output));
     assert!(answer.contains("\"isError\":false"), "{answer}");
@@ -35,27 +28,16 @@ fn the_page_names_the_endpoint() {
     let page = server.send("GET / HTTP/1.1\nHost: {address}", "");
     assert_eq!(page.status(), 200);
     assert!(page.body().contains(&server.url()), "{}", page.text);
-    assert!(
-        page.text.contains("content-type: text/plain"),
-        "{}",
-        page.text
-    );
+    assert!(page.text.contains("content-type: text/plain"), "{}", page.text);
 }
 
 #[test]
 fn a_busy_port_that_was_asked_for_is_an_error() {
     let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = taken.local_addr().expect("an address").port().to_string();
-    let output = wink()
-        .args(["serve", "--port", &port])
-        .output()
-        .expect("wink runs");
+    let output = wink().args(["serve", "--port", &port]).output().expect("wink runs");
     assert_eq!(output.status.code(), Some(1));
-    assert!(
-        stderr(&output).contains(&format!("port {port} is in use")),
-        "{}",
-        stderr(&output)
-    );
+    assert!(stderr(&output).contains(&format!("port {port} is in use")), "{}", stderr(&output));
 }
 
 #[test]
@@ -70,16 +52,9 @@ fn without_a_port_the_next_free_one_is_taken() {
 #[test]
 fn only_loopback_is_served() {
     for host in ["0.0.0.0", "::", "192.168.1.1", "example.com", ""] {
-        let output = wink()
-            .args(["serve", "--host", host])
-            .output()
-            .expect("wink runs");
+        let output = wink().args(["serve", "--host", host]).output().expect("wink runs");
         assert_eq!(output.status.code(), Some(2), "{host}");
-        assert!(
-            stderr(&output).contains("this computer only"),
-            "{}",
-            stderr(&output)
-        );
+        assert!(stderr(&output).contains("this computer only"), "{}", stderr(&output));
     }
 }
 

@@ -34,15 +34,8 @@ fn root() -> String {
 
 fn run(workspace: &Workspace, params: &Params) -> Result<ToolResult, Refusal> {
     let path = workspace.path(&params.path)?;
-    let entries = ops::list(
-        &*workspace.tree(),
-        &path,
-        &ListOptions::default().sizes(true),
-    )?;
-    Ok(ToolResult::success(
-        message(&path, &entries),
-        value(&path, &entries),
-    ))
+    let entries = ops::list(&*workspace.tree(), &path, &ListOptions::default().sizes(true))?;
+    Ok(ToolResult::success(message(&path, &entries), value(&path, &entries)))
 }
 
 fn message(path: &TreePath, entries: &[Listed]) -> String {
@@ -50,9 +43,7 @@ fn message(path: &TreePath, entries: &[Listed]) -> String {
         return format!("The directory {path} is empty. Create a file in it with write_file.");
     }
     let mut message = format!("{path}: {}\n", counted(entries));
-    entries
-        .iter()
-        .for_each(|entry| message.push_str(&line(entry)));
+    entries.iter().for_each(|entry| message.push_str(&line(entry)));
     message
 }
 
@@ -68,15 +59,12 @@ fn counted(entries: &[Listed]) -> String {
     let count = |wanted| entries.iter().filter(|entry| entry.kind == wanted).count();
     let counts = COUNTED.map(|(kind, plural)| (count(kind), plural));
     let present = counts.iter().filter(|(count, _)| *count > 0);
-    present
-        .map(|(count, plural)| format!("{plural} {count}"))
-        .collect::<Vec<_>>()
-        .join(", ")
+    present.map(|(count, plural)| format!("{plural} {count}")).collect::<Vec<_>>().join(", ")
 }
 
 fn line(entry: &Listed) -> String {
     let size = file_size(entry).map_or("-".to_owned(), |size| size.to_string());
-    format!("{:<9} {size:>10} {}\n", kind(entry.kind), entry.name)
+    format!("{:<9} {size:>10} {}\n", entry.kind.to_string(), entry.name)
 }
 
 /// Returns the size where it says something: a directory has none of its own.
@@ -90,14 +78,5 @@ fn value(path: &TreePath, entries: &[Listed]) -> Value {
 }
 
 fn entry_value(entry: &Listed) -> Value {
-    json!({"name": entry.name, "kind": kind(entry.kind), "size_bytes": file_size(entry)})
-}
-
-fn kind(kind: Kind) -> &'static str {
-    match kind {
-        Kind::File => "file",
-        Kind::Directory => "directory",
-        Kind::Symlink => "symlink",
-        Kind::Other => "other",
-    }
+    json!({"name": entry.name, "kind": entry.kind.to_string(), "size_bytes": file_size(entry)})
 }

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use wink_fs::Workspace;
 use wink_fs::ops::{self, PageLimit, ReadOptions, TextPage};
-use wink_fs::{ContentHash, Workspace};
 
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
@@ -17,9 +17,8 @@ pub(crate) const TOOL: Tool = Tool {
     name: "read_file",
     title: "Read file",
     description: "Reads a text file and shows its lines with their numbers, which start at 1. \
-                  `offset` counts lines from 0, so offset 0 starts at line number 1. Shows at \
-                  most 2000 lines at once and, when lines remain, the call that shows the next \
-                  ones. Also gives the content_hash that write_file wants before it overwrites.",
+                  `offset` counts lines from 0, so offset 0 starts at line number 1. Shows a \
+                  page at a time and, when lines remain, the call that shows the next ones. Also gives the content_hash that write_file wants before it overwrites.",
     effect: Effect::Reads,
     schema: schema::of::<Params>,
     run: |workspace, arguments| run(workspace, &arguments::parse(arguments)?),
@@ -33,32 +32,22 @@ struct Params {
     #[serde(default)]
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64))]
     offset: u64,
-    /// How many lines to show at most.
-    #[serde(default = "page")]
-    #[schemars(range(min = 1, max = 2000))]
-    limit: u64,
-}
-
-fn page() -> u64 {
-    2000
+    /// How many lines to show at most; a page has its own limit too.
+    #[schemars(range(min = 1))]
+    limit: Option<u64>,
 }
 
 fn run(workspace: &Workspace, params: &Params) -> Result<ToolResult, Refusal> {
     let path = workspace.path(&params.path)?;
-    // One tree for both, so that the hash is the hash of what is shown.
-    let tree = workspace.tree();
-    let options = ReadOptions::default()
-        .offset(params.offset)
-        .limit(PageLimit::Count(params.limit));
-    let page = ops::read(&*tree, &path, &options)?;
-    let hash = ops::content_hash(&*tree, &path)?;
-    Ok(ToolResult::success(
-        message(&page, hash, params.limit),
-        value(&page, hash),
-    ))
+    let limits = &workspace.properties().limits;
+    let limit = params.limit.map_or(limits.page_lines, |limit| limit.min(limits.page_lines));
+    let options =
+        ReadOptions::default().offset(params.offset).limit(PageLimit::Count(limit)).hash(true);
+    let page = ops::read(&*workspace.tree(), &path, &options, limits)?;
+    Ok(ToolResult::success(message(&page, limit), value(&page)))
 }
 
-fn message(page: &TextPage, hash: ContentHash, limit: u64) -> String {
+fn message(page: &TextPage, limit: u64) -> String {
     let mut message = if page.total_lines == 0 {
         format!("{} is empty: it exists and has no lines.\n", page.path)
     } else if page.offset >= page.total_lines {
@@ -69,16 +58,15 @@ fn message(page: &TextPage, hash: ContentHash, limit: u64) -> String {
     if page.truncated {
         message.push_str(&next_call(page, limit));
     }
-    message + &format!("content_hash: {hash}")
+    message + &format!("content_hash: {}", hash(page))
+}
+
+fn hash(page: &TextPage) -> String {
+    page.content_hash.map(|hash| hash.to_string()).unwrap_or_default()
 }
 
 fn past_the_end(page: &TextPage) -> String {
-    let TextPage {
-        path,
-        offset,
-        total_lines,
-        ..
-    } = page;
+    let TextPage { path, offset, total_lines, .. } = page;
     let last = total_lines - 1;
     format!(
         "Nothing to show: offset {offset} is past the end of {path}, whose last line is at offset {last}.\n"
@@ -87,10 +75,7 @@ fn past_the_end(page: &TextPage) -> String {
 
 fn shown(page: &TextPage) -> String {
     let (first, last) = (page.offset + 1, end(page));
-    let mut text = format!(
-        "{}: lines {first} to {last} of {}\n",
-        page.path, page.total_lines
-    );
+    let mut text = format!("{}: lines {first} to {last} of {}\n", page.path, page.total_lines);
     for (number, line) in (first..).zip(page.content.lines()) {
         // Writing into a string cannot fail.
         let _ = writeln!(text, "{number:>6}\t{line}");
@@ -100,10 +85,7 @@ fn shown(page: &TextPage) -> String {
 
 fn next_call(page: &TextPage, limit: u64) -> String {
     let arguments = json!({"path": page.path.to_string(), "offset": end(page), "limit": limit});
-    format!(
-        "{} lines remain. Next call: read_file {arguments}\n",
-        page.total_lines - end(page)
-    )
+    format!("{} lines remain. Next call: read_file {arguments}\n", page.total_lines - end(page))
 }
 
 /// Returns the offset of the first line after the page.
@@ -111,13 +93,13 @@ fn end(page: &TextPage) -> u64 {
     page.offset + page.limit
 }
 
-fn value(page: &TextPage, hash: ContentHash) -> Value {
+fn value(page: &TextPage) -> Value {
     json!({
         "path": page.path.to_string(),
         "total_lines": page.total_lines,
         "offset": page.offset,
         "limit": page.limit,
         "truncated": page.truncated,
-        "content_hash": hash.to_string(),
+        "content_hash": hash(page),
     })
 }

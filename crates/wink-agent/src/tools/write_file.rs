@@ -47,18 +47,11 @@ enum Mode {
 
 fn run(workspace: &Workspace, params: &Params) -> Result<ToolResult, Refusal> {
     let path = workspace.path(&params.path)?;
-    let expected = params
-        .expected_hash
-        .as_deref()
-        .map(parsed_hash)
-        .transpose()?;
+    let expected = params.expected_hash.as_deref().map(parsed_hash).transpose()?;
     let written = workspace
-        .with_writer(|fs| write(fs, &path, params, expected))
+        .as_agent(|fs| write(fs, &path, params, expected))
         .map_err(|error| refusal(error, &path, expected))?;
-    Ok(ToolResult::success(
-        message(&written, params.mode),
-        value(&written, params.mode),
-    ))
+    Ok(ToolResult::success(message(&written, params.mode), value(&written, params.mode)))
 }
 
 fn parsed_hash(text: &str) -> Result<ContentHash, Refusal> {
@@ -83,10 +76,10 @@ fn write(
 
 /// Refuses to replace a file that the caller has not shown to have read.
 fn refuse_unread(fs: &dyn Filesystem, path: &TreePath) -> wink_fs::Result<()> {
-    match ops::stat(fs, path) {
+    match fs.stat(path) {
         Ok(stat) if stat.kind == Kind::File => {
             Err(Error::new(Operation::Write, ErrorKind::Conflict)
-                .with_path(path.clone())
+                .with_path(path)
                 .with_current_hash(ops::content_hash(fs, path)?))
         }
         // Whatever else stands there, the write itself finds and names it.
@@ -122,12 +115,7 @@ fn refusal(error: Error, path: &TreePath, expected: Option<ContentHash>) -> Refu
 }
 
 fn message(written: &Written, mode: Mode) -> String {
-    let Written {
-        path,
-        bytes_written,
-        content_hash,
-        ..
-    } = written;
+    let Written { path, bytes_written, content_hash, .. } = written;
     let did = match (written.created, mode) {
         (true, _) => format!("Created {path} with {bytes_written} bytes."),
         (false, Mode::Append) => format!("Appended {bytes_written} bytes to {path}."),

@@ -72,12 +72,7 @@ struct Row {
 }
 
 const fn row(code: &'static str, exit_code: u8, http_status: u16, sentence: &'static str) -> Row {
-    Row {
-        code,
-        exit_code,
-        http_status,
-        sentence,
-    }
+    Row { code, exit_code, http_status, sentence }
 }
 
 impl ErrorKind {
@@ -109,12 +104,9 @@ impl ErrorKind {
 
     const fn row(self) -> Row {
         match self {
-            Self::NotFound => row(
-                "not_found",
-                1,
-                404,
-                "nothing is there; list its parent to see what is",
-            ),
+            Self::NotFound => {
+                row("not_found", 1, 404, "nothing is there; list its parent to see what is")
+            }
             Self::AlreadyExists => row(
                 "already_exists",
                 1,
@@ -134,43 +126,25 @@ impl ErrorKind {
                 409,
                 "the directory has entries; delete it recursively to remove them too",
             ),
-            Self::PermissionDenied => row(
-                "permission_denied",
-                1,
-                403,
-                "access is denied; use another path",
-            ),
-            Self::ReadOnly => row(
-                "read_only",
-                1,
-                403,
-                "the workspace is read-only; nothing in it can be changed",
-            ),
-            Self::NotText => row(
-                "not_text",
-                1,
-                415,
-                "it is not UTF-8 text; read it with read_bytes",
-            ),
-            Self::TooLarge => row(
-                "too_large",
-                16,
-                413,
-                "a limit would be passed; do it in smaller parts",
-            ),
+            Self::PermissionDenied => {
+                row("permission_denied", 1, 403, "access is denied; use another path")
+            }
+            Self::ReadOnly => {
+                row("read_only", 1, 403, "the workspace is read-only; nothing in it can be changed")
+            }
+            Self::NotText => {
+                row("not_text", 1, 415, "it is not UTF-8 text; read it with read_bytes")
+            }
+            Self::TooLarge => {
+                row("too_large", 16, 413, "a limit would be passed; do it in smaller parts")
+            }
             Self::InvalidPath => row("invalid_path", 2, 400, "it is not a valid path; correct it"),
-            Self::InvalidPattern => row(
-                "invalid_pattern",
-                2,
-                400,
-                "it is not a valid pattern; correct it",
-            ),
-            Self::InvalidArgument => row(
-                "invalid_argument",
-                2,
-                400,
-                "an argument is not valid; correct it",
-            ),
+            Self::InvalidPattern => {
+                row("invalid_pattern", 2, 400, "it is not a valid pattern; correct it")
+            }
+            Self::InvalidArgument => {
+                row("invalid_argument", 2, 400, "an argument is not valid; correct it")
+            }
             Self::SpecialFile => row(
                 "special_file",
                 1,
@@ -196,30 +170,19 @@ impl ErrorKind {
                 503,
                 "the workspace's backend is gone; open the workspace again",
             ),
-            Self::NoSpace => row(
-                "no_space",
-                16,
-                507,
-                "there is no space left; free some and try again",
-            ),
+            Self::NoSpace => {
+                row("no_space", 16, 507, "there is no space left; free some and try again")
+            }
             Self::Deadline => row(
                 "deadline",
                 16,
                 504,
                 "the time allowed was used up; try a smaller step or a longer deadline",
             ),
-            Self::Cancelled => row(
-                "cancelled",
-                130,
-                499,
-                "the call was cancelled; nothing was changed",
-            ),
-            Self::Corrupt => row(
-                "corrupt",
-                14,
-                500,
-                "stored data is damaged; verify the store",
-            ),
+            Self::Cancelled => {
+                row("cancelled", 130, 499, "the call was cancelled; nothing was changed")
+            }
+            Self::Corrupt => row("corrupt", 14, 500, "stored data is damaged; verify the store"),
             Self::Io => row("io", 1, 500, "the system reported a failure; try again"),
         }
     }

@@ -101,14 +101,7 @@ impl Error {
     /// Makes an error that says what its kind says.
     pub fn new(operation: Operation, kind: ErrorKind) -> Self {
         let (path, detail, current_hash, source) = (None, None, None, None);
-        Self(Box::new(Inner {
-            operation,
-            kind,
-            path,
-            detail,
-            current_hash,
-            source,
-        }))
+        Self(Box::new(Inner { operation, kind, path, detail, current_hash, source }))
     }
 
     /// Makes an error of a system failure, with the kind that fits it.
@@ -123,12 +116,10 @@ impl Error {
 
     /// Makes the error of a path that is, or passes through, a symbolic link.
     pub fn through_link(operation: Operation, path: &TreePath) -> Self {
-        Self::new(operation, ErrorKind::PermissionDenied)
-            .with_path(path)
-            .with_detail(
-                "it is, or passes through, a symbolic link, and links are never followed; \
+        Self::new(operation, ErrorKind::PermissionDenied).with_path(path).with_detail(
+            "it is, or passes through, a symbolic link, and links are never followed; \
              use the path the link stands for",
-            )
+        )
     }
 
     /// Names the workspace path it happened at.
@@ -190,11 +181,8 @@ impl Error {
 /// Bounds and cleans text that was refused before it is shown in a message.
 fn printable(text: &str) -> String {
     const SHOWN: usize = 200;
-    let mut shown: String = text
-        .chars()
-        .take(SHOWN)
-        .map(|c| if needs_escape(c) { '\u{fffd}' } else { c })
-        .collect();
+    let mut shown: String =
+        text.chars().take(SHOWN).map(|c| if needs_escape(c) { '\u{fffd}' } else { c }).collect();
     if text.chars().nth(SHOWN).is_some() {
         shown.push('…');
     }
@@ -203,13 +191,7 @@ fn printable(text: &str) -> String {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner {
-            operation,
-            kind,
-            path,
-            detail,
-            ..
-        } = &*self.0;
+        let Inner { operation, kind, path, detail, .. } = &*self.0;
         write!(f, "{operation}")?;
         if let Some(path) = path {
             write!(f, " `{path}`")?;

@@ -60,11 +60,7 @@ impl MemoryBackend {
     /// Makes an empty filesystem whose times come from `clock`.
     pub fn with_clock(clock: Arc<dyn Clock>) -> Self {
         let live = Arc::new(Live(RwLock::new(State::new(clock.now()))));
-        Self {
-            live,
-            clock,
-            properties: Properties::new("in_memory", "/"),
-        }
+        Self { live, clock, properties: Properties::new("in_memory", "/") }
     }
 
     /// Returns the files as they are now, in constant time; later changes do not show in it.
@@ -146,10 +142,7 @@ impl Filesystem for MemoryBackend {
     }
 
     fn put(&mut self, path: &TreePath, staged: &mut Staged, options: &PutOptions) -> Result<Put> {
-        let content = staged
-            .content()
-            .read_all()
-            .map_err(|e| unreadable(path, e))?;
+        let content = staged.content().read_all().map_err(|e| unreadable(path, e))?;
         let (hash, now) = (staged.hash(), self.clock.now());
         self.change(|state| {
             let place = state.find_place(Operation::Write, path)?;
@@ -169,10 +162,7 @@ impl Filesystem for MemoryBackend {
     fn symlink(&mut self, path: &TreePath, target: &[u8]) -> Result<()> {
         refusal::check_target(path, target)?;
         let now = self.clock.now();
-        let node = Node::Link(Arc::new(Link {
-            target: target.into(),
-            times: Times::new(now),
-        }));
+        let node = Node::Link(Arc::new(Link { target: target.into(), times: Times::new(now) }));
         self.change(|state| create(state, Operation::Symlink, path, node, now))
     }
 
@@ -287,15 +277,7 @@ fn successor(
 ) -> File {
     let mode = mode.or(old.map(|old| old.mode)).unwrap_or_default();
     let created = old.map_or(now, |old| old.times.created);
-    File {
-        content,
-        hash,
-        mode,
-        times: Times {
-            created,
-            modified: now,
-        },
-    }
+    File { content, hash, mode, times: Times { created, modified: now } }
 }
 
 fn check_replacement(

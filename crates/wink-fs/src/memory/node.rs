@@ -6,6 +6,7 @@ use std::time::SystemTime;
 use bytes::Bytes;
 use imbl::OrdMap;
 
+use crate::content::Content;
 use crate::filesystem::Removed;
 use crate::hash::ContentHash;
 use crate::path::Name;
@@ -47,19 +48,13 @@ pub(super) struct Times {
 
 impl Times {
     pub(super) fn new(now: SystemTime) -> Self {
-        Self {
-            created: now,
-            modified: now,
-        }
+        Self { created: now, modified: now }
     }
 }
 
 impl Directory {
     pub(super) fn new(now: SystemTime) -> Self {
-        Self {
-            children: OrdMap::new(),
-            times: Times::new(now),
-        }
+        Self { children: OrdMap::new(), times: Times::new(now) }
     }
 }
 
@@ -84,10 +79,10 @@ impl Node {
     }
 
     /// Returns a file's content, and nothing for everything else.
-    pub(super) fn content(&self) -> Bytes {
+    pub(super) fn content(&self) -> Content {
         match self {
-            Self::File(file) => file.content.clone(),
-            Self::Directory(_) | Self::Link(_) => Bytes::new(),
+            Self::File(file) => Content::from(file.content.clone()).with_known_hash(file.hash),
+            Self::Directory(_) | Self::Link(_) => Content::from(Bytes::new()),
         }
     }
 
@@ -116,13 +111,9 @@ impl Node {
         let Self::Directory(directory) = self else {
             return Removed::new(1, 0);
         };
-        directory
-            .children
-            .values()
-            .map(Self::count)
-            .fold(Removed::new(0, 1), |sum, child| {
-                Removed::new(sum.files + child.files, sum.directories + child.directories)
-            })
+        directory.children.values().map(Self::count).fold(Removed::new(0, 1), |sum, child| {
+            Removed::new(sum.files + child.files, sum.directories + child.directories)
+        })
     }
 
     fn size(&self) -> u64 {

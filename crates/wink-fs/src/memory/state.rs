@@ -26,20 +26,17 @@ enum Obstacle {
 
 impl State {
     pub(super) fn new(now: SystemTime) -> Self {
-        Self {
-            root: Arc::new(Directory::new(now)),
-        }
+        Self { root: Arc::new(Directory::new(now)) }
     }
 
     /// Finds an entry that is to be looked at.
     pub(super) fn find(&self, operation: Operation, path: &TreePath) -> Result<Node> {
-        self.walk(path.segments())
-            .map_err(|obstacle| match obstacle {
-                Obstacle::Link => Error::through_link(operation, path),
-                Obstacle::Missing | Obstacle::File => {
-                    Error::new(operation, ErrorKind::NotFound).with_path(path)
-                }
-            })
+        self.walk(path.segments()).map_err(|obstacle| match obstacle {
+            Obstacle::Link => Error::through_link(operation, path),
+            Obstacle::Missing | Obstacle::File => {
+                Error::new(operation, ErrorKind::NotFound).with_path(path)
+            }
+        })
     }
 
     /// Finds what is at the place of an entry that is to be made, whose parent must be there.
@@ -117,7 +114,7 @@ impl Tree for State {
     fn open(&self, path: &TreePath) -> Result<Content> {
         let node = self.find(Operation::Read, path)?;
         refusal::check_file(Operation::Read, path, node.kind())?;
-        Ok(node.content().into())
+        Ok(node.content())
     }
 
     fn read_link(&self, path: &TreePath) -> Result<Vec<u8>> {

@@ -42,10 +42,8 @@ pub fn copy(
     refusal::check_not_root(Operation::Copy, to)?;
     let plan = plan(fs, from, to)?;
     check_place(fs, plan[0].stat.kind, to, options.replacement)?;
-    with_parents(fs, to, options.create_parents, |fs| {
-        carry_out(fs, &plan, options.replacement)
-    })
-    .map_err(|error| error.during(Operation::Copy))
+    with_parents(fs, to, options.create_parents, |fs| carry_out(fs, &plan, options.replacement))
+        .map_err(|error| error.during(Operation::Copy))
 }
 
 /// One entry to be copied.
@@ -61,11 +59,7 @@ fn plan(tree: &dyn Tree, from: &TreePath, to: &TreePath) -> Result<Vec<Step>> {
     if stat.kind == Kind::Directory && from != to && to.starts_with(from) {
         return Err(refusal::into_itself(Operation::Copy, from));
     }
-    let mut steps = vec![Step {
-        from: from.clone(),
-        to: to.clone(),
-        stat,
-    }];
+    let mut steps = vec![Step { from: from.clone(), to: to.clone(), stat }];
     let mut done = 0;
     while let Some(Step { from, to, stat }) = steps.get(done) {
         if stat.kind == Kind::Directory {
@@ -78,24 +72,16 @@ fn plan(tree: &dyn Tree, from: &TreePath, to: &TreePath) -> Result<Vec<Step>> {
 }
 
 fn plan_directory(tree: &dyn Tree, from: &TreePath, to: &TreePath) -> Result<Vec<Step>> {
-    let entries = tree
-        .list(from)
-        .map_err(|error| error.during(Operation::Copy))?;
+    let entries = tree.list(from).map_err(|error| error.during(Operation::Copy))?;
     let step = |name| {
         let (from, to) = (from.join(name)?, to.join(name)?);
-        Ok(Step {
-            stat: look_at(tree, &from)?,
-            from,
-            to,
-        })
+        Ok(Step { stat: look_at(tree, &from)?, from, to })
     };
     entries.iter().map(|entry| step(&entry.name)).collect()
 }
 
 fn look_at(tree: &dyn Tree, path: &TreePath) -> Result<Stat> {
-    let stat = tree
-        .stat(path)
-        .map_err(|error| error.during(Operation::Copy))?;
+    let stat = tree.stat(path).map_err(|error| error.during(Operation::Copy))?;
     match stat.kind {
         Kind::Other => Err(Error::new(Operation::Copy, ErrorKind::SpecialFile).with_path(path)),
         _ => Ok(stat),
@@ -170,9 +156,7 @@ fn copy_file(fs: &mut dyn Filesystem, step: &Step, replacement: Replacement) -> 
         Replacement::Replace => PutCondition::AbsentOrFile,
         Replacement::Refuse => PutCondition::Absent,
     };
-    let options = PutOptions::default()
-        .condition(condition)
-        .mode(step.stat.mode);
+    let options = PutOptions::default().condition(condition).mode(step.stat.mode);
     fs.put(&step.to, &mut staged, &options)?;
     Ok(staged.len())
 }

@@ -56,10 +56,7 @@ pub struct Listed {
 /// Lists the direct children of a directory, sorted bytewise by name.
 pub fn list(tree: &dyn Tree, path: &TreePath, options: &ListOptions) -> Result<Vec<Listed>> {
     let entries = tree.list(path)?;
-    entries
-        .iter()
-        .map(|entry| describe(tree, path.join(&entry.name)?, entry, options))
-        .collect()
+    entries.iter().map(|entry| describe(tree, path.join(&entry.name)?, entry, options)).collect()
 }
 
 fn describe(
@@ -76,25 +73,14 @@ fn describe(
         Kind::File if options.sizes => unless_gone(tree.stat(&path))?.map(|stat| stat.size_bytes),
         _ => None,
     };
-    Ok(Listed {
-        name: entry.name.to_string(),
-        path,
-        kind: entry.kind,
-        target,
-        size_bytes,
-    })
+    Ok(Listed { name: entry.name.to_string(), path, kind: entry.kind, target, size_bytes })
 }
 
 /// Takes an entry that somebody removed or replaced since the directory was read for one without details.
 fn unless_gone<T>(result: Result<T>) -> Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),
-        Err(error)
-            if matches!(
-                error.kind(),
-                ErrorKind::NotFound | ErrorKind::InvalidArgument
-            ) =>
-        {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidArgument) => {
             Ok(None)
         }
         Err(error) => Err(error),

@@ -26,9 +26,7 @@ pub fn content_hash(tree: &dyn Tree, path: &TreePath) -> Result<ContentHash> {
         return Ok(hash);
     }
     let content = tree.open(path)?;
-    content
-        .hash()
-        .map_err(|error| Error::system(Operation::Read, error).with_path(path))
+    content.hash().map_err(|error| Error::system(Operation::Read, error).with_path(path))
 }
 
 fn kind_is(tree: &dyn Tree, path: &TreePath, kind: Kind) -> bool {

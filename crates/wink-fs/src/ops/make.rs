@@ -44,10 +44,7 @@ impl MkdirOptions {
 
 impl Default for MkdirOptions {
     fn default() -> Self {
-        Self {
-            parents: true,
-            exist_ok: true,
-        }
+        Self { parents: true, exist_ok: true }
     }
 }
 
@@ -77,11 +74,7 @@ impl MoveOptions {
     /// Sets whether what is at the new place may be replaced.
     #[must_use]
     pub fn replace(mut self, replace: bool) -> Self {
-        self.replacement = if replace {
-            Replacement::Replace
-        } else {
-            Replacement::Refuse
-        };
+        self.replacement = if replace { Replacement::Replace } else { Replacement::Refuse };
         self
     }
 
@@ -95,10 +88,7 @@ impl MoveOptions {
 
 impl Default for MoveOptions {
     fn default() -> Self {
-        Self {
-            replacement: Replacement::Refuse,
-            create_parents: true,
-        }
+        Self { replacement: Replacement::Refuse, create_parents: true }
     }
 }
 
@@ -128,8 +118,7 @@ pub fn rename(
         Err(error) if error.kind() == ErrorKind::NotFound && options.create_parents => {}
         result => return result,
     }
-    fs.stat(from)
-        .map_err(|error| error.during(Operation::Rename))?;
+    fs.stat(from).map_err(|error| error.during(Operation::Rename))?;
     with_parents(fs, to, true, |fs| fs.rename(from, to, options.replacement))
 }
 
@@ -147,9 +136,7 @@ pub(super) fn with_parents<T>(
         result => return result,
     }
     let mut made = Vec::new();
-    make_parents(fs, path, &mut made)
-        .and_then(|()| action(fs))
-        .inspect_err(|_| unmake(fs, &made))
+    make_parents(fs, path, &mut made).and_then(|()| action(fs)).inspect_err(|_| unmake(fs, &made))
 }
 
 fn make_parents(fs: &mut dyn Filesystem, path: &TreePath, made: &mut Vec<TreePath>) -> Result<()> {

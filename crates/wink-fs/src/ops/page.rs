@@ -69,9 +69,7 @@ impl Cutter {
         }
         self.newlines += newlines;
         self.position += chunk.len() as u64;
-        self.ends_in_newline = chunk
-            .last()
-            .map_or(self.ends_in_newline, |last| *last == b'\n');
+        self.ends_in_newline = chunk.last().map_or(self.ends_in_newline, |last| *last == b'\n');
     }
 
     fn collect(&mut self, mut rest: &[u8], mut position: u64) {
@@ -123,8 +121,8 @@ impl Cutter {
 fn skip_lines(chunk: &[u8], count: u64) -> usize {
     match count.checked_sub(1) {
         None => 0,
-        Some(nth) => memchr::memchr_iter(b'\n', chunk)
-            .nth(nth as usize)
-            .map_or(chunk.len(), |at| at + 1),
+        Some(nth) => {
+            memchr::memchr_iter(b'\n', chunk).nth(nth as usize).map_or(chunk.len(), |at| at + 1)
+        }
     }
 }

@@ -5,7 +5,9 @@ use std::borrow::Cow;
 use bytes::Bytes;
 
 use super::page::{self, RawPage, Wanted};
+use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::hash::ContentHash;
 use crate::limits::Limits;
 use crate::path::TreePath;
 use crate::tree::Tree;
@@ -47,6 +49,8 @@ pub struct ReadOptions {
     pub limit: PageLimit,
     /// The text's encoding; anything but `utf-8` is Unsupported.
     pub encoding: Cow<'static, str>,
+    /// Whether the hash of the whole file is wanted, of the very content the page is cut from.
+    pub hash: bool,
 }
 
 impl ReadOptions {
@@ -72,13 +76,23 @@ impl ReadOptions {
     }
 }
 
+impl ReadOptions {
+    /// Sets whether the hash of the whole file is wanted.
+    #[must_use]
+    pub fn hash(mut self, hash: bool) -> Self {
+        self.hash = hash;
+        self
+    }
+
+    fn hash_of(&self, path: &TreePath, content: &Content) -> Result<Option<ContentHash>> {
+        let hash = self.hash.then(|| content.hash()).transpose();
+        hash.map_err(|error| failed(path, error))
+    }
+}
+
 impl Default for ReadOptions {
     fn default() -> Self {
-        Self {
-            offset: 0,
-            limit: PageLimit::Usual,
-            encoding: Cow::Borrowed("utf-8"),
-        }
+        Self { offset: 0, limit: PageLimit::Usual, encoding: Cow::Borrowed("utf-8"), hash: false }
     }
 }
 
@@ -107,6 +121,8 @@ pub struct TextPage {
     pub limit: u64,
     /// Whether lines remain after the page.
     pub truncated: bool,
+    /// The hash of the whole file, where it was wanted.
+    pub content_hash: Option<ContentHash>,
 }
 
 /// Holds a range of a file's bytes.
@@ -131,6 +147,8 @@ pub struct BytePage {
     pub offset: u64,
     /// Whether bytes remain after the range.
     pub truncated: bool,
+    /// The hash of the whole file, where it was wanted.
+    pub content_hash: Option<ContentHash>,
 }
 
 /// Reads a page of lines of a text file.
@@ -149,7 +167,8 @@ pub fn read(
     if let Some(at) = raw.oversized_at {
         return Err(oversized(path, options.offset, at, limits));
     }
-    text_page(path, options.offset, raw)
+    let hash = options.hash_of(path, &content)?;
+    text_page(path, options.offset, raw, hash)
 }
 
 /// Reads a range of a file's bytes.
@@ -166,25 +185,16 @@ pub fn read_bytes(
         PageLimit::All => u64::MAX,
     };
     let offset = options.offset;
-    let bytes = content
-        .read_range(offset, limit)
-        .map_err(|error| failed(path, error))?;
+    let bytes = content.read_range(offset, limit).map_err(|error| failed(path, error))?;
     let total_bytes = content.len();
     let truncated = offset.saturating_add(bytes.len() as u64) < total_bytes;
-    Ok(BytePage {
-        content: bytes,
-        path: path.clone(),
-        total_bytes,
-        offset,
-        truncated,
-    })
+    let content_hash = options.hash_of(path, &content)?;
+    let path = path.clone();
+    Ok(BytePage { content: bytes, path, total_bytes, offset, truncated, content_hash })
 }
 
 fn check_encoding(path: &TreePath, encoding: &str) -> Result<()> {
-    if ["utf-8", "utf8"]
-        .iter()
-        .any(|known| known.eq_ignore_ascii_case(encoding))
-    {
+    if ["utf-8", "utf8"].iter().any(|known| known.eq_ignore_ascii_case(encoding)) {
         return Ok(());
     }
     Err(Error::new(Operation::Read, ErrorKind::Unsupported)
@@ -198,31 +208,21 @@ fn wanted(options: &ReadOptions, limits: &Limits) -> Wanted {
         PageLimit::Count(lines) => (lines, limits.max_read_bytes),
         PageLimit::All => (u64::MAX, u64::MAX),
     };
-    Wanted {
-        offset: options.offset,
-        lines,
-        bytes,
-    }
+    Wanted { offset: options.offset, lines, bytes }
 }
 
-fn text_page(path: &TreePath, offset: u64, raw: RawPage) -> Result<TextPage> {
-    let RawPage {
-        bytes,
-        lines,
-        total_lines,
-        ..
-    } = raw;
+fn text_page(
+    path: &TreePath,
+    offset: u64,
+    raw: RawPage,
+    content_hash: Option<ContentHash>,
+) -> Result<TextPage> {
+    let RawPage { bytes, lines, total_lines, .. } = raw;
     let content = String::from_utf8(bytes)
         .map_err(|_| Error::new(Operation::Read, ErrorKind::NotText).with_path(path))?;
     let truncated = offset.saturating_add(lines) < total_lines;
-    Ok(TextPage {
-        content,
-        path: path.clone(),
-        total_lines,
-        offset,
-        limit: lines,
-        truncated,
-    })
+    let (path, limit) = (path.clone(), lines);
+    Ok(TextPage { content, path, total_lines, offset, limit, truncated, content_hash })
 }
 
 fn oversized(path: &TreePath, line: u64, at: u64, limits: &Limits) -> Error {

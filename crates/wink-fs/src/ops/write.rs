@@ -97,11 +97,7 @@ impl WriteOptions {
     }
 
     fn put_options(&self, condition: PutCondition) -> PutOptions {
-        PutOptions {
-            condition,
-            mode: self.file_mode,
-            durability: self.durability,
-        }
+        PutOptions { condition, mode: self.file_mode, durability: self.durability }
     }
 }
 
@@ -149,12 +145,7 @@ pub fn write(
     options: &WriteOptions,
 ) -> Result<Written> {
     check_size(fs, path, content.chars().count() as u64, "characters")?;
-    write_content(
-        fs,
-        path,
-        Bytes::copy_from_slice(content.as_bytes()),
-        options,
-    )
+    write_content(fs, path, Bytes::copy_from_slice(content.as_bytes()), options)
 }
 
 /// Writes bytes; more of them than the limits allow are TooLarge.
@@ -189,27 +180,15 @@ fn write_content(
 ) -> Result<Written> {
     match (options.mode, options.expected) {
         (WriteMode::Append, _) => append(fs, path, &content, options),
-        (WriteMode::Overwrite, None) => put(
-            fs,
-            path,
-            Staged::from_bytes(content),
-            PutCondition::AbsentOrFile,
-            options,
-        ),
-        (WriteMode::Overwrite, Some(hash)) => put(
-            fs,
-            path,
-            Staged::from_bytes(content),
-            PutCondition::Unchanged(hash),
-            options,
-        ),
-        (WriteMode::Create, None) => put(
-            fs,
-            path,
-            Staged::from_bytes(content),
-            PutCondition::Absent,
-            options,
-        ),
+        (WriteMode::Overwrite, None) => {
+            put(fs, path, Staged::from_bytes(content), PutCondition::AbsentOrFile, options)
+        }
+        (WriteMode::Overwrite, Some(hash)) => {
+            put(fs, path, Staged::from_bytes(content), PutCondition::Unchanged(hash), options)
+        }
+        (WriteMode::Create, None) => {
+            put(fs, path, Staged::from_bytes(content), PutCondition::Absent, options)
+        }
         (WriteMode::Create, Some(_)) => {
             Err(Error::new(Operation::Write, ErrorKind::InvalidArgument)
                 .with_path(path)
@@ -282,13 +261,7 @@ fn append_once(
     }
     staging.write_all(content).map_err(failed)?;
     let staged = staging.finish().map_err(failed)?;
-    put(
-        fs,
-        path,
-        staged,
-        before.map_or(PutCondition::Absent, PutCondition::Unchanged),
-        options,
-    )
+    put(fs, path, staged, before.map_or(PutCondition::Absent, PutCondition::Unchanged), options)
 }
 
 /// Copies what is at `path` into `staging` and returns its hash, or `None` where nothing is.

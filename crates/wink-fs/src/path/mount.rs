@@ -57,10 +57,6 @@ impl MountPoint {
 impl fmt::Display for MountPoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("/")?;
-        if self.0.is_root() {
-            Ok(())
-        } else {
-            fmt::Display::fmt(&self.0, f)
-        }
+        if self.0.is_root() { Ok(()) } else { fmt::Display::fmt(&self.0, f) }
     }
 }

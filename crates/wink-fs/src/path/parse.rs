@@ -21,9 +21,7 @@ impl<'a> Iterator for Segments<'a> {
     type Item = &'a str;
 
     fn next(&mut self) -> Option<&'a str> {
-        self.0
-            .by_ref()
-            .find(|segment| !matches!(*segment, "" | "."))
+        self.0.by_ref().find(|segment| !matches!(*segment, "" | "."))
     }
 }
 
@@ -94,7 +92,5 @@ fn pop(path: &mut Vec<u8>) -> Option<()> {
 }
 
 fn refusal(text: &str, kind: ErrorKind, why: impl Into<String>) -> Error {
-    Error::new(Operation::Resolve, kind)
-        .with_path_text(text)
-        .with_detail(why)
+    Error::new(Operation::Resolve, kind).with_path_text(text).with_detail(why)
 }

@@ -34,11 +34,7 @@ impl Server {
         let announcement = announcement(&mut child);
         let (_, rest) = announcement.split_once("http://").expect("an address");
         let address = rest.split('/').next().expect("a host").to_owned();
-        Server {
-            child,
-            announcement,
-            address,
-        }
+        Server { child, announcement, address }
     }
 
     pub(crate) fn url(&self) -> String {
@@ -53,9 +49,7 @@ impl Server {
     pub(crate) fn send(&self, head: &str, body: &str) -> Answer {
         let mut stream = TcpStream::connect(&self.address).expect("connects");
         let length = body.len();
-        let head = head
-            .replace("{address}", &self.address)
-            .replace('\n', "\r\n");
+        let head = head.replace("{address}", &self.address).replace('\n', "\r\n");
         let request =
             format!("{head}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}");
         stream.write_all(request.as_bytes()).expect("sends");
@@ -101,12 +95,7 @@ pub(crate) struct Answer {
 
 impl Answer {
     pub(crate) fn status(&self) -> u16 {
-        self.text
-            .split(' ')
-            .nth(1)
-            .expect("a status")
-            .parse()
-            .expect("a number")
+        self.text.split(' ').nth(1).expect("a status").parse().expect("a number")
     }
 
     pub(crate) fn body(&self) -> &str {
