@@ -78,7 +78,7 @@ fn a_body_up_to_32_mib_is_read_and_no_more() {
         tool_call("write_file", json!({"path": "big", "content": "x".repeat(bytes)})).to_string()
     };
     let answer = server.send(POST, &write(5 * 1024 * 1024));
-    assert!(answer.body().contains("\"isError\":false"), "{}", answer.text);
+    assert!(answer.body().contains("limit max_content"), "read whole: {}", answer.text);
     assert_eq!(server.send(POST, &write(32 * 1024 * 1024)).status(), 413);
 }
 
