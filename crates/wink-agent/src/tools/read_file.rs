@@ -33,7 +33,7 @@ struct Params {
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64))]
     offset: u64,
     /// How many lines to show at most; a page has its own limit too.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 9_007_199_254_740_991_u64))]
     limit: Option<u64>,
 }
 
