@@ -7,6 +7,11 @@ mod event;
 mod filesystem;
 mod guard;
 mod hash;
+#[cfg(target_os = "linux")]
+mod host;
+#[cfg(not(target_os = "linux"))]
+#[path = "unsupported_host.rs"]
+mod host;
 mod layer;
 mod limits;
 mod memory;
@@ -27,6 +32,7 @@ pub use filesystem::{
 };
 pub use guard::Guard;
 pub use hash::ContentHash;
+pub use host::{HostBackend, HostOptions};
 pub use layer::{Call, Layer, Layered};
 pub use limits::Limits;
 pub use memory::MemoryBackend;

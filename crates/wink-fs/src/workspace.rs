@@ -11,6 +11,7 @@ use crate::event::{Event, Observers};
 use crate::filesystem::{Backend, Filesystem, Properties, Put, PutOptions, Recursion, Removed};
 use crate::guard::Guard;
 use crate::hash::ContentHash;
+use crate::host::HostBackend;
 use crate::layer::Layered;
 use crate::limits::Limits;
 use crate::memory::MemoryBackend;
@@ -112,6 +113,11 @@ impl Workspace {
     /// Makes an empty workspace in memory, with the default limits for agents.
     pub fn memory() -> Self {
         Self::builder(MemoryBackend::new()).build()
+    }
+
+    /// Makes a workspace of a directory of the host, with the default limits for agents.
+    pub fn host(root: impl AsRef<std::path::Path>) -> Result<Self> {
+        Ok(Self::builder(HostBackend::open_ambient(root)?).build())
     }
 
     /// Makes a workspace of any backend.

@@ -1,0 +1,35 @@
+//! From error numbers to errors that name the workspace's path and never the host's.
+
+use rustix::io::Errno;
+
+use crate::error::{Error, ErrorKind, Operation};
+use crate::path::TreePath;
+use crate::refusal;
+
+/// Words a failure to look at an entry: a path through a file leads nowhere.
+pub(super) fn looking(operation: Operation, path: &TreePath, errno: Errno) -> Error {
+    match errno {
+        Errno::NOTDIR => Error::new(operation, ErrorKind::NotFound).with_path(path),
+        _ => any(operation, path, errno),
+    }
+}
+
+/// Words a failure to open the parent of an entry that is to be made.
+pub(super) fn creating(operation: Operation, path: &TreePath, errno: Errno) -> Error {
+    match errno {
+        Errno::NOENT => refusal::no_parent(operation, path),
+        _ => any(operation, path, errno),
+    }
+}
+
+/// Words every other failure.
+pub(super) fn any(operation: Operation, path: &TreePath, errno: Errno) -> Error {
+    match errno {
+        Errno::LOOP => Error::through_link(operation, path),
+        Errno::NXIO | Errno::NODEV => Error::new(operation, ErrorKind::SpecialFile).with_path(path),
+        Errno::MFILE | Errno::NFILE => Error::system(operation, errno)
+            .with_path(path)
+            .with_detail("too many files are open; try again in a moment"),
+        _ => Error::system(operation, errno).with_path(path),
+    }
+}

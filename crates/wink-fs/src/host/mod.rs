@@ -1,0 +1,374 @@
+//! The backend over a directory of the host.
+
+mod entry;
+mod failure;
+mod place;
+mod purge;
+mod relocate;
+mod root;
+mod staging;
+
+use std::fmt;
+use std::fs::File;
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::io::{Errno, Result as SystemResult};
+use tempfile::TempDir;
+
+use self::root::{Place, Resolver, Root};
+use self::staging::{Area, Temporary, TemporaryWriter};
+use crate::content::Content;
+use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::filesystem::{
+    Backend, Filesystem, Properties, Put, PutCondition, PutOptions, Recursion, Removed, Replacement,
+};
+use crate::path::{RESERVED_NAME, TreePath};
+use crate::refusal;
+use crate::staged::{Staged, Staging};
+use crate::tree::{Entry, FileMode, Kind, Stat, Tree};
+
+/// Keeps files in a directory of the host, and reaches nothing outside it.
+///
+/// The directory is opened once. Every access is resolved by the kernel beneath that handle
+/// (`openat2`), without following a link, crossing into another mounted file system or waiting for a
+/// FIFO; where the call is missing, one directory at a time. Content is written to a staging
+/// directory beside the root and renamed in, so a reader sees the old file or the new one, other hard
+/// links keep the old content, and a replaced file's mode and owner are kept.
+///
+/// ```
+/// use wink_fs::{HostBackend, Workspace};
+///
+/// let files = Workspace::builder(HostBackend::temporary()?).build();
+/// files.write("src/main.rs", "fn main() {}\n")?;
+/// assert_eq!(files.read("src/main.rs")?.content, "fn main() {}\n");
+/// assert!(files.read("/etc/passwd").is_err(), "`/` is the workspace's root");
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+pub struct HostBackend {
+    host: Arc<Host>,
+    properties: Properties,
+}
+
+/// What the backend shares with its views.
+struct Host {
+    root: Arc<Root>,
+    /// Made with the first write, so that looking at a directory leaves no trace.
+    area: Mutex<Option<Arc<Area>>>,
+    /// The directory itself where nobody gave one; declared last, because it goes last.
+    _temporary: Option<TempDir>,
+}
+
+/// Says how a host directory is reached.
+///
+/// ```
+/// use wink_fs::{HostBackend, HostOptions};
+///
+/// # let directory = tempfile::tempdir().unwrap();
+/// let options = HostOptions::default().component_walk(true);
+/// let files = HostBackend::open_ambient_with(directory.path(), &options)?;
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub struct HostOptions {
+    /// Whether paths are walked one directory at a time even where the kernel could do it.
+    pub component_walk: bool,
+}
+
+impl HostOptions {
+    /// Sets whether paths are walked one directory at a time even where the kernel could do it.
+    #[must_use]
+    pub fn component_walk(mut self, component_walk: bool) -> Self {
+        self.component_walk = component_walk;
+        self
+    }
+}
+
+impl HostBackend {
+    /// Opens a directory with the ambient authority of the process.
+    pub fn open_ambient(root: impl AsRef<Path>) -> Result<Self> {
+        Self::open_ambient_with(root, &HostOptions::default())
+    }
+
+    /// Opens a directory with the ambient authority of the process, in a given way.
+    pub fn open_ambient_with(root: impl AsRef<Path>, options: &HostOptions) -> Result<Self> {
+        Self::open(root.as_ref(), options, None)
+    }
+
+    /// Makes a directory that is removed, with all that is in it, when the last handle to it goes.
+    pub fn temporary() -> Result<Self> {
+        let failed = |error| Error::system(Operation::Open, error);
+        let directory =
+            tempfile::Builder::new().prefix("wink-workspace-").tempdir().map_err(failed)?;
+        // One level down, so that what is staged beside the root goes with it.
+        let root = directory.path().join("root");
+        rustix::fs::mkdir(&root, Mode::RWXU).map_err(|errno| failed(errno.into()))?;
+        Self::open(&root, &HostOptions::default(), Some(directory))
+    }
+
+    fn open(path: &Path, options: &HostOptions, temporary: Option<TempDir>) -> Result<Self> {
+        let resolver = options.component_walk.then_some(Resolver::Walk);
+        let root = Root::open_ambient(path, resolver).map_err(cannot_open)?;
+        let host = Host { root: Arc::new(root), area: Mutex::default(), _temporary: temporary };
+        let properties = Properties::new("host", path.to_string_lossy());
+        Ok(Self { host: Arc::new(host), properties })
+    }
+}
+
+/// Words the failure to open a root; the caller knows its path, and nobody else should.
+fn cannot_open(errno: Errno) -> Error {
+    let error = Error::system(Operation::Open, errno);
+    let why = match error.kind() {
+        ErrorKind::NotFound => "the workspace's root directory is not there; make it first",
+        ErrorKind::NotADirectory => "the workspace's root is not a directory; name one",
+        ErrorKind::PermissionDenied => "the workspace's root directory may not be opened",
+        _ => "the workspace's root directory cannot be opened",
+    };
+    error.with_detail(why)
+}
+
+impl Host {
+    fn area(&self) -> SystemResult<Arc<Area>> {
+        let mut area = self.area.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(area) = &*area {
+            return Ok(area.clone());
+        }
+        Ok(area.insert(Arc::new(Area::create(&self.root)?)).clone())
+    }
+
+    fn temporary(&self) -> SystemResult<Temporary> {
+        Temporary::create(&self.area()?)
+    }
+
+    /// Opens a file and checks that it is one.
+    fn open_file(
+        &self,
+        operation: Operation,
+        path: &TreePath,
+    ) -> Result<(OwnedFd, rustix::fs::Stat)> {
+        let failed = |errno| failure::looking(operation, path, errno);
+        let fd = self.root.open(path, OFlags::RDONLY).map_err(failed)?;
+        let stat = rustix::fs::fstat(&fd).map_err(failed)?;
+        refusal::check_file(operation, path, entry::kind_of(stat.st_mode))?;
+        Ok((fd, stat))
+    }
+
+    /// Opens the directory in which an entry is to be made; the root's own place is taken.
+    fn place<'p>(&self, operation: Operation, path: &'p TreePath) -> Result<Place<'p>> {
+        let place = self.root.open_parent(path);
+        place
+            .map_err(|errno| failure::creating(operation, path, errno))?
+            .ok_or_else(|| Error::new(operation, ErrorKind::AlreadyExists).with_path(path))
+    }
+
+    /// Opens the directory that holds an entry; the root stays as it is.
+    fn existing<'p>(&self, operation: Operation, path: &'p TreePath) -> Result<Place<'p>> {
+        refusal::check_not_root(operation, path)?;
+        let place = self.root.open_parent(path);
+        place
+            .map_err(|errno| failure::looking(operation, path, errno))?
+            .ok_or_else(|| Error::new(operation, ErrorKind::NotFound).with_path(path))
+    }
+
+    /// Says why an entry could not be opened as a directory.
+    fn not_listable(&self, path: &TreePath, errno: Errno) -> Error {
+        let found = self.stat(path).and_then(|stat| refusal::check_directory(path, stat.kind));
+        match (errno, found) {
+            (Errno::NOTDIR, Err(error)) => error.during(Operation::List),
+            _ => failure::looking(Operation::List, path, errno),
+        }
+    }
+
+    /// Removes a directory with all that is in it: out of sight in one step, then for good.
+    fn remove_directory(&self, path: &TreePath, place: &Place<'_>) -> Result<Removed> {
+        let failed = |errno| failure::any(Operation::Delete, path, errno);
+        // Refuses what cannot be removed, such as another file system below, while all is in place.
+        let survey =
+            purge::survey(&self.root, place.directory.as_fd(), place.name).map_err(failed)?;
+        let area = self.area().map_err(failed)?;
+        let aside = area.new_name();
+        rustix::fs::renameat(&place.directory, place.name, area.directory(), &*aside)
+            .map_err(failed)?;
+        // It is gone from the workspace; what resists now (an immutable file, say) stays aside.
+        let _ = purge::purge(&self.root, area.directory(), aside.as_bytes());
+        Ok(survey.counts)
+    }
+}
+
+impl Tree for Host {
+    fn stat(&self, path: &TreePath) -> Result<Stat> {
+        let failed = |errno| failure::looking(Operation::Stat, path, errno);
+        let fd = self.root.open(path, OFlags::PATH).map_err(failed)?;
+        entry::describe(&fd).map_err(failed)
+    }
+
+    fn list(&self, path: &TreePath) -> Result<Vec<Entry>> {
+        let fd = self
+            .root
+            .open(path, OFlags::RDONLY | OFlags::DIRECTORY)
+            .map_err(|errno| self.not_listable(path, errno))?;
+        let mut entries = entry::entries(fd.as_fd())
+            .map_err(|errno| failure::looking(Operation::List, path, errno))?;
+        if path.is_root() {
+            entries.retain(|entry| entry.name.as_bytes() != RESERVED_NAME.as_bytes());
+        }
+        Ok(entries)
+    }
+
+    fn open(&self, path: &TreePath) -> Result<Content> {
+        let (fd, stat) = self.open_file(Operation::Read, path)?;
+        Ok(Content::positional(Arc::new(File::from(fd)), stat.st_size as u64))
+    }
+
+    fn read_link(&self, path: &TreePath) -> Result<Vec<u8>> {
+        let failed = |errno| failure::looking(Operation::Read, path, errno);
+        let fd = self.root.open(path, OFlags::PATH).map_err(failed)?;
+        let stat = rustix::fs::fstat(&fd).map_err(failed)?;
+        if entry::kind_of(stat.st_mode) != Kind::Symlink {
+            return Err(refusal::not_a_link(path));
+        }
+        Ok(rustix::fs::readlinkat(&fd, "", Vec::new()).map_err(failed)?.into_bytes())
+    }
+}
+
+impl Tree for HostBackend {
+    fn stat(&self, path: &TreePath) -> Result<Stat> {
+        self.host.stat(path)
+    }
+
+    fn list(&self, path: &TreePath) -> Result<Vec<Entry>> {
+        self.host.list(path)
+    }
+
+    fn open(&self, path: &TreePath) -> Result<Content> {
+        self.host.open(path)
+    }
+
+    fn read_link(&self, path: &TreePath) -> Result<Vec<u8>> {
+        self.host.read_link(path)
+    }
+}
+
+impl Filesystem for HostBackend {
+    fn properties(&self) -> &Properties {
+        &self.properties
+    }
+
+    fn stage(&self) -> Result<Staging> {
+        let temporary = self.host.temporary().map_err(|e| Error::system(Operation::Write, e))?;
+        Ok(Staging::new(Box::new(TemporaryWriter::new(temporary))))
+    }
+
+    fn put(&mut self, path: &TreePath, staged: &mut Staged, options: &PutOptions) -> Result<Put> {
+        if path.is_root() && options.condition != PutCondition::Absent {
+            return Err(Error::new(Operation::Write, ErrorKind::IsADirectory).with_path(path));
+        }
+        let place = self.host.place(Operation::Write, path)?;
+        let area = self.host.area().map_err(|e| failure::any(Operation::Write, path, e))?;
+        let created = match staged.body_mut::<Temporary>() {
+            Some(own) if Arc::ptr_eq(own.area(), &area) => {
+                place::place(&self.host.root, path, &place, own, options)?
+            }
+            _ => {
+                let mut copy = copy_of(&staged.content(), &area)
+                    .map_err(|error| Error::system(Operation::Write, error).with_path(path))?;
+                place::place(&self.host.root, path, &place, &mut copy, options)?
+            }
+        };
+        Ok(Put::new(created, options.durability))
+    }
+
+    fn create_dir(&mut self, path: &TreePath) -> Result<()> {
+        let place = self.host.place(Operation::Mkdir, path)?;
+        rustix::fs::mkdirat(&place.directory, place.name, Mode::from_raw_mode(0o777))
+            .map_err(|errno| failure::creating(Operation::Mkdir, path, errno))
+    }
+
+    fn symlink(&mut self, path: &TreePath, target: &[u8]) -> Result<()> {
+        refusal::check_target(path, target)?;
+        let place = self.host.place(Operation::Symlink, path)?;
+        rustix::fs::symlinkat(target, &place.directory, place.name)
+            .map_err(|errno| failure::creating(Operation::Symlink, path, errno))
+    }
+
+    fn set_mode(&mut self, path: &TreePath, mode: FileMode) -> Result<()> {
+        let (fd, stat) = self.host.open_file(Operation::SetMode, path)?;
+        if stat.st_nlink > 1 {
+            return self.replace_by_copy(path, fd, &stat, mode);
+        }
+        let bits = Mode::from_raw_mode(entry::bits_with(stat.st_mode, mode));
+        rustix::fs::fchmod(&fd, bits).map_err(|errno| failure::any(Operation::SetMode, path, errno))
+    }
+
+    fn remove(&mut self, path: &TreePath, recursion: Recursion) -> Result<Removed> {
+        let place = self.host.existing(Operation::Delete, path)?;
+        let failed = |errno| failure::looking(Operation::Delete, path, errno);
+        match rustix::fs::unlinkat(&place.directory, place.name, AtFlags::empty()) {
+            Ok(()) => return Ok(Removed::new(1, 0)),
+            Err(Errno::ISDIR) => {}
+            Err(errno) => return Err(failed(errno)),
+        }
+        match rustix::fs::unlinkat(&place.directory, place.name, AtFlags::REMOVEDIR) {
+            Ok(()) => Ok(Removed::new(0, 1)),
+            Err(Errno::NOTEMPTY) if recursion == Recursion::Recursive => {
+                self.host.remove_directory(path, &place)
+            }
+            Err(errno) => Err(failed(errno)),
+        }
+    }
+
+    fn rename(&mut self, from: &TreePath, to: &TreePath, replacement: Replacement) -> Result<()> {
+        refusal::check_not_root(Operation::Rename, to)?;
+        let source = self.host.existing(Operation::Rename, from)?;
+        let moved = relocate::look_at_source(&source, from)?;
+        if moved.kind == Kind::Directory && from != to && to.starts_with(from) {
+            return Err(refusal::into_itself(Operation::Rename, from));
+        }
+        let target = self.host.place(Operation::Rename, to)?;
+        relocate::relocate(&source, &moved, &target, to, replacement)
+    }
+}
+
+impl HostBackend {
+    /// Changes the mode of one of several hard links by making it a file of its own.
+    fn replace_by_copy(
+        &mut self,
+        path: &TreePath,
+        fd: OwnedFd,
+        stat: &rustix::fs::Stat,
+        mode: FileMode,
+    ) -> Result<()> {
+        let failed = |error| Error::system(Operation::SetMode, error).with_path(path);
+        let content = Content::positional(Arc::new(File::from(fd)), stat.st_size as u64);
+        let mut staging = self.stage()?;
+        staging.carry_over(&content).map_err(failed)?;
+        let unchanged = PutCondition::Unchanged(staging.hash_so_far());
+        let mut staged = staging.finish().map_err(failed)?;
+        let options = PutOptions::default().condition(unchanged).mode(mode);
+        self.put(path, &mut staged, &options).map_err(|error| error.during(Operation::SetMode))?;
+        Ok(())
+    }
+}
+
+/// Writes content that somebody else staged, or that is in memory, to a file of our own.
+fn copy_of(content: &Content, area: &Arc<Area>) -> std::io::Result<Temporary> {
+    let temporary = Temporary::create(area)?;
+    content.for_each_chunk(|chunk| temporary.file().write_all(chunk))?;
+    Ok(temporary)
+}
+
+impl Backend for HostBackend {
+    fn live(&self) -> Arc<dyn Tree> {
+        self.host.clone()
+    }
+}
+
+impl fmt::Debug for HostBackend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HostBackend").field("properties", &self.properties).finish_non_exhaustive()
+    }
+}

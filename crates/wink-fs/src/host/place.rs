@@ -1,0 +1,233 @@
+//! Putting a complete temporary file in the place of an entry, in one step.
+
+use std::fs::File;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use rustix::fs::{AtFlags, Gid, Mode, OFlags, RawMode, RenameFlags, Stat, Uid};
+use rustix::io::{Errno, Result as SystemResult};
+
+use super::entry::{self, KEPT_BITS};
+use super::failure;
+use super::root::{Place, Root};
+use super::staging::Temporary;
+use crate::content::Content;
+use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::filesystem::{Durability, PutCondition, PutOptions};
+use crate::hash::ContentHash;
+use crate::path::TreePath;
+use crate::refusal;
+use crate::tree::FileMode;
+
+/// How often a replacement starts again because the entry comes and goes meanwhile.
+const TRIES: usize = 16;
+
+/// A file changed so short a time ago may have been changed again within the clock's grain.
+const RACY: Duration = Duration::from_secs(2);
+
+/// Puts content in its place and returns whether nothing was there before.
+pub(super) fn place(
+    root: &Root,
+    path: &TreePath,
+    place: &Place<'_>,
+    temporary: &mut Temporary,
+    options: &PutOptions,
+) -> Result<bool> {
+    let failed = |errno| failure::any(Operation::Write, path, errno);
+    let synced = options.durability == Durability::Synced;
+    if synced {
+        // After a failure the kernel may have dropped the pages: never try again, write anew.
+        rustix::fs::fsync(temporary.file()).map_err(failed)?;
+    }
+    let mut placing = Placing { path, place, temporary, mode: options.mode };
+    let created = match options.condition {
+        PutCondition::Absent => placing.create().map(|()| true),
+        PutCondition::AbsentOrFile => placing.create_or_replace(),
+        PutCondition::Unchanged(hash) => placing.exchange(hash).map(|()| false),
+    }?;
+    if synced {
+        sync_directories(root, path).map_err(failed)?;
+    }
+    Ok(created)
+}
+
+struct Placing<'a> {
+    path: &'a TreePath,
+    place: &'a Place<'a>,
+    temporary: &'a mut Temporary,
+    mode: Option<FileMode>,
+}
+
+/// The file that was there when it was checked.
+struct Known {
+    content: Content,
+    stat: Stat,
+}
+
+impl Placing<'_> {
+    fn create(&mut self) -> Result<()> {
+        self.prepare_new()
+            .and_then(|()| self.rename(RenameFlags::NOREPLACE))
+            .map_err(|errno| self.failed(errno))
+    }
+
+    fn create_or_replace(&mut self) -> Result<bool> {
+        for _ in 0..TRIES {
+            match self.create() {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                result => return result.map(|()| true),
+            }
+            match self.look() {
+                Ok(there) => return self.replace(&there).map(|()| false),
+                Err(Errno::NOENT) => {}
+                Err(errno) => return Err(self.failed(errno)),
+            }
+        }
+        Err(self.failed(Errno::AGAIN))
+    }
+
+    fn replace(&mut self, there: &Stat) -> Result<()> {
+        refusal::check_file(Operation::Write, self.path, entry::kind_of(there.st_mode))?;
+        self.adopt(there)
+            .and_then(|()| self.rename(RenameFlags::empty()))
+            .map_err(|errno| self.failed(errno))
+    }
+
+    /// Replaces the file only if it is the one the caller knows, and looks again after the exchange.
+    fn exchange(&mut self, expected: ContentHash) -> Result<()> {
+        let known = self.open_expected(expected)?;
+        match self.adopt(&known.stat).and_then(|()| self.rename(RenameFlags::EXCHANGE)) {
+            Ok(()) => self.check_displaced(&known, expected),
+            // This file system cannot exchange: what remains is a plain rename after the check.
+            Err(Errno::INVAL) => {
+                self.rename(RenameFlags::empty()).map_err(|errno| self.failed(errno))
+            }
+            Err(Errno::NOENT) => Err(refusal::conflict(self.path, None)),
+            Err(errno) => Err(self.failed(errno)),
+        }
+    }
+
+    fn open_expected(&self, expected: ContentHash) -> Result<Known> {
+        let known = match self.open() {
+            Err(Errno::NOENT) => return Err(refusal::conflict(self.path, None)),
+            result => result.map_err(|errno| self.failed(errno))?,
+        };
+        refusal::check_file(Operation::Write, self.path, entry::kind_of(known.stat.st_mode))?;
+        let found = self.hash(&known)?;
+        if found == expected { Ok(known) } else { Err(refusal::conflict(self.path, Some(found))) }
+    }
+
+    /// Looks at what the exchange brought out, and puts it back when it is not what was checked.
+    ///
+    /// It lies under the temporary's name now and is removed with it.
+    fn check_displaced(&mut self, known: &Known, expected: ContentHash) -> Result<()> {
+        let displaced = self.look_displaced().map_err(|errno| self.failed(errno))?;
+        let unchanged = same_file(&displaced, &known.stat)
+            && (!is_racy(&known.stat) || self.hash(known)? == expected);
+        if unchanged {
+            return Ok(());
+        }
+        if let Err(errno) = self.rename(RenameFlags::EXCHANGE) {
+            // Somebody removed our file too; theirs must not be removed with the temporary.
+            self.temporary.set_placed();
+            return Err(self.failed(errno));
+        }
+        let current = self.open().ok().and_then(|now| now.content.hash().ok());
+        Err(refusal::conflict(self.path, current))
+    }
+
+    fn rename(&mut self, flags: RenameFlags) -> SystemResult<()> {
+        let (from, name) = (self.temporary.area().directory(), self.temporary.name());
+        rustix::fs::renameat_with(from, name, &self.place.directory, self.place.name, flags)?;
+        if flags != RenameFlags::EXCHANGE {
+            self.temporary.set_placed();
+        }
+        Ok(())
+    }
+
+    fn look(&self) -> SystemResult<Stat> {
+        rustix::fs::statat(&self.place.directory, self.place.name, AtFlags::SYMLINK_NOFOLLOW)
+    }
+
+    fn look_displaced(&self) -> SystemResult<Stat> {
+        let (directory, name) = (self.temporary.area().directory(), self.temporary.name());
+        rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)
+    }
+
+    fn open(&self) -> SystemResult<Known> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let fd = rustix::fs::openat(&self.place.directory, self.place.name, flags, Mode::empty())?;
+        let stat = rustix::fs::fstat(&fd)?;
+        let content = Content::positional(Arc::new(File::from(fd)), stat.st_size as u64);
+        Ok(Known { content, stat })
+    }
+
+    fn hash(&self, known: &Known) -> Result<ContentHash> {
+        let failed = |error| Error::system(Operation::Write, error).with_path(self.path);
+        known.content.hash().map_err(failed)
+    }
+
+    fn prepare_new(&self) -> SystemResult<()> {
+        match self.mode {
+            Some(mode) => {
+                let bits = rustix::fs::fstat(self.temporary.file())?.st_mode & KEPT_BITS;
+                self.set_bits(bits, entry::bits_with(bits, mode))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Gives the new file the mode and the owner of the one it replaces.
+    fn adopt(&self, there: &Stat) -> SystemResult<()> {
+        let own = rustix::fs::fstat(self.temporary.file())?;
+        if (own.st_uid, own.st_gid) != (there.st_uid, there.st_gid) {
+            self.adopt_owner(there)?;
+        }
+        let kept = there.st_mode & KEPT_BITS;
+        let wanted = self.mode.map_or(kept, |mode| entry::bits_with(kept, mode));
+        self.set_bits(own.st_mode & KEPT_BITS, wanted)
+    }
+
+    fn adopt_owner(&self, there: &Stat) -> SystemResult<()> {
+        let (owner, group) = (Uid::from_raw(there.st_uid), Gid::from_raw(there.st_gid));
+        match rustix::fs::fchown(self.temporary.file(), Some(owner), Some(group)) {
+            // Only root gives files away; the file is then ours, as if it had been deleted and made.
+            Err(Errno::PERM) => Ok(()),
+            result => result,
+        }
+    }
+
+    fn set_bits(&self, present: RawMode, wanted: RawMode) -> SystemResult<()> {
+        if present == wanted {
+            return Ok(());
+        }
+        rustix::fs::fchmod(self.temporary.file(), Mode::from_raw_mode(wanted))
+    }
+
+    fn failed(&self, errno: Errno) -> Error {
+        failure::any(Operation::Write, self.path, errno)
+    }
+}
+
+/// Tells whether nobody touched the file; the time of its last status change is the exchange's.
+fn same_file(a: &Stat, b: &Stat) -> bool {
+    let key = |s: &Stat| (s.st_dev, s.st_ino, s.st_size, s.st_mtime, s.st_mtime_nsec);
+    key(a) == key(b)
+}
+
+fn is_racy(stat: &Stat) -> bool {
+    let modified = Duration::from_secs(stat.st_mtime.try_into().unwrap_or(0));
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    now.saturating_sub(modified) < RACY
+}
+
+/// Makes the new entry, and directories made for it, survive a loss of power.
+fn sync_directories(root: &Root, path: &TreePath) -> SystemResult<()> {
+    let mut above = path.parent();
+    while let Some(directory) = above {
+        let fd = root.open(&directory, OFlags::RDONLY | OFlags::DIRECTORY)?;
+        rustix::fs::fsync(&fd)?;
+        above = directory.parent();
+    }
+    Ok(())
+}

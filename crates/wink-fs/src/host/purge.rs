@@ -1,0 +1,63 @@
+//! Whole directories: looked through without a side effect, and removed where nobody sees them.
+
+use rustix::fd::{AsFd, BorrowedFd};
+use rustix::fs::{AtFlags, OFlags};
+use rustix::io::{Errno, Result};
+
+use super::entry;
+use super::root::Root;
+use crate::filesystem::Removed;
+use crate::tree::{Entry, Kind};
+
+/// What is in a directory, and below.
+pub(super) struct Survey {
+    pub(super) counts: Removed,
+    /// Every directory, parents first, as paths relative to where the survey started.
+    directories: Vec<Vec<u8>>,
+}
+
+/// Looks through a directory and all that is below it.
+///
+/// Each directory is opened by its own path, so that depth costs no open files. One that cannot be
+/// read, or on which another file system is mounted, is an error.
+pub(super) fn survey(root: &Root, start: BorrowedFd<'_>, name: &[u8]) -> Result<Survey> {
+    let mut survey = Survey { counts: Removed::new(0, 1), directories: vec![name.to_vec()] };
+    let mut done = 0;
+    while done < survey.directories.len() {
+        let path = survey.directories[done].clone();
+        for child in entries(root, start, &path)?.1 {
+            if child.kind == Kind::Directory {
+                survey.counts.directories += 1;
+                survey.directories.push([&path, &b"/"[..], child.name.as_bytes()].concat());
+            } else {
+                survey.counts.files += 1;
+            }
+        }
+        done += 1;
+    }
+    Ok(survey)
+}
+
+/// Removes a directory with all that is below it.
+pub(super) fn purge(root: &Root, start: BorrowedFd<'_>, name: &[u8]) -> Result<()> {
+    for path in survey(root, start, name)?.directories.iter().rev() {
+        let (directory, children) = entries(root, start, path)?;
+        for child in children {
+            remove(directory.as_fd(), child.name.as_bytes())?;
+        }
+    }
+    remove(start, name)
+}
+
+fn entries(root: &Root, start: BorrowedFd<'_>, path: &[u8]) -> Result<(impl AsFd, Vec<Entry>)> {
+    let directory = root.open_below(start, path, OFlags::RDONLY | OFlags::DIRECTORY)?;
+    let entries = entry::entries(directory.as_fd())?;
+    Ok((directory, entries))
+}
+
+fn remove(directory: BorrowedFd<'_>, name: &[u8]) -> Result<()> {
+    match rustix::fs::unlinkat(directory, name, AtFlags::empty()) {
+        Err(Errno::ISDIR) => rustix::fs::unlinkat(directory, name, AtFlags::REMOVEDIR),
+        result => result,
+    }
+}

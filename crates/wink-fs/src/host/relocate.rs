@@ -1,0 +1,80 @@
+//! Moving an entry from one place to another.
+
+use rustix::fs::{AtFlags, RenameFlags};
+use rustix::io::{Errno, Result as SystemResult};
+
+use super::entry;
+use super::failure;
+use super::root::Place;
+use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::filesystem::Replacement;
+use crate::path::TreePath;
+use crate::refusal;
+use crate::tree::Kind;
+
+/// What stands at a place: its kind, and which file it is.
+pub(super) struct Found {
+    pub(super) kind: Kind,
+    identity: (u64, u64),
+}
+
+/// Looks at the entry that is to be moved.
+pub(super) fn look_at_source(source: &Place<'_>, from: &TreePath) -> Result<Found> {
+    look(source).map_err(|errno| failure::looking(Operation::Rename, from, errno))
+}
+
+/// Moves the entry at `source` to `target`.
+pub(super) fn relocate(
+    source: &Place<'_>,
+    moved: &Found,
+    target: &Place<'_>,
+    to: &TreePath,
+    replacement: Replacement,
+) -> Result<()> {
+    let failed = |errno| failure::any(Operation::Rename, to, errno);
+    match replacement {
+        Replacement::Refuse => rename(source, target, RenameFlags::NOREPLACE).map_err(failed),
+        Replacement::Replace => match look(target) {
+            Err(Errno::NOENT) => rename(source, target, RenameFlags::empty()).map_err(failed),
+            Err(errno) => Err(failed(errno)),
+            Ok(there) => replace(source, moved, target, &there, to),
+        },
+    }
+}
+
+fn replace(
+    source: &Place<'_>,
+    moved: &Found,
+    target: &Place<'_>,
+    there: &Found,
+    to: &TreePath,
+) -> Result<()> {
+    let failed = |errno| match errno {
+        Errno::EXIST => Error::new(Operation::Rename, ErrorKind::NotEmpty).with_path(to),
+        _ => failure::any(Operation::Rename, to, errno),
+    };
+    refusal::check_replaceable(moved.kind, there.kind, to)?;
+    rename(source, target, RenameFlags::empty()).map_err(failed)?;
+    // Between two hard links of one file the kernel renames nothing and reports success.
+    if moved.identity == there.identity && !same_entry(source, target) {
+        rustix::fs::unlinkat(&source.directory, source.name, AtFlags::empty()).map_err(failed)?;
+    }
+    Ok(())
+}
+
+fn rename(source: &Place<'_>, target: &Place<'_>, flags: RenameFlags) -> SystemResult<()> {
+    rustix::fs::renameat_with(&source.directory, source.name, &target.directory, target.name, flags)
+}
+
+fn look(place: &Place<'_>) -> SystemResult<Found> {
+    let stat = rustix::fs::statat(&place.directory, place.name, AtFlags::SYMLINK_NOFOLLOW)?;
+    Ok(Found { kind: entry::kind_of(stat.st_mode), identity: (stat.st_dev, stat.st_ino) })
+}
+
+/// Tells whether two places are one: the same name in the same directory.
+fn same_entry(a: &Place<'_>, b: &Place<'_>) -> bool {
+    let directory = |place: &Place<'_>| {
+        rustix::fs::fstat(&place.directory).map(|stat| (stat.st_dev, stat.st_ino))
+    };
+    a.name == b.name && matches!((directory(a), directory(b)), (Ok(a), Ok(b)) if a == b)
+}

@@ -1,0 +1,145 @@
+//! The directory handle that every access starts from, and the only way from a path to a file.
+
+use std::path::Path;
+use std::thread;
+
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags};
+use rustix::io::{Errno, Result};
+
+use crate::path::TreePath;
+
+/// How often the kernel may ask to try again because somebody renames directories meanwhile.
+const TRIES: usize = 32;
+
+/// Never follow a link, never hand the file to a child process, never wait for a FIFO.
+fn safe(flags: OFlags) -> OFlags {
+    let always = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    // What is not opened for reading cannot wait, and the kernel refuses the combination.
+    if flags.contains(OFlags::PATH) { always } else { always | OFlags::NONBLOCK }
+}
+
+const BENEATH: ResolveFlags = ResolveFlags::BENEATH
+    .union(ResolveFlags::NO_SYMLINKS)
+    .union(ResolveFlags::NO_MAGICLINKS)
+    .union(ResolveFlags::NO_XDEV);
+
+/// A directory on the host, opened once.
+pub(super) struct Root {
+    fd: OwnedFd,
+    device: u64,
+    resolver: Resolver,
+}
+
+/// Who walks a path: the kernel in one call, or we, one directory at a time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Resolver {
+    Kernel,
+    Walk,
+}
+
+impl Root {
+    /// Opens a directory with the ambient authority of the process; links in this path are followed.
+    pub(super) fn open_ambient(path: &Path, resolver: Option<Resolver>) -> Result<Self> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let fd = rustix::fs::openat(CWD, path, flags, Mode::empty())?;
+        let device = rustix::fs::fstat(&fd)?.st_dev;
+        let resolver = resolver.unwrap_or_else(|| best_resolver(fd.as_fd()));
+        Ok(Self { fd, device, resolver })
+    }
+
+    /// Opens the entry at a path.
+    pub(super) fn open(&self, path: &TreePath, flags: OFlags) -> Result<OwnedFd> {
+        self.open_below(self.fd.as_fd(), path.as_bytes(), flags)
+    }
+
+    /// Opens the directory that holds an entry and returns it with the entry's name; the root has none.
+    pub(super) fn open_parent<'p>(&self, path: &'p TreePath) -> Result<Option<Place<'p>>> {
+        let Some((parent, name)) = path.split() else { return Ok(None) };
+        let flags = OFlags::PATH | OFlags::DIRECTORY;
+        let directory = self.open_below(self.fd.as_fd(), parent, flags)?;
+        Ok(Some(Place { directory, name }))
+    }
+
+    /// Opens an entry by a path relative to another directory; an empty path is that directory.
+    pub(super) fn open_below(
+        &self,
+        start: BorrowedFd<'_>,
+        path: &[u8],
+        flags: OFlags,
+    ) -> Result<OwnedFd> {
+        match self.resolver {
+            Resolver::Kernel => ask_kernel(start, path, flags),
+            Resolver::Walk => self.walk(start, path, flags),
+        }
+    }
+
+    /// Goes down one directory at a time; there is no `..` in a path, so it can only go down.
+    fn walk(&self, start: BorrowedFd<'_>, path: &[u8], flags: OFlags) -> Result<OwnedFd> {
+        let Some((parents, last)) = split_last(path) else {
+            return self.step(start, b".", flags);
+        };
+        let mut here = None;
+        for segment in parents.split(|b| *b == b'/').filter(|s| !s.is_empty()) {
+            let from = here.as_ref().map_or(start, |fd: &OwnedFd| fd.as_fd());
+            here = Some(self.step(from, segment, OFlags::PATH | OFlags::DIRECTORY)?);
+        }
+        self.step(here.as_ref().map_or(start, |fd| fd.as_fd()), last, flags)
+    }
+
+    fn step(&self, from: BorrowedFd<'_>, name: &[u8], flags: OFlags) -> Result<OwnedFd> {
+        let fd = rustix::fs::openat(from, name, safe(flags), Mode::empty())
+            .map_err(|errno| name_the_link(from, name, errno))?;
+        if rustix::fs::fstat(&fd)?.st_dev != self.device {
+            return Err(Errno::XDEV);
+        }
+        Ok(fd)
+    }
+}
+
+impl AsFd for Root {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+/// Where an entry is: the directory that holds it, by handle, and its name there.
+pub(super) struct Place<'p> {
+    pub(super) directory: OwnedFd,
+    pub(super) name: &'p [u8],
+}
+
+fn best_resolver(fd: BorrowedFd<'_>) -> Resolver {
+    // Old kernels do not know the call, and seccomp filters of some containers refuse it.
+    match ask_kernel(fd, b"", OFlags::PATH | OFlags::DIRECTORY) {
+        Err(Errno::NOSYS | Errno::PERM) => Resolver::Walk,
+        _ => Resolver::Kernel,
+    }
+}
+
+fn ask_kernel(start: BorrowedFd<'_>, path: &[u8], flags: OFlags) -> Result<OwnedFd> {
+    let path = if path.is_empty() { b"." } else { path };
+    for _ in 0..TRIES {
+        match rustix::fs::openat2(start, path, safe(flags), Mode::empty(), BENEATH) {
+            Err(Errno::AGAIN | Errno::INTR) => thread::yield_now(),
+            result => return result,
+        }
+    }
+    Err(Errno::AGAIN)
+}
+
+/// Tells a link from a file where the kernel only says that it is no directory.
+fn name_the_link(from: BorrowedFd<'_>, name: &[u8], errno: Errno) -> Errno {
+    let is_link = || {
+        rustix::fs::statat(from, name, AtFlags::SYMLINK_NOFOLLOW)
+            .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Symlink)
+    };
+    if errno == Errno::NOTDIR && is_link() { Errno::LOOP } else { errno }
+}
+
+fn split_last(path: &[u8]) -> Option<(&[u8], &[u8])> {
+    match memchr::memrchr(b'/', path) {
+        Some(at) => Some((&path[..at], &path[at + 1..])),
+        None => (!path.is_empty()).then_some((&[], path)),
+    }
+}

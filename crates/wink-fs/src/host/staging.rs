@@ -1,0 +1,242 @@
+//! Where content waits until it is complete, and removed entries until they are gone.
+//!
+//! Each open backend has a directory of its own in `.wink-staging` beside the root, or in the root
+//! where a rename from beside it fails. It holds a lock on that directory as long as it lives, so
+//! that whoever comes next can tell what a dead process left behind and take it away.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::process;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
+
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags, RenameFlags};
+use rustix::io::{Errno, Result};
+
+use super::entry;
+use super::purge;
+use super::root::Root;
+use crate::content::Content;
+use crate::path::RESERVED_NAME;
+use crate::staged::{StagedBody, StagingSink};
+
+/// How often making a directory starts again because another process tidies up meanwhile.
+const TRIES: u64 = 16;
+
+const DIRECTORY: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// One backend's own staging directory.
+pub(super) struct Area {
+    root: Arc<Root>,
+    /// The directory `.wink-staging` lies in.
+    base: OwnedFd,
+    holder: OwnedFd,
+    name: String,
+    directory: OwnedFd,
+    next: AtomicU64,
+}
+
+impl Area {
+    /// Makes a staging directory from which entries can be renamed into the root.
+    pub(super) fn create(root: &Arc<Root>) -> Result<Self> {
+        if let Ok(area) = Self::beside(root) {
+            return Ok(area);
+        }
+        let base = root.open_below(root.as_fd(), b"", OFlags::PATH | OFlags::DIRECTORY)?;
+        Self::within(root, base)
+    }
+
+    fn beside(root: &Arc<Root>) -> Result<Self> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let parent = rustix::fs::openat(root.as_fd(), "..", flags, Mode::empty())?;
+        let area = Self::within(root, parent)?;
+        area.check_rename()?;
+        Ok(area)
+    }
+
+    /// Tries whether an entry can be renamed into the root, under the name that nobody sees there.
+    fn check_rename(&self) -> Result<()> {
+        let probe = self.new_name();
+        rustix::fs::mkdirat(&self.directory, &*probe, Mode::RWXU)?;
+        let (from, to) = (self.directory.as_fd(), self.root.as_fd());
+        let renamed =
+            rustix::fs::renameat_with(from, &*probe, to, RESERVED_NAME, RenameFlags::NOREPLACE);
+        let left = if renamed.is_ok() { (to, RESERVED_NAME) } else { (from, &*probe) };
+        rustix::fs::unlinkat(left.0, left.1, AtFlags::REMOVEDIR)?;
+        match renamed {
+            // Another backend's directory is there: the names were compared, so a rename would do.
+            Err(Errno::EXIST) => Ok(()),
+            result => result,
+        }
+    }
+
+    fn within(root: &Arc<Root>, base: OwnedFd) -> Result<Self> {
+        for attempt in 0..TRIES {
+            match Self::try_within(root, &base, attempt) {
+                // Another process removed the holder, or took our directory for a dead one's.
+                Err(Errno::NOENT | Errno::EXIST | Errno::WOULDBLOCK) => {}
+                Err(errno) => return Err(errno),
+                Ok((holder, name, directory)) => {
+                    let (root, next) = (root.clone(), AtomicU64::new(0));
+                    return Ok(Self { root, base, holder, name, directory, next });
+                }
+            }
+        }
+        Err(Errno::AGAIN)
+    }
+
+    fn try_within(root: &Root, base: &OwnedFd, attempt: u64) -> Result<(OwnedFd, String, OwnedFd)> {
+        let holder = open_holder(base)?;
+        sweep(root, &holder);
+        let name = unique_name(attempt);
+        rustix::fs::mkdirat(&holder, &*name, Mode::RWXU)?;
+        let directory = rustix::fs::openat(&holder, &*name, DIRECTORY, Mode::empty())?;
+        rustix::fs::flock(&directory, FlockOperation::NonBlockingLockExclusive)?;
+        // Between making it and locking it, it looked like a dead process's.
+        if rustix::fs::fstat(&directory)?.st_nlink == 0 {
+            return Err(Errno::NOENT);
+        }
+        Ok((holder, name, directory))
+    }
+
+    /// Returns the directory entries wait in.
+    pub(super) fn directory(&self) -> BorrowedFd<'_> {
+        self.directory.as_fd()
+    }
+
+    /// Returns a name that is not in use in the directory.
+    pub(super) fn new_name(&self) -> String {
+        self.next.fetch_add(1, Ordering::Relaxed).to_string()
+    }
+}
+
+impl Drop for Area {
+    fn drop(&mut self) {
+        // Nothing can be done about a failure here; the next process sweeps.
+        let _ = purge::purge(&self.root, self.holder.as_fd(), self.name.as_bytes());
+        let _ = rustix::fs::unlinkat(&self.base, RESERVED_NAME, AtFlags::REMOVEDIR);
+    }
+}
+
+/// Opens `.wink-staging`, making it where it is missing; only one that is ours alone will do.
+fn open_holder(base: &OwnedFd) -> Result<OwnedFd> {
+    match rustix::fs::mkdirat(base, RESERVED_NAME, Mode::RWXU) {
+        Ok(()) | Err(Errno::EXIST) => {}
+        Err(errno) => return Err(errno),
+    }
+    let holder = match rustix::fs::openat(base, RESERVED_NAME, DIRECTORY, Mode::empty()) {
+        // Something that is no directory was put in its place; the name is ours.
+        Err(Errno::NOTDIR | Errno::LOOP) => {
+            rustix::fs::unlinkat(base, RESERVED_NAME, AtFlags::empty())?;
+            return Err(Errno::NOENT);
+        }
+        result => result?,
+    };
+    let stat = rustix::fs::fstat(&holder)?;
+    if stat.st_uid != rustix::process::geteuid().as_raw() || stat.st_mode & 0o077 != 0 {
+        return Err(Errno::PERM);
+    }
+    Ok(holder)
+}
+
+/// Takes away what dead processes left.
+fn sweep(root: &Root, holder: &OwnedFd) {
+    for left in entry::entries(holder.as_fd()).unwrap_or_default() {
+        let name = left.name.as_bytes();
+        let Ok(fd) = rustix::fs::openat(holder, name, DIRECTORY, Mode::empty()) else { continue };
+        if rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive).is_ok() {
+            let _ = purge::purge(root, holder.as_fd(), name);
+        }
+    }
+}
+
+fn unique_name(attempt: u64) -> String {
+    static COUNTER: AtomicU64 = AtomicU64::new(0);
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let count = COUNTER.fetch_add(1, Ordering::Relaxed);
+    format!("{}-{}-{count}-{attempt}", process::id(), now.as_nanos())
+}
+
+/// A file in a staging directory; dropped before it is placed, it is removed.
+pub(super) struct Temporary {
+    area: Arc<Area>,
+    name: String,
+    file: Arc<File>,
+    placed: bool,
+}
+
+impl Temporary {
+    pub(super) fn create(area: &Arc<Area>) -> Result<Self> {
+        let name = area.new_name();
+        let flags =
+            OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let bits = Mode::from_raw_mode(0o666);
+        let fd = rustix::fs::openat(area.directory(), &*name, flags, bits)?;
+        Ok(Self { area: area.clone(), name, file: Arc::new(fd.into()), placed: false })
+    }
+
+    pub(super) fn area(&self) -> &Arc<Area> {
+        &self.area
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(super) fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Says that the file has left the staging directory.
+    pub(super) fn set_placed(&mut self) {
+        self.placed = true;
+    }
+}
+
+impl StagedBody for Temporary {
+    fn content(&self) -> Content {
+        let len = self.file.metadata().map_or(0, |metadata| metadata.len());
+        Content::positional(self.file.clone(), len)
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if !self.placed {
+            let _ = rustix::fs::unlinkat(self.area.directory(), &*self.name, AtFlags::empty());
+        }
+    }
+}
+
+/// Writes into a temporary file.
+pub(super) struct TemporaryWriter {
+    temporary: Temporary,
+    writer: BufWriter<Arc<File>>,
+}
+
+impl TemporaryWriter {
+    pub(super) fn new(temporary: Temporary) -> Self {
+        let writer = BufWriter::with_capacity(64 * 1024, temporary.file.clone());
+        Self { temporary, writer }
+    }
+}
+
+impl Write for TemporaryWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.writer.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+}
+
+impl StagingSink for TemporaryWriter {
+    fn finish(mut self: Box<Self>) -> io::Result<Box<dyn StagedBody>> {
+        self.writer.flush()?;
+        Ok(Box::new(self.temporary))
+    }
+}

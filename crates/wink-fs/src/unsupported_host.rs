@@ -1,0 +1,115 @@
+//! What stands for the host backend where the system is not Linux.
+
+use std::convert::Infallible;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::content::Content;
+use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::filesystem::{
+    Backend, Filesystem, Properties, Put, PutOptions, Recursion, Removed, Replacement,
+};
+use crate::path::TreePath;
+use crate::staged::{Staged, Staging};
+use crate::tree::{Entry, FileMode, Stat, Tree};
+
+/// Keeps files in a directory of the host, on Linux; here every way to make one is Unsupported.
+#[derive(Debug)]
+pub struct HostBackend(Infallible);
+
+/// Says how a host directory is reached, on Linux.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub struct HostOptions {
+    /// Whether paths are walked one directory at a time even where the kernel could do it.
+    pub component_walk: bool,
+}
+
+impl HostOptions {
+    /// Sets whether paths are walked one directory at a time even where the kernel could do it.
+    #[must_use]
+    pub fn component_walk(mut self, component_walk: bool) -> Self {
+        self.component_walk = component_walk;
+        self
+    }
+}
+
+impl HostBackend {
+    /// Is Unsupported on this system.
+    pub fn open_ambient(_root: impl AsRef<Path>) -> Result<Self> {
+        Err(unsupported())
+    }
+
+    /// Is Unsupported on this system.
+    pub fn open_ambient_with(_root: impl AsRef<Path>, _options: &HostOptions) -> Result<Self> {
+        Err(unsupported())
+    }
+
+    /// Is Unsupported on this system.
+    pub fn temporary() -> Result<Self> {
+        Err(unsupported())
+    }
+}
+
+fn unsupported() -> Error {
+    Error::new(Operation::Open, ErrorKind::Unsupported)
+        .with_detail("directories of the host need Linux 5.6 or later; use memory here")
+}
+
+impl Tree for HostBackend {
+    fn stat(&self, _: &TreePath) -> Result<Stat> {
+        match self.0 {}
+    }
+
+    fn list(&self, _: &TreePath) -> Result<Vec<Entry>> {
+        match self.0 {}
+    }
+
+    fn open(&self, _: &TreePath) -> Result<Content> {
+        match self.0 {}
+    }
+
+    fn read_link(&self, _: &TreePath) -> Result<Vec<u8>> {
+        match self.0 {}
+    }
+}
+
+impl Filesystem for HostBackend {
+    fn properties(&self) -> &Properties {
+        match self.0 {}
+    }
+
+    fn stage(&self) -> Result<Staging> {
+        match self.0 {}
+    }
+
+    fn put(&mut self, _: &TreePath, _: &mut Staged, _: &PutOptions) -> Result<Put> {
+        match self.0 {}
+    }
+
+    fn create_dir(&mut self, _: &TreePath) -> Result<()> {
+        match self.0 {}
+    }
+
+    fn symlink(&mut self, _: &TreePath, _: &[u8]) -> Result<()> {
+        match self.0 {}
+    }
+
+    fn set_mode(&mut self, _: &TreePath, _: FileMode) -> Result<()> {
+        match self.0 {}
+    }
+
+    fn remove(&mut self, _: &TreePath, _: Recursion) -> Result<Removed> {
+        match self.0 {}
+    }
+
+    fn rename(&mut self, _: &TreePath, _: &TreePath, _: Replacement) -> Result<()> {
+        match self.0 {}
+    }
+}
+
+impl Backend for HostBackend {
+    fn live(&self) -> Arc<dyn Tree> {
+        match self.0 {}
+    }
+}
