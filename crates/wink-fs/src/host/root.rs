@@ -4,7 +4,7 @@ use std::path::Path;
 use std::thread;
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::{Errno, Result};
 
 use crate::path::TreePath;
@@ -88,8 +88,15 @@ impl Root {
     }
 
     fn step(&self, from: BorrowedFd<'_>, name: &[u8], flags: OFlags) -> Result<OwnedFd> {
-        let fd = rustix::fs::openat(from, name, safe(flags), Mode::empty())
-            .map_err(|errno| name_the_link(from, name, errno))?;
+        let fd =
+            rustix::fs::openat(from, name, safe(flags), Mode::empty()).map_err(
+                |errno| match errno {
+                    Errno::NOTDIR => {
+                        not_a_directory(rustix::fs::statat(from, name, AtFlags::SYMLINK_NOFOLLOW))
+                    }
+                    _ => errno,
+                },
+            )?;
         if rustix::fs::fstat(&fd)?.st_dev != self.device {
             return Err(Errno::XDEV);
         }
@@ -122,19 +129,22 @@ fn ask_kernel(start: BorrowedFd<'_>, path: &[u8], flags: OFlags) -> Result<Owned
     for _ in 0..TRIES {
         match rustix::fs::openat2(start, path, safe(flags), Mode::empty(), BENEATH) {
             Err(Errno::AGAIN | Errno::INTR) => thread::yield_now(),
+            // Asked for a directory, the kernel says the same of a link as of a file.
+            Err(Errno::NOTDIR) if flags.contains(OFlags::DIRECTORY) => {
+                let found = ask_kernel(start, path, OFlags::PATH)?;
+                return Err(not_a_directory(rustix::fs::fstat(found)));
+            }
             result => return result,
         }
     }
     Err(Errno::AGAIN)
 }
 
-/// Tells a link from a file where the kernel only says that it is no directory.
-fn name_the_link(from: BorrowedFd<'_>, name: &[u8], errno: Errno) -> Errno {
-    let is_link = || {
-        rustix::fs::statat(from, name, AtFlags::SYMLINK_NOFOLLOW)
-            .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Symlink)
-    };
-    if errno == Errno::NOTDIR && is_link() { Errno::LOOP } else { errno }
+fn not_a_directory(found: Result<Stat>) -> Errno {
+    match found {
+        Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::Symlink => Errno::LOOP,
+        _ => Errno::NOTDIR,
+    }
 }
 
 fn split_last(path: &[u8]) -> Option<(&[u8], &[u8])> {
