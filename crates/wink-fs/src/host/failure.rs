@@ -27,6 +27,7 @@ pub(super) fn any(operation: Operation, path: &TreePath, errno: Errno) -> Error 
     match errno {
         Errno::LOOP => Error::through_link(operation, path),
         Errno::NXIO | Errno::NODEV => Error::new(operation, ErrorKind::SpecialFile).with_path(path),
+        Errno::WOULDBLOCK => Error::new(operation, ErrorKind::Locked).with_path(path),
         Errno::MFILE | Errno::NFILE => Error::system(operation, errno)
             .with_path(path)
             .with_detail("too many files are open; try again in a moment"),

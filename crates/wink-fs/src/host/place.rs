@@ -43,7 +43,7 @@ pub(super) fn place(
     let created = match options.condition {
         PutCondition::Absent => placing.create().map(|()| true),
         PutCondition::AbsentOrFile => placing.create_or_replace(),
-        PutCondition::Unchanged(hash) => placing.exchange(hash).map(|()| false),
+        PutCondition::Unchanged(hash) => placing.exchange(root, hash).map(|()| false),
     }?;
     if synced {
         sync_directories(root, path).map_err(failed)?;
@@ -94,7 +94,8 @@ impl Placing<'_> {
     }
 
     /// Replaces the file only if it is the one the caller knows, and looks again after the exchange.
-    fn exchange(&mut self, expected: ContentHash) -> Result<()> {
+    fn exchange(&mut self, root: &Root, expected: ContentHash) -> Result<()> {
+        let _lock = root.lock().map_err(|errno| self.failed(errno))?;
         let known = self.open_expected(expected)?;
         match self.adopt(&known.stat).and_then(|()| self.rename(RenameFlags::EXCHANGE)) {
             Ok(()) => self.check_displaced(&known, expected),
@@ -127,13 +128,28 @@ impl Placing<'_> {
         if unchanged {
             return Ok(());
         }
-        if let Err(errno) = self.rename(RenameFlags::EXCHANGE) {
-            // Somebody removed our file too; theirs must not be removed with the temporary.
-            self.temporary.set_placed();
-            return Err(self.failed(errno));
-        }
+        self.put_back(identity(&displaced)).map_err(|errno| self.failed(errno))?;
         let current = self.open().ok().and_then(|now| now.content.hash().ok());
         Err(refusal::conflict(self.path, current))
+    }
+
+    /// Undoes an exchange, until what comes out is what went in last.
+    ///
+    /// Anything else that comes out was put there meanwhile, is newer, and goes back in turn.
+    fn put_back(&mut self, mut held: (u64, u64)) -> SystemResult<()> {
+        let mut placed = identity(&rustix::fs::fstat(self.temporary.file())?);
+        loop {
+            match self.rename(RenameFlags::EXCHANGE) {
+                // Whoever removed the entry meanwhile removed what we hold with it.
+                Err(Errno::NOENT) => return Ok(()),
+                result => result?,
+            }
+            let came_out = identity(&self.look_displaced()?);
+            if came_out == placed {
+                return Ok(());
+            }
+            (placed, held) = (held, came_out);
+        }
     }
 
     fn rename(&mut self, flags: RenameFlags) -> SystemResult<()> {
@@ -213,6 +229,10 @@ impl Placing<'_> {
 fn same_file(a: &Stat, b: &Stat) -> bool {
     let key = |s: &Stat| (s.st_dev, s.st_ino, s.st_size, s.st_mtime, s.st_mtime_nsec);
     key(a) == key(b)
+}
+
+fn identity(stat: &Stat) -> (u64, u64) {
+    (stat.st_dev, stat.st_ino)
 }
 
 fn is_racy(stat: &Stat) -> bool {

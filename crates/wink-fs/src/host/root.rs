@@ -2,15 +2,19 @@
 
 use std::path::Path;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Stat};
+use rustix::fs::{AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::{Errno, Result};
 
 use crate::path::TreePath;
 
 /// How often the kernel may ask to try again because somebody renames directories meanwhile.
 const TRIES: usize = 32;
+
+/// How long another process may hold the lock before a caller is told.
+const LOCK_WAIT: Duration = Duration::from_secs(5);
 
 /// Never follow a link, never hand the file to a child process, never wait for a FIFO.
 fn safe(flags: OFlags) -> OFlags {
@@ -59,6 +63,21 @@ impl Root {
         let flags = OFlags::PATH | OFlags::DIRECTORY;
         let directory = self.open_below(self.fd.as_fd(), parent, flags)?;
         Ok(Some(Place { directory, name }))
+    }
+
+    /// Lets one compare-and-replace at a time happen beneath this directory, in whatever process.
+    ///
+    /// The lock goes with the returned handle, also when its process dies.
+    pub(super) fn lock(&self) -> Result<OwnedFd> {
+        let handle = self.open_below(self.fd.as_fd(), b"", OFlags::RDONLY | OFlags::DIRECTORY)?;
+        let started = Instant::now();
+        loop {
+            match rustix::fs::flock(&handle, FlockOperation::NonBlockingLockExclusive) {
+                Err(Errno::WOULDBLOCK) if started.elapsed() < LOCK_WAIT => thread::yield_now(),
+                Err(Errno::INTR) => {}
+                result => return result.map(|()| handle),
+            }
+        }
     }
 
     /// Opens an entry by a path relative to another directory; an empty path is that directory.

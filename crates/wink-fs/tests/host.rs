@@ -1,0 +1,470 @@
+//! What only a directory of the host can do wrong: staging, owners, mounts, faults of the system.
+
+#![allow(clippy::disallowed_methods, reason = "plants and inspects host files from outside")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
+use std::collections::BTreeSet;
+use std::io::Write as _;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use rustix::mount::{MountFlags, UnmountFlags};
+use tempfile::TempDir;
+use wink_fs::{
+    Content, ContentHash, Durability, ErrorKind, FileMode, HostBackend, PutOptions, RESERVED_NAME,
+    Workspace, WriteMode, WriteOptions,
+};
+
+/// A directory with a root in it, so that what is beside the root can be seen.
+struct Scene(TempDir);
+
+impl Scene {
+    fn new() -> Self {
+        let scene = Self(tempfile::tempdir().unwrap());
+        std::fs::create_dir(scene.root("")).unwrap();
+        scene
+    }
+
+    fn root(&self, name: &str) -> PathBuf {
+        self.0.path().join("root").join(name)
+    }
+
+    fn beside(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn open(&self) -> Workspace {
+        Workspace::host(self.root("")).unwrap()
+    }
+}
+
+fn names(directory: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(directory).unwrap();
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+fn append() -> WriteOptions {
+    WriteOptions::default().mode(WriteMode::Append)
+}
+
+// --- staging -------------------------------------------------------------------------------------
+
+#[test]
+fn looking_leaves_no_trace_beside_the_root() {
+    let scene = Scene::new();
+    let files = scene.open();
+    files.list("").unwrap();
+    assert!(!files.exists("a"));
+    assert_eq!(names(scene.0.path()), ["root"]);
+}
+
+#[test]
+fn staging_is_private_beside_the_root_and_goes_with_the_workspace() {
+    let scene = Scene::new();
+    let files = scene.open();
+    files.write("a", "").unwrap();
+    let staging = std::fs::metadata(scene.beside(RESERVED_NAME)).unwrap();
+    assert_eq!(staging.permissions().mode() & 0o777, 0o700);
+    assert_eq!(names(&scene.root("")), ["a"]);
+    drop(files);
+    assert_eq!(names(scene.0.path()), ["root"]);
+}
+
+#[test]
+fn a_staged_file_that_is_never_put_is_removed() {
+    let scene = Scene::new();
+    let files = scene.open();
+    let mut staging = files.stage().unwrap();
+    staging.write_all(b"never seen").unwrap();
+    let own = names(&scene.beside(RESERVED_NAME))[0].clone();
+    let staged_files = || names(&scene.beside(RESERVED_NAME).join(&own)).len();
+    assert_eq!(staged_files(), 1);
+    drop(staging);
+    assert_eq!(staged_files(), 0);
+    drop(files.stage().unwrap().finish().unwrap());
+    assert_eq!(staged_files(), 0);
+}
+
+#[test]
+fn what_a_dead_process_left_is_swept_and_what_a_living_one_has_is_not() {
+    let scene = Scene::new();
+    let left = scene.beside(RESERVED_NAME).join("dead");
+    std::fs::create_dir_all(left.join("removed/tree")).unwrap();
+    std::fs::write(left.join("0"), "half written").unwrap();
+    std::fs::set_permissions(scene.beside(RESERVED_NAME), PermissionsExt::from_mode(0o700))
+        .unwrap();
+    let living = scene.open();
+    let mut staged = living.stage().unwrap().finish().unwrap();
+    let other = scene.open();
+    other.write("b", "").unwrap();
+    assert!(!left.exists());
+    assert_eq!(names(&scene.beside(RESERVED_NAME)).len(), 2, "one directory for each backend");
+    living.put("a", &mut staged, &PutOptions::default()).unwrap();
+    assert_eq!(names(&scene.root("")), ["a", "b"]);
+}
+
+#[test]
+fn content_staged_in_one_backend_can_be_put_into_another() {
+    let (from, to) = (Scene::new(), Scene::new());
+    let mut staging = from.open().stage().unwrap();
+    staging.write_all(b"carried").unwrap();
+    let mut staged = staging.finish().unwrap();
+    let files = to.open();
+    files.put("a", &mut staged, &PutOptions::default()).unwrap();
+    assert_eq!(files.read("a").unwrap().content, "carried");
+}
+
+#[test]
+fn a_staging_name_that_somebody_else_owns_is_not_used() {
+    let scene = Scene::new();
+    std::fs::create_dir(scene.beside(RESERVED_NAME)).unwrap();
+    std::fs::set_permissions(scene.beside(RESERVED_NAME), PermissionsExt::from_mode(0o777))
+        .unwrap();
+    let files = scene.open();
+    files.write("a", "x").unwrap();
+    assert_eq!(names(&scene.beside(RESERVED_NAME)), [""; 0]);
+    assert_eq!(names(&scene.root("")), [RESERVED_NAME, "a"]);
+    assert_eq!(files.list("").unwrap().len(), 1, "the reserved name is not shown");
+    for path in [RESERVED_NAME, &format!("{RESERVED_NAME}/x")] {
+        assert_eq!(files.read(path).unwrap_err().kind(), ErrorKind::InvalidPath);
+        assert_eq!(files.write(path, "").unwrap_err().kind(), ErrorKind::InvalidPath);
+    }
+    drop(files);
+    assert_eq!(names(&scene.root("")), ["a"]);
+}
+
+#[test]
+fn a_link_planted_under_the_reserved_name_is_not_followed() {
+    let scene = Scene::new();
+    std::fs::create_dir(scene.beside("outside")).unwrap();
+    for place in [scene.beside(RESERVED_NAME), scene.root(RESERVED_NAME)] {
+        std::os::unix::fs::symlink(scene.beside("outside"), &place).unwrap();
+    }
+    let files = scene.open();
+    files.write("a", "x").unwrap();
+    assert_eq!(names(&scene.beside("outside")), [""; 0]);
+    assert_eq!(files.list("").unwrap().len(), 1);
+}
+
+// --- mounts --------------------------------------------------------------------------------------
+
+/// A file system mounted for one test.
+struct Mounted(PathBuf);
+
+impl Mounted {
+    fn tmpfs(at: PathBuf, options: &std::ffi::CStr) -> Self {
+        rustix::mount::mount("tmpfs", &at, "tmpfs", MountFlags::empty(), options)
+            .expect("mounting needs root");
+        Self(at)
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = rustix::mount::unmount(&self.0, UnmountFlags::DETACH);
+    }
+}
+
+#[test]
+fn a_root_that_is_a_mount_of_its_own_stages_within_it() {
+    let scene = Scene::new();
+    let _mounted = Mounted::tmpfs(scene.root(""), c"");
+    let files = scene.open();
+    files.write("a/b", "x").unwrap();
+    files.write("a/b", "y").unwrap();
+    files.delete_all("a").unwrap();
+    assert_eq!(files.list("").unwrap(), []);
+    assert_eq!(names(&scene.root("")), [RESERVED_NAME]);
+    assert_eq!(names(scene.0.path()), ["root"], "nothing stays beside the root");
+    drop(files);
+    assert_eq!(names(&scene.root("")), [""; 0]);
+}
+
+#[test]
+fn another_file_system_in_the_workspace_is_not_entered_and_not_deleted() {
+    let scene = Scene::new();
+    std::fs::create_dir_all(scene.root("tree/mounted")).unwrap();
+    let _mounted = Mounted::tmpfs(scene.root("tree/mounted"), c"");
+    std::fs::write(scene.root("tree/mounted/kept"), "kept").unwrap();
+    let files = scene.open();
+    for error in [
+        files.read("tree/mounted/kept").unwrap_err(),
+        files.write("tree/mounted/new", "").unwrap_err(),
+        files.list("tree/mounted").unwrap_err(),
+        files.delete_all("tree").unwrap_err(),
+        files.delete_all("tree/mounted").unwrap_err(),
+    ] {
+        assert_eq!(error.kind(), ErrorKind::PermissionDenied, "{error}");
+        assert!(!error.to_string().contains(scene.0.path().to_str().unwrap()), "{error}");
+    }
+    assert_eq!(std::fs::read_to_string(scene.root("tree/mounted/kept")).unwrap(), "kept");
+}
+
+#[test]
+fn a_full_disk_is_no_space_and_changes_nothing() {
+    let scene = Scene::new();
+    let _mounted = Mounted::tmpfs(scene.root(""), c"size=1m");
+    let files = scene.open();
+    files.write("a", "old").unwrap();
+    let big = vec![b'x'; 4 << 20];
+    for result in [
+        files.write_bytes("a", big.clone()),
+        files.write_bytes("new/b", big.clone()),
+        files.write_bytes_with("a", big, &append()),
+    ] {
+        assert_eq!(result.unwrap_err().kind(), ErrorKind::NoSpace);
+    }
+    assert_eq!(files.read("a").unwrap().content, "old");
+    assert_eq!(files.list("").unwrap().len(), 1);
+    files.write("b", "there is space again").unwrap();
+}
+
+#[test]
+fn exhausted_inodes_are_no_space_and_change_nothing() {
+    let scene = Scene::new();
+    let _mounted = Mounted::tmpfs(scene.root(""), c"nr_inodes=8");
+    let files = scene.open();
+    let error = (0..8).find_map(|n| files.write(&n.to_string(), "").err()).unwrap();
+    assert_eq!(error.kind(), ErrorKind::NoSpace);
+}
+
+#[test]
+fn a_read_only_disk_is_read_only() {
+    let scene = Scene::new();
+    let _mounted = Mounted::tmpfs(scene.root(""), c"");
+    std::fs::write(scene.root("a"), "old").unwrap();
+    rustix::mount::mount_remount(scene.root(""), MountFlags::RDONLY, c"").unwrap();
+    let files = scene.open();
+    assert_eq!(files.write("a", "new").unwrap_err().kind(), ErrorKind::ReadOnly);
+    assert_eq!(files.delete("a").unwrap_err().kind(), ErrorKind::ReadOnly);
+    assert_eq!(files.mkdir("b").unwrap_err().kind(), ErrorKind::ReadOnly);
+    assert_eq!(files.read("a").unwrap().content, "old");
+}
+
+// --- what a replacement keeps --------------------------------------------------------------------
+
+#[test]
+fn replacing_keeps_mode_and_owner_and_drops_set_user_id() {
+    let scene = Scene::new();
+    std::fs::write(scene.root("a"), "old").unwrap();
+    std::os::unix::fs::chown(scene.root("a"), Some(1234), Some(5678)).expect("chown needs root");
+    std::fs::set_permissions(scene.root("a"), PermissionsExt::from_mode(0o4751)).unwrap();
+    let files = scene.open();
+    let hash = ContentHash::of(b"old");
+    files.write_with("a", "new", &WriteOptions::default().expected(hash)).unwrap();
+    files.write("a", "newer").unwrap();
+    files.write_with("a", "!", &append()).unwrap();
+    let after = std::fs::metadata(scene.root("a")).unwrap();
+    assert_eq!((after.uid(), after.gid(), after.mode() & 0o7777), (1234, 5678, 0o751));
+}
+
+#[test]
+fn a_mode_that_is_asked_for_changes_only_what_it_says() {
+    let scene = Scene::new();
+    std::fs::write(scene.root("a"), "old").unwrap();
+    std::fs::set_permissions(scene.root("a"), PermissionsExt::from_mode(0o640)).unwrap();
+    let files = scene.open();
+    let script = FileMode::default().executable(true);
+    files.write_with("a", "new", &WriteOptions::default().file_mode(script)).unwrap();
+    assert_eq!(std::fs::metadata(scene.root("a")).unwrap().mode() & 0o777, 0o750);
+    files.set_mode("a", script.private(true)).unwrap();
+    assert_eq!(std::fs::metadata(scene.root("a")).unwrap().mode() & 0o777, 0o700);
+    files.write_with("new", "", &WriteOptions::default().file_mode(script)).unwrap();
+    assert!(files.stat("new").unwrap().mode.executable);
+}
+
+#[test]
+fn renaming_one_hard_link_over_another_removes_the_first() {
+    let scene = Scene::new();
+    std::fs::write(scene.root("a"), "one file").unwrap();
+    std::fs::hard_link(scene.root("a"), scene.root("b")).unwrap();
+    let files = scene.open();
+    let replace = wink_fs::MoveOptions::default().replace(true);
+    files.rename_with("a", "b", &replace).unwrap();
+    assert_eq!(names(&scene.root("")), ["b"]);
+    files.rename_with("b", "b", &replace).unwrap();
+    assert_eq!(files.read("b").unwrap().content, "one file");
+}
+
+// --- conflicts with other processes --------------------------------------------------------------
+
+/// Runs something else as often as it can while `work` runs.
+fn meanwhile(other: impl Fn(&AtomicBool) + Send + Sync, work: impl FnOnce()) {
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(Ordering::Relaxed) {
+                other(&stop);
+            }
+        });
+        work();
+        stop.store(true, Ordering::Relaxed);
+    });
+}
+
+#[test]
+fn an_expected_hash_never_overwrites_what_another_process_put_there() {
+    let scene = Scene::new();
+    let files = scene.open();
+    files.write("a", "ours 0").unwrap();
+    let seen = Mutex::new(BTreeSet::new());
+    let count = AtomicUsize::new(0);
+    let lost = AtomicUsize::new(0);
+    // Another process replaces the file and waits until we overwrite what it put there.
+    let replace = |stop: &AtomicBool| {
+        let content = format!("theirs {}", count.fetch_add(1, Ordering::Relaxed));
+        std::fs::write(scene.beside("foreign"), &content).unwrap();
+        std::fs::rename(scene.beside("foreign"), scene.root("a")).unwrap();
+        let is_there = || std::fs::read_to_string(scene.root("a")).unwrap() == content;
+        // An exchange that is undone shows for a moment what is never kept.
+        while is_there() || {
+            std::thread::sleep(Duration::from_millis(1));
+            is_there()
+        } {
+            if stop.load(Ordering::Relaxed) {
+                return;
+            }
+        }
+        if !seen.lock().unwrap().contains(&content) {
+            lost.fetch_add(1, Ordering::Relaxed);
+        }
+    };
+    let mut conflicts = 0;
+    meanwhile(replace, || {
+        for number in 1..=5_000 {
+            let current = files.read("a").unwrap().content;
+            let options = WriteOptions::default().expected(ContentHash::of(current.as_bytes()));
+            seen.lock().unwrap().insert(current);
+            if let Err(error) = files.write_with("a", &format!("ours {number}"), &options) {
+                assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");
+                conflicts += 1;
+            }
+        }
+    });
+    assert!(conflicts > 0, "there was no race");
+    assert_eq!(lost.into_inner(), 0, "overwritten without having been read");
+}
+
+#[test]
+fn parallel_appends_from_several_handles_lose_nothing() {
+    let scene = Scene::new();
+    let handles: Vec<_> = (0..4).map(|_| scene.open()).collect();
+    std::thread::scope(|scope| {
+        for files in &handles {
+            scope.spawn(move || {
+                for _ in 0..50 {
+                    while files.write_with("log", "x\n", &append()).is_err() {}
+                }
+            });
+        }
+    });
+    assert_eq!(handles[0].read("log").unwrap().total_lines, 200);
+}
+
+// --- durability ----------------------------------------------------------------------------------
+
+#[test]
+fn a_synced_write_syncs_the_file_before_and_its_directories_after_the_rename() {
+    if std::env::var_os("WINK_TRACED").is_some() {
+        let scene = Scene::new();
+        let synced = WriteOptions::default().durability(Durability::Synced);
+        let written = scene.open().write_with("d/synced-file", "x", &synced).unwrap();
+        assert_eq!(written.durability, Durability::Synced);
+        return;
+    }
+    let log = tempfile::NamedTempFile::new().unwrap();
+    let test = "a_synced_write_syncs_the_file_before_and_its_directories_after_the_rename";
+    let traced = Command::new("strace")
+        .args(["-f", "-e", "trace=fsync,renameat2", "-o"])
+        .arg(log.path())
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", test])
+        .env("WINK_TRACED", "1")
+        .output()
+        .unwrap();
+    assert!(traced.status.success());
+    let calls = std::fs::read_to_string(log.path()).unwrap();
+    let calls: Vec<_> = calls
+        .lines()
+        .filter(|line| line.contains("fsync(") || line.contains("synced-file"))
+        .map(|line| line.contains("fsync("))
+        .collect();
+    assert_eq!(calls, [true, false, true, true], "fsync, rename, fsync of d, fsync of the root");
+}
+
+#[test]
+fn an_ordinary_write_is_atomic_and_says_so() {
+    let scene = Scene::new();
+    assert_eq!(scene.open().write("a", "").unwrap().durability, Durability::Atomic);
+}
+
+// --- bounds --------------------------------------------------------------------------------------
+
+fn open_files() -> usize {
+    std::fs::read_dir("/proc/self/fd").unwrap().count()
+}
+
+#[test]
+fn ten_thousand_operations_leak_no_file() {
+    let scene = Scene::new();
+    let files = scene.open();
+    let round = |n: usize| {
+        let name = format!("d/{}", n % 10);
+        files.write(&name, "x").unwrap();
+        files.read(&name).unwrap();
+        files.list("d").unwrap();
+        files.read("missing").unwrap_err();
+        files.write("d", "").unwrap_err();
+        files.copy("d", "e").unwrap();
+        files.delete_all("e").unwrap();
+    };
+    round(0);
+    let before = open_files();
+    (0..1_500).for_each(round);
+    assert_eq!(open_files(), before);
+}
+
+#[test]
+fn a_very_deep_tree_is_listed_and_deleted() {
+    let scene = Scene::new();
+    let files = scene.open();
+    let deep = "d/".repeat(2_000);
+    files.mkdir(&deep).unwrap();
+    assert!(files.is_dir(&deep));
+    let removed = files.delete_all("d").unwrap();
+    assert_eq!(removed.directories, 2_000);
+    assert_eq!(names(&scene.root("")), [""; 0]);
+}
+
+#[test]
+fn a_temporary_workspace_goes_with_its_last_handle() {
+    let backend = HostBackend::temporary().unwrap();
+    let root = PathBuf::from(&wink_fs::Filesystem::properties(&backend).root);
+    let files = Workspace::builder(backend).build();
+    files.write("a", "kept as long as it is open").unwrap();
+    let content: Content = files.open("a").unwrap();
+    let view = files.tree();
+    drop(files);
+    assert!(root.exists());
+    drop(view);
+    assert!(!root.parent().unwrap().exists());
+    assert_eq!(&content.read_all().unwrap()[..], b"kept as long as it is open");
+}
+
+#[test]
+fn a_root_that_cannot_be_opened_is_refused_without_its_path() {
+    let scene = Scene::new();
+    std::fs::write(scene.root("file"), "").unwrap();
+    for (root, kind) in [("nothing", ErrorKind::NotFound), ("file", ErrorKind::NotADirectory)] {
+        let error = Workspace::host(scene.root(root)).unwrap_err();
+        assert_eq!(error.kind(), kind);
+        assert!(!error.to_string().contains(scene.0.path().to_str().unwrap()), "{error}");
+    }
+}
