@@ -1,4 +1,79 @@
-//! One filesystem protocol for AI agents.
+//! One filesystem protocol for AI agents, over memory and directories of the host.
+//!
+//! # In a minute
+//!
+//! A [`Workspace`] is what a program works with. It takes paths as text, and everything it returns is
+//! a value with named fields.
+//!
+//! ```
+//! use wink_fs::{ErrorKind, Workspace, WriteMode, WriteOptions};
+//!
+//! let files = Workspace::memory(); // or `Workspace::host("some/directory")?`
+//! files.write("src/lib.rs", "pub fn one() -> u8 { 1 }\n")?;
+//! files.write_with("log.txt", "started\n", &WriteOptions::default().mode(WriteMode::Append))?;
+//!
+//! let page = files.read("src/lib.rs")?;
+//! assert_eq!((page.total_lines, page.truncated), (1, false));
+//! let names: Vec<_> = files.list("")?.into_iter().map(|entry| entry.name).collect();
+//! assert_eq!(names, ["log.txt", "src"]);
+//!
+//! // Nothing gets out, and an error says what to do next.
+//! let error = files.read("../secret").unwrap_err();
+//! assert_eq!(error.kind(), ErrorKind::PermissionDenied);
+//! assert_eq!(error.to_string(), "read `../secret`: it leaves the workspace; use a path inside it");
+//! # Ok::<(), wink_fs::Error>(())
+//! ```
+//!
+//! # For an agent
+//!
+//! What is done for a model goes through [`Workspace::as_agent`], which bounds what it creates by
+//! [`Limits`]. A tool gets a [`Filesystem`], which can be changed and cannot go back in time.
+//!
+//! ```
+//! use wink_fs::{ops, ErrorKind, Workspace, WriteOptions};
+//!
+//! let files = Workspace::memory();
+//! let path = files.path("big.txt")?;
+//! let content = "x".repeat(50_000);
+//! let result = files.as_agent(|fs| ops::write(fs, &path, &content, &WriteOptions::default()));
+//! assert_eq!(result.unwrap_err().kind(), ErrorKind::TooLarge);
+//! # Ok::<(), wink_fs::Error>(())
+//! ```
+//!
+//! # Nobody's work is lost
+//!
+//! A write can say what it expects to find. Anything else is a Conflict that carries the hash of what
+//! is there, and nothing is written.
+//!
+//! ```
+//! use wink_fs::{ErrorKind, ReadOptions, Workspace, WriteOptions};
+//!
+//! let files = Workspace::memory();
+//! files.write("notes.md", "draft")?;
+//! let seen = files.read_with("notes.md", &ReadOptions::default().hash(true))?;
+//! files.write("notes.md", "somebody else's words")?;
+//!
+//! let mut options = WriteOptions::default();
+//! options.expected = seen.content_hash;
+//! let error = files.write_with("notes.md", "my words", &options).unwrap_err();
+//! assert_eq!(error.kind(), ErrorKind::Conflict);
+//! assert_eq!(error.current_hash(), Some(files.content_hash("notes.md")?));
+//! # Ok::<(), wink_fs::Error>(())
+//! ```
+//!
+//! # A backend of your own
+//!
+//! Implement [`Tree`], [`Filesystem`] and [`Backend`]: only what a backend alone can do. Reading pages,
+//! appending, making parents, copying and the rest are functions in [`ops`], written once over those
+//! traits. The feature `testkit` has the conformance suite that memory and host pass too. Limits,
+//! events and test doubles are [`Layer`]s over any backend.
+//!
+//! # What holds everywhere
+//!
+//! - The same input gives the same result and the same [`ErrorKind`] on every backend.
+//! - A call that fails has changed nothing; a reader sees old content or new, never a mixture.
+//! - Links are data: listed, copied and deleted themselves, never followed.
+//! - Paths are [`TreePath`]s: parsed once, and never text again below that.
 
 mod clock;
 mod content;
