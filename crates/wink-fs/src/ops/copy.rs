@@ -31,8 +31,11 @@ pub struct Copied {
 
 /// Copies a file, a link or a directory with all that is below it.
 ///
-/// Where it fails, nothing of the copy stays. Only a file can be replaced, and only by a file. A FIFO,
-/// socket or device anywhere below is SpecialFile.
+/// Where it fails, nothing of the copy stays, unless taking it away fails too. Only a file can be
+/// replaced, and only by a file: a directory in its place is IsADirectory, a link PermissionDenied, and
+/// everything else that would replace or be replaced AlreadyExists. A FIFO, socket or device anywhere
+/// below is SpecialFile. Nothing can be copied to the root (PermissionDenied), no directory into itself
+/// (InvalidArgument).
 pub fn copy(
     fs: &mut dyn Filesystem,
     from: &TreePath,

@@ -52,7 +52,8 @@ pub struct WriteOptions {
     pub mode: WriteMode,
     /// Whether missing parents are made.
     pub create_parents: bool,
-    /// The content that must be there; anything else is a Conflict.
+    /// The content that must be there; another one, or no file (nor its parent), is a Conflict. With
+    /// [`WriteMode::Create`] it is an InvalidArgument.
     pub expected: Option<ContentHash>,
     /// The file's mode; unset keeps what it was.
     pub file_mode: Option<FileMode>,
@@ -138,6 +139,8 @@ pub struct Written {
 }
 
 /// Writes text; more characters than the limits allow are TooLarge.
+///
+/// Where it fails, the parents made on the way are taken away again, unless that fails too.
 pub fn write(
     fs: &mut dyn Filesystem,
     path: &TreePath,
