@@ -52,8 +52,8 @@ pub struct WriteOptions {
     pub mode: WriteMode,
     /// Whether missing parents are made.
     pub create_parents: bool,
-    /// The content that must be there; another one, or no file (nor its parent), is a Conflict. With
-    /// [`WriteMode::Create`] it is an InvalidArgument.
+    /// The content that must be there; another one is a Conflict, and so is no file, whether or not its
+    /// parent is there or has become a file. With [`WriteMode::Create`] it is an InvalidArgument.
     pub expected: Option<ContentHash>,
     /// The file's mode; unset keeps what it was.
     pub file_mode: Option<FileMode>,
@@ -224,10 +224,12 @@ fn put(
 
 /// Takes a file that had to be there and is not, nor its parent, for a conflict.
 fn gone(error: Error, path: &TreePath, must_exist: bool) -> Error {
-    if must_exist && error.kind() == ErrorKind::NotFound {
-        return refusal::conflict(path, None);
+    match error.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory if must_exist => {
+            refusal::conflict(path, None)
+        }
+        _ => error,
     }
-    error
 }
 
 /// Replaces the file by itself and the new content, so that a reader sees all of it or none.

@@ -65,7 +65,8 @@ pub(super) fn append_to_other_content_is_a_conflict_that_carries_the_current_has
 }
 
 pub(super) fn append_to_a_file_that_is_gone_is_a_conflict(fs: &mut dyn Backend) {
-    for path in ["f", "d/e/f"] {
+    make(fs, "now-a-file", "");
+    for path in ["f", "d/e/f", "now-a-file/f"] {
         let kind = refused(fs, |fs| append(fs, path, "x", expecting("")));
         assert_eq!(kind, ErrorKind::Conflict, "{path}");
     }

@@ -105,7 +105,8 @@ pub(super) fn a_write_with_a_stale_hash_is_a_conflict_that_carries_the_current_h
 }
 
 pub(super) fn a_write_to_a_file_that_is_gone_is_a_conflict(fs: &mut dyn Backend) {
-    for path in ["f", "d/e/f"] {
+    make(fs, "now-a-file", "");
+    for path in ["f", "d/e/f", "now-a-file/f"] {
         let kind = refused(fs, |fs| write(fs, path, "mine", expecting("")));
         assert_eq!(kind, ErrorKind::Conflict, "{path}");
         let error = write(fs, path, "mine", expecting("")).unwrap_err();
