@@ -7,7 +7,8 @@ use std::sync::Arc;
 use wink_fs::testkit::{Fault, Recorder, dump};
 use wink_fs::{
     Backend, ContentHash, ErrorKind, FileMode, Filesystem, Guard, Layered, Limits, MemoryBackend,
-    MkdirOptions, MoveOptions, Recursion, Result, TreePath, WriteMode, WriteOptions, ops,
+    MkdirOptions, MoveOptions, Operation, Recursion, Result, TreePath, WriteMode, WriteOptions,
+    ops,
 };
 
 /// Makes every kind of backend that must withstand this.
@@ -48,11 +49,14 @@ fn prepare(fs: &mut dyn Filesystem) {
     text(fs, "note", "old", WriteOptions::default()).unwrap();
 }
 
+type Work = fn(&mut dyn Filesystem) -> Result<()>;
+
 /// One operation, and whether it changes the tree by a single call.
 struct Case {
     name: &'static str,
+    operation: Operation,
     single: bool,
-    run: fn(&mut dyn Filesystem) -> Result<()>,
+    run: Work,
 }
 
 fn appending() -> WriteOptions {
@@ -63,40 +67,46 @@ fn expecting_old() -> WriteOptions {
     WriteOptions::default().expected(ContentHash::of(b"old"))
 }
 
-const fn single(name: &'static str, run: fn(&mut dyn Filesystem) -> Result<()>) -> Case {
-    Case { name, single: true, run }
+const fn single(operation: Operation, name: &'static str, run: Work) -> Case {
+    Case { name, operation, single: true, run }
 }
 
-const fn several(name: &'static str, run: fn(&mut dyn Filesystem) -> Result<()>) -> Case {
-    Case { name, single: false, run }
+const fn several(operation: Operation, name: &'static str, run: Work) -> Case {
+    Case { name, operation, single: false, run }
 }
+
+use Operation::{Copy, Delete, Mkdir, Rename, SetMode, Symlink, Write};
 
 const CASES: &[Case] = &[
-    single("overwrite", |fs| text(fs, "note", "new", WriteOptions::default())),
-    single("write what was read", |fs| text(fs, "note", "new", expecting_old())),
-    single("append", |fs| text(fs, "note", ", new", appending())),
-    single("append to what was read", |fs| {
+    single(Write, "overwrite", |fs| text(fs, "note", "new", WriteOptions::default())),
+    single(Write, "write what was read", |fs| text(fs, "note", "new", expecting_old())),
+    single(Write, "append", |fs| text(fs, "note", ", new", appending())),
+    single(Write, "append to what was read", |fs| {
         text(fs, "note", ", new", expecting_old().mode(WriteMode::Append))
     }),
-    single("copy a file", |fs| copy(fs, "src/run.sh", "copy.sh", false)),
-    single("copy a file over another", |fs| copy(fs, "src/run.sh", "note", true)),
-    single("rename", |fs| rename(fs, "src", "source", false)),
-    single("rename over another", |fs| rename(fs, "src/run.sh", "note", true)),
-    single("mkdir", |fs| mkdir(fs, "new")),
-    single("delete a file", |fs| fs.remove(&at("note"), Recursion::OnlyEmpty).map(drop)),
-    single("delete recursively", |fs| fs.remove(&at("src"), Recursion::Recursive).map(drop)),
-    single("set a mode", |fs| fs.set_mode(&at("note"), FileMode::default().private(true))),
-    single("symlink", |fs| fs.symlink(&at("link"), b"src")),
-    several("write with new parents", |fs| text(fs, "a/b/c/f", "new", WriteOptions::default())),
-    several("create with new parents", |fs| {
+    single(Copy, "copy a file", |fs| copy(fs, "src/run.sh", "copy.sh", false)),
+    single(Copy, "copy a file over another", |fs| copy(fs, "src/run.sh", "note", true)),
+    single(Rename, "rename", |fs| rename(fs, "src", "source", false)),
+    single(Rename, "rename over another", |fs| rename(fs, "src/run.sh", "note", true)),
+    single(Mkdir, "mkdir", |fs| mkdir(fs, "new")),
+    single(Delete, "delete a file", |fs| fs.remove(&at("note"), Recursion::OnlyEmpty).map(drop)),
+    single(Delete, "delete recursively", |fs| {
+        fs.remove(&at("src"), Recursion::Recursive).map(drop)
+    }),
+    single(SetMode, "set a mode", |fs| fs.set_mode(&at("note"), FileMode::default().private(true))),
+    single(Symlink, "symlink", |fs| fs.symlink(&at("link"), b"src")),
+    several(Write, "write with new parents", |fs| {
+        text(fs, "a/b/c/f", "new", WriteOptions::default())
+    }),
+    several(Write, "create with new parents", |fs| {
         text(fs, "a/b/c/f", "new", WriteOptions::default().mode(WriteMode::Create))
     }),
-    several("append with new parents", |fs| text(fs, "a/b/c/f", "new", appending())),
-    several("mkdir with new parents", |fs| mkdir(fs, "src/a/b/c")),
-    several("rename with new parents", |fs| rename(fs, "src", "a/b/c", false)),
-    several("copy a directory", |fs| copy(fs, "src", "copy", false)),
-    several("copy a directory with new parents", |fs| copy(fs, "src", "a/b/c", false)),
-    several("copy a link with new parents", |fs| copy(fs, "src/link", "a/b/c", false)),
+    several(Write, "append with new parents", |fs| text(fs, "a/b/c/f", "new", appending())),
+    several(Mkdir, "mkdir with new parents", |fs| mkdir(fs, "src/a/b/c")),
+    several(Rename, "rename with new parents", |fs| rename(fs, "src", "a/b/c", false)),
+    several(Copy, "copy a directory", |fs| copy(fs, "src", "copy", false)),
+    several(Copy, "copy a directory with new parents", |fs| copy(fs, "src", "a/b/c", false)),
+    several(Copy, "copy a link with new parents", |fs| copy(fs, "src/link", "a/b/c", false)),
 ];
 
 /// What an operation came to.
@@ -140,6 +150,17 @@ fn a_failure_at_any_call_leaves_the_tree_as_it_was() {
             let bad = run(fresh(), case, Fault::fail_nth(nth, ErrorKind::Io));
             assert_eq!(bad.result.unwrap_err().kind(), ErrorKind::Io, "{name}, call {nth}");
             assert_eq!(bad.after, bad.before, "{name}, call {nth}");
+        }
+    });
+}
+
+#[test]
+fn a_failure_names_a_path_and_the_operation_that_was_asked_for() {
+    for_each_case(|name, fresh, case, good| {
+        for nth in 1..=good.calls {
+            let error = run(fresh(), case, Fault::fail_nth(nth, ErrorKind::Io)).result.unwrap_err();
+            assert_eq!(error.operation(), case.operation, "{name}, call {nth}");
+            assert!(error.path().is_some(), "{name}, call {nth}");
         }
     });
 }

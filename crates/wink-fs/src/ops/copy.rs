@@ -152,7 +152,7 @@ fn copy_one(
 fn copy_file(fs: &mut dyn Filesystem, step: &Step, replacement: Replacement) -> Result<u64> {
     let failed = |error| Error::system(Operation::Copy, error).with_path(&step.from);
     let content = fs.open(&step.from)?;
-    let mut staging = fs.stage()?;
+    let mut staging = fs.stage().map_err(|error| error.with_path(&step.to))?;
     io::copy(&mut content.reader(), &mut staging).map_err(failed)?;
     let mut staged = staging.finish().map_err(failed)?;
     let condition = match replacement {

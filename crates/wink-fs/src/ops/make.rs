@@ -124,6 +124,7 @@ pub fn rename(
     }
     fs.stat(from).map_err(|error| error.during(Operation::Rename))?;
     with_parents(fs, to, true, |fs| fs.rename(from, to, options.replacement))
+        .map_err(|error| error.during(Operation::Rename))
 }
 
 /// Does something that needs the parents of `path`, making them where they are missing.

@@ -211,7 +211,7 @@ fn put(
     let put_options = options.put_options(condition);
     let make = options.create_parents && !must_exist;
     let put = with_parents(fs, path, make, |fs| fs.put(path, &mut staged, &put_options))
-        .map_err(|error| gone(error, path, must_exist))?;
+        .map_err(|error| gone(error, path, must_exist).during(Operation::Write))?;
     Ok(Written {
         path: path.clone(),
         bytes_written: staged.bytes_supplied(),
@@ -259,7 +259,7 @@ fn append_once(
     options: &WriteOptions,
 ) -> Result<Written> {
     let failed = |error| Error::system(Operation::Write, error).with_path(path);
-    let mut staging = fs.stage()?;
+    let mut staging = fs.stage().map_err(|error| error.with_path(path))?;
     let before = carry_over(fs, path, &mut staging)?;
     if options.expected.is_some() && options.expected != before {
         return Err(refusal::conflict(path, before));
