@@ -163,6 +163,8 @@ macro_rules! __conformance_cases {
                 whether_it_is_text_is_judged_on_the_page_alone
                 the_total_of_lines_is_always_true
                 a_page_far_inside_a_large_file_is_the_right_one
+                pages_in_a_row_are_the_whole_file
+                a_line_of_any_size_is_found_and_skipped
                 only_utf_8_is_read_as_text
                 a_page_gives_the_hash_of_the_whole_file_on_request
                 only_a_file_has_pages

@@ -134,6 +134,34 @@ pub(super) fn a_page_far_inside_a_large_file_is_the_right_one(fs: &mut dyn Backe
     is_page(read(fs, count(77_777, 2)).unwrap(), "77777\n77778\n", 77_777, 2, true);
 }
 
+pub(super) fn pages_in_a_row_are_the_whole_file(fs: &mut dyn Backend) {
+    let text: String = (0..30_000).map(|n| format!("{n:>30}\r\n")).collect();
+    make(fs, "f", &text);
+    let limits = Limits { page_lines: 7_001, ..Limits::default() };
+    let (mut all, mut offset) = (String::new(), 0);
+    loop {
+        let page = ops::read(fs, &at("f"), &from(offset), &limits).unwrap();
+        all.push_str(&page.content);
+        offset += page.limit;
+        if !page.truncated {
+            break;
+        }
+    }
+    assert!(all == text);
+}
+
+pub(super) fn a_line_of_any_size_is_found_and_skipped(fs: &mut dyn Backend) {
+    let limits = Limits::default();
+    let text = format!("short\n{}\nshort\n", "x".repeat(1_000_000));
+    make(fs, "f", &text);
+    let read = |options: ReadOptions| ops::read(fs, &at("f"), &options, &limits);
+    let error = read(from(1)).unwrap_err();
+    assert!(error.to_string().contains("offset 6"), "it says where the line starts: {error}");
+    is_page(read(from(0)).unwrap(), "short\n", 0, 1, true);
+    is_page(read(from(2)).unwrap(), "short\n", 2, 1, false);
+    is_page(read(from(0).limit(PageLimit::All)).unwrap(), &text, 0, 3, false);
+}
+
 pub(super) fn only_utf_8_is_read_as_text(fs: &mut dyn Backend) {
     make(fs, "f", "text");
     assert_eq!(failure(read(fs, from(0).encoding("latin-1"))), ErrorKind::Unsupported);
