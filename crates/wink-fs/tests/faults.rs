@@ -15,7 +15,7 @@ use wink_fs::{
 fn backends() -> Vec<(&'static str, Box<dyn Backend>)> {
     vec![
         ("memory", Box::new(MemoryBackend::new())),
-        // The host backend goes here.
+        // ("host", Box::new(HostBackend::temporary().unwrap())),
     ]
 }
 

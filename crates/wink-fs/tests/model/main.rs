@@ -27,7 +27,7 @@ fn backends() -> Vec<(&'static str, Box<dyn Backend>)> {
             "guard around memory",
             Box::new(Layered::new(MemoryBackend::new(), Guard::new(Limits::default()))),
         ),
-        // The host backend goes here.
+        // ("host", Box::new(HostBackend::temporary().unwrap())),
     ]
 }
 

@@ -1,5 +1,7 @@
 //! The contract, on every backend and decorator of this crate.
 
+mod short;
+
 use wink_fs::testkit::{Fault, Recorder};
 use wink_fs::{Guard, Layered, Limits, MemoryBackend, Observers};
 
@@ -46,4 +48,12 @@ mod recorder_around_memory {
     wink_fs::conformance_suite!(Layered::new(MemoryBackend::new(), Recorder::default()));
 }
 
-// The host backend's suites go here.
+mod short_reads_and_writes {
+    use super::*;
+
+    wink_fs::conformance_suite!(short::Short::default());
+}
+
+// mod host {
+//     wink_fs::conformance_suite!(wink_fs::HostBackend::temporary().unwrap());
+// }
