@@ -25,7 +25,8 @@ pub enum PutCondition {
     AbsentOrFile,
     /// Nothing is there; else AlreadyExists.
     Absent,
-    /// A file with this content is there; else Conflict, which carries the hash of what is there.
+    /// A file with this content is there; else Conflict, which carries the hash of the file that is
+    /// there. Something else there, or a parent that is not, is refused as without a condition.
     Unchanged(ContentHash),
 }
 
@@ -205,7 +206,11 @@ impl Properties {
 ///
 /// - A call that fails has changed nothing.
 /// - A reader sees an entry as it was before a change or as it is after it, never in between.
-/// - The root cannot be removed, renamed or replaced: PermissionDenied.
+/// - The root cannot be removed, renamed or replaced by a rename: PermissionDenied, whatever else is wrong.
+///   Elsewhere it is a directory like any other: something else to be made there is AlreadyExists, content
+///   to be put there IsADirectory.
+/// - An entry that is to be changed must be there: NotFound where it is not or where the path passes
+///   through a file, PermissionDenied where it passes through a symbolic link.
 /// - A new entry's parent must be there: NotFound where it is not, NotADirectory where the path passes
 ///   through a file, PermissionDenied where it passes through a symbolic link.
 /// - A link is removed, renamed and replaced itself; what it points to is never touched.
@@ -242,24 +247,35 @@ pub trait Filesystem: Tree {
 
     /// Makes a symbolic link, which is data: the target is any bytes but none, NUL, or over 4,095.
     ///
-    /// Anything that is there already is AlreadyExists, a target that cannot be one InvalidArgument.
+    /// Anything that is there already is AlreadyExists. A target that cannot be one is InvalidArgument,
+    /// wherever the link would go.
     fn symlink(&mut self, path: &TreePath, target: &[u8]) -> Result<()>;
 
-    /// Changes what is kept of a file's permissions; only files have any.
+    /// Changes what is kept of a file's permissions, and nothing else.
+    ///
+    /// Only files have any: a directory is IsADirectory, a link PermissionDenied, anything else that is
+    /// not a file SpecialFile.
     fn set_mode(&mut self, path: &TreePath, mode: FileMode) -> Result<()>;
 
     /// Removes an entry, of whatever kind.
+    ///
+    /// A directory with entries is NotEmpty, unless they go with it.
     fn remove(&mut self, path: &TreePath, recursion: Recursion) -> Result<Removed>;
 
     /// Moves an entry, with all that is below it.
     ///
-    /// A directory cannot go into itself: InvalidArgument. When replacing, a directory in the place of
-    /// something else is NotADirectory, something else in the place of a directory IsADirectory, and a
-    /// directory in the place of one that has entries NotEmpty.
+    /// What is wrong with `from` is said first, then what is wrong with `to`. A directory cannot go into
+    /// itself: InvalidArgument, whether or not the new parent is there. When replacing, a directory in the
+    /// place of something else is NotADirectory, something else in the place of a directory IsADirectory,
+    /// and a directory in the place of one that has entries NotEmpty. An entry that replaces itself stays
+    /// as it is.
     fn rename(&mut self, from: &TreePath, to: &TreePath, replacement: Replacement) -> Result<()>;
 }
 
 /// Owns files; what a [`Workspace`](crate::Workspace) is made of.
+///
+/// The public test kit (feature `testkit`) checks each sentence of the contract of this trait,
+/// [`Filesystem`] and [`Tree`]: `conformance_suite!` makes the tests.
 ///
 /// ```
 /// use wink_fs::{Backend, Filesystem, MemoryBackend, Tree, TreePath};

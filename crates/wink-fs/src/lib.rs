@@ -94,6 +94,8 @@ pub mod ops;
 mod path;
 mod refusal;
 mod staged;
+#[cfg(feature = "testkit")]
+pub mod testkit;
 mod tree;
 mod workspace;
 

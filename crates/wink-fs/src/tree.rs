@@ -180,7 +180,7 @@ pub trait Tree: Send + Sync {
     /// Returns the target of a link, byte for byte; anything else is InvalidArgument.
     fn read_link(&self, path: &TreePath) -> Result<Vec<u8>>;
 
-    /// Returns the hash of a file's content when it is known without reading the file.
+    /// Returns the hash of a file's content when it is known without reading the file; only a file has one.
     fn known_hash(&self, path: &TreePath) -> Option<ContentHash> {
         let _ = path;
         None

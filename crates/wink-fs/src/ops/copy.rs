@@ -31,8 +31,11 @@ pub struct Copied {
 
 /// Copies a file, a link or a directory with all that is below it.
 ///
-/// Where it fails, nothing of the copy stays. Only a file can be replaced, and only by a file. A FIFO,
-/// socket or device anywhere below is SpecialFile.
+/// Where it fails, nothing of the copy stays, unless taking it away fails too. Only a file can be
+/// replaced, and only by a file: a directory in its place is IsADirectory, a link PermissionDenied, and
+/// everything else that would replace or be replaced AlreadyExists. A FIFO, socket or device anywhere
+/// below is SpecialFile. Nothing can be copied to the root (PermissionDenied), no directory into itself
+/// (InvalidArgument).
 pub fn copy(
     fs: &mut dyn Filesystem,
     from: &TreePath,
@@ -149,7 +152,7 @@ fn copy_one(
 fn copy_file(fs: &mut dyn Filesystem, step: &Step, replacement: Replacement) -> Result<u64> {
     let failed = |error| Error::system(Operation::Copy, error).with_path(&step.from);
     let content = fs.open(&step.from)?;
-    let mut staging = fs.stage()?;
+    let mut staging = fs.stage().map_err(|error| error.with_path(&step.to))?;
     io::copy(&mut content.reader(), &mut staging).map_err(failed)?;
     let mut staged = staging.finish().map_err(failed)?;
     let condition = match replacement {

@@ -93,6 +93,8 @@ impl Default for MoveOptions {
 }
 
 /// Makes a directory and returns whether it was not there before.
+///
+/// Where it fails, the parents made on the way are taken away again, unless that fails too.
 pub fn mkdir(fs: &mut dyn Filesystem, path: &TreePath, options: &MkdirOptions) -> Result<bool> {
     match with_parents(fs, path, options.parents, |fs| fs.create_dir(path)) {
         Ok(()) => Ok(true),
@@ -108,6 +110,8 @@ pub fn mkdir(fs: &mut dyn Filesystem, path: &TreePath, options: &MkdirOptions) -
 }
 
 /// Moves an entry within the workspace, with all that is below it.
+///
+/// Where it fails, the parents made on the way are taken away again, unless that fails too.
 pub fn rename(
     fs: &mut dyn Filesystem,
     from: &TreePath,
@@ -120,11 +124,13 @@ pub fn rename(
     }
     fs.stat(from).map_err(|error| error.during(Operation::Rename))?;
     with_parents(fs, to, true, |fs| fs.rename(from, to, options.replacement))
+        .map_err(|error| error.during(Operation::Rename))
 }
 
 /// Does something that needs the parents of `path`, making them where they are missing.
 ///
-/// Where it fails all the same, the parents it made are taken away again.
+/// Where it fails all the same, the parents it made are taken away again; one that cannot be taken away,
+/// because the backend fails once more, stays.
 pub(super) fn with_parents<T>(
     fs: &mut dyn Filesystem,
     path: &TreePath,

@@ -52,7 +52,8 @@ pub struct WriteOptions {
     pub mode: WriteMode,
     /// Whether missing parents are made.
     pub create_parents: bool,
-    /// The content that must be there; anything else is a Conflict.
+    /// The content that must be there; another one is a Conflict, and so is no file, whether or not its
+    /// parent is there or has become a file. With [`WriteMode::Create`] it is an InvalidArgument.
     pub expected: Option<ContentHash>,
     /// The file's mode; unset keeps what it was.
     pub file_mode: Option<FileMode>,
@@ -138,6 +139,8 @@ pub struct Written {
 }
 
 /// Writes text; more characters than the limits allow are TooLarge.
+///
+/// Where it fails, the parents made on the way are taken away again, unless that fails too.
 pub fn write(
     fs: &mut dyn Filesystem,
     path: &TreePath,
@@ -208,7 +211,7 @@ fn put(
     let put_options = options.put_options(condition);
     let make = options.create_parents && !must_exist;
     let put = with_parents(fs, path, make, |fs| fs.put(path, &mut staged, &put_options))
-        .map_err(|error| gone(error, path, must_exist))?;
+        .map_err(|error| gone(error, path, must_exist).during(Operation::Write))?;
     Ok(Written {
         path: path.clone(),
         bytes_written: staged.bytes_supplied(),
@@ -221,10 +224,12 @@ fn put(
 
 /// Takes a file that had to be there and is not, nor its parent, for a conflict.
 fn gone(error: Error, path: &TreePath, must_exist: bool) -> Error {
-    if must_exist && error.kind() == ErrorKind::NotFound {
-        return refusal::conflict(path, None);
+    match error.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory if must_exist => {
+            refusal::conflict(path, None)
+        }
+        _ => error,
     }
-    error
 }
 
 /// Replaces the file by itself and the new content, so that a reader sees all of it or none.
@@ -254,7 +259,7 @@ fn append_once(
     options: &WriteOptions,
 ) -> Result<Written> {
     let failed = |error| Error::system(Operation::Write, error).with_path(path);
-    let mut staging = fs.stage()?;
+    let mut staging = fs.stage().map_err(|error| error.with_path(path))?;
     let before = carry_over(fs, path, &mut staging)?;
     if options.expected.is_some() && options.expected != before {
         return Err(refusal::conflict(path, before));
