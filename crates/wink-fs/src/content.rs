@@ -11,6 +11,9 @@ use crate::hash::ContentHash;
 /// How much of a file is read at a time; large enough for speed, small enough for bounded memory.
 const CHUNK: usize = 256 * 1024;
 
+/// The last position the system knows of.
+const MAX_POSITION: u64 = i64::MAX as u64;
+
 /// Reads bytes at a position, from several threads at once.
 pub trait ReadAt: Send + Sync {
     /// Reads some bytes at `offset`; zero bytes means that the content ends there.
@@ -88,6 +91,12 @@ impl Content {
     pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         match &self.repr {
             Repr::Shared(bytes) => Ok(copy_from(bytes, buffer, offset)),
+            // No file reaches that far, and the system refuses to look.
+            Repr::Positional { .. }
+                if offset.saturating_add(buffer.len() as u64) > MAX_POSITION =>
+            {
+                Ok(0)
+            }
             Repr::Positional { source, .. } => retry(|| source.read_at(buffer, offset)),
         }
     }

@@ -46,6 +46,11 @@ impl HostBackend {
     }
 
     /// Is Unsupported on this system.
+    pub fn temporary_with(_options: &HostOptions) -> Result<Self> {
+        Err(unsupported())
+    }
+
+    /// Is Unsupported on this system.
     pub fn temporary() -> Result<Self> {
         Err(unsupported())
     }

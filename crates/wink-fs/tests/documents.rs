@@ -61,7 +61,7 @@ macro_rules! documents {
 }
 
 documents!(memory, wink_fs::MemoryBackend::new());
-// documents!(host, wink_fs::HostBackend::temporary().unwrap());
+documents!(host, wink_fs::HostBackend::temporary().unwrap());
 
 fn workspace(backend: impl Backend + 'static) -> Workspace {
     Workspace::builder(backend).build()

@@ -6,16 +6,16 @@ use std::sync::Arc;
 
 use wink_fs::testkit::{Fault, Recorder, dump};
 use wink_fs::{
-    Backend, ContentHash, ErrorKind, FileMode, Filesystem, Guard, Layered, Limits, MemoryBackend,
-    MkdirOptions, MoveOptions, Operation, Recursion, Result, TreePath, WriteMode, WriteOptions,
-    ops,
+    Backend, ContentHash, ErrorKind, FileMode, Filesystem, Guard, HostBackend, Layered, Limits,
+    MemoryBackend, MkdirOptions, MoveOptions, Operation, Recursion, Result, TreePath, WriteMode,
+    WriteOptions, ops,
 };
 
 /// Makes every kind of backend that must withstand this.
 fn backends() -> Vec<(&'static str, Box<dyn Backend>)> {
     vec![
         ("memory", Box::new(MemoryBackend::new())),
-        // ("host", Box::new(HostBackend::temporary().unwrap())),
+        ("host", Box::new(HostBackend::temporary().unwrap())),
     ]
 }
 

@@ -101,13 +101,18 @@ impl HostBackend {
 
     /// Makes a directory that is removed, with all that is in it, when the last handle to it goes.
     pub fn temporary() -> Result<Self> {
+        Self::temporary_with(&HostOptions::default())
+    }
+
+    /// Makes such a directory and reaches it in a given way.
+    pub fn temporary_with(options: &HostOptions) -> Result<Self> {
         let failed = |error| Error::system(Operation::Open, error);
         let directory =
             tempfile::Builder::new().prefix("wink-workspace-").tempdir().map_err(failed)?;
         // One level down, so that what is staged beside the root goes with it.
         let root = directory.path().join("root");
         rustix::fs::mkdir(&root, Mode::RWXU).map_err(|errno| failed(errno.into()))?;
-        Self::open(&root, &HostOptions::default(), Some(directory))
+        Self::open(&root, options, Some(directory))
     }
 
     fn open(path: &Path, options: &HostOptions, temporary: Option<TempDir>) -> Result<Self> {

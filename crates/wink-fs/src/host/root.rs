@@ -13,6 +13,9 @@ use crate::path::TreePath;
 /// How often the kernel may ask to try again because somebody renames directories meanwhile.
 const TRIES: usize = 32;
 
+/// The longest path the kernel takes, without the NUL that ends it.
+const LONGEST_PATH: usize = 4095;
+
 /// How long another process may hold the lock before a caller is told.
 const LOCK_WAIT: Duration = Duration::from_secs(5);
 
@@ -87,6 +90,10 @@ impl Root {
         path: &[u8],
         flags: OFlags,
     ) -> Result<OwnedFd> {
+        if let Some((head, tail)) = split_long(path) {
+            let halfway = self.open_below(start, head, OFlags::PATH | OFlags::DIRECTORY)?;
+            return self.open_below(halfway.as_fd(), tail, flags);
+        }
         match self.resolver {
             Resolver::Kernel => ask_kernel(start, path, flags),
             Resolver::Walk => self.walk(start, path, flags),
@@ -164,6 +171,13 @@ fn not_a_directory(found: Result<Stat>) -> Errno {
         Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::Symlink => Errno::LOOP,
         _ => Errno::NOTDIR,
     }
+}
+
+/// Splits a path that is too long for one system call at a separator.
+fn split_long(path: &[u8]) -> Option<(&[u8], &[u8])> {
+    let head = path.get(..LONGEST_PATH + 1)?;
+    let at = memchr::memrchr(b'/', head)?;
+    Some((&path[..at], &path[at + 1..]))
 }
 
 fn split_last(path: &[u8]) -> Option<(&[u8], &[u8])> {

@@ -1,9 +1,11 @@
 //! The contract, on every backend and decorator of this crate.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod short;
 
 use wink_fs::testkit::{Fault, Recorder};
-use wink_fs::{Guard, Layered, Limits, MemoryBackend, Observers};
+use wink_fs::{Guard, HostBackend, HostOptions, Layered, Limits, MemoryBackend, Observers};
 
 /// Bounds that no case passes.
 fn roomy() -> Limits {
@@ -54,6 +56,31 @@ mod short_reads_and_writes {
     wink_fs::conformance_suite!(short::Short::default());
 }
 
-// mod host {
-//     wink_fs::conformance_suite!(wink_fs::HostBackend::temporary().unwrap());
-// }
+mod host {
+    use super::*;
+
+    wink_fs::conformance_suite!(HostBackend::temporary().unwrap());
+}
+
+mod host_by_component_walk {
+    use super::*;
+
+    wink_fs::conformance_suite!(
+        HostBackend::temporary_with(&HostOptions::default().component_walk(true)).unwrap()
+    );
+}
+
+mod guard_around_host {
+    use super::*;
+
+    wink_fs::conformance_suite!(Layered::new(
+        HostBackend::temporary().unwrap(),
+        Guard::new(roomy())
+    ));
+}
+
+mod fault_layer_around_host {
+    use super::*;
+
+    wink_fs::conformance_suite!(Layered::new(HostBackend::temporary().unwrap(), Fault::default()));
+}

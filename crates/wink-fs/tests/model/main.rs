@@ -11,7 +11,7 @@ use bytes::Bytes;
 use proptest::collection::vec;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 use wink_fs::testkit::dump;
-use wink_fs::{Backend, Guard, Layered, Limits, MemoryBackend, WriteMode};
+use wink_fs::{Backend, Guard, HostBackend, Layered, Limits, MemoryBackend, WriteMode};
 
 use operation::{Expected, Op, Write, any_operation};
 use reference::Model;
@@ -27,7 +27,7 @@ fn backends() -> Vec<(&'static str, Box<dyn Backend>)> {
             "guard around memory",
             Box::new(Layered::new(MemoryBackend::new(), Guard::new(Limits::default()))),
         ),
-        // ("host", Box::new(HostBackend::temporary().unwrap())),
+        ("host", Box::new(HostBackend::temporary().unwrap())),
     ]
 }
 
