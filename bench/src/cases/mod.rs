@@ -1,0 +1,44 @@
+//! The one table of cases. A new one is a file here and a line in the table.
+
+mod memory_create;
+mod memory_read;
+mod memory_scale;
+mod read_host_vs_std;
+mod read_page_vs_sed;
+mod stream_2gb_rss;
+mod write_host_vs_std;
+
+use anyhow::{Context as _, Result};
+
+use crate::case::Case;
+
+/// Every case, in the order it is run. Names stay the same for ever.
+pub(crate) static ALL: [Case; 7] = [
+    write_host_vs_std::CASE,
+    read_host_vs_std::CASE,
+    read_page_vs_sed::CASE,
+    memory_scale::CASE,
+    memory_create::CASE,
+    memory_read::CASE,
+    stream_2gb_rss::CASE,
+];
+
+/// Finds a case by its exact name.
+pub(crate) fn find(name: &str) -> Result<&'static Case> {
+    ALL.iter().find(|case| case.name == name).with_context(|| format!("there is no case {name}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_fit_a_command_line() {
+        let names: HashSet<_> = ALL.iter().map(|case| case.name).collect();
+        assert_eq!(names.len(), ALL.len());
+        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        assert!(names.iter().all(|name| name.chars().all(plain)));
+    }
+}
