@@ -11,7 +11,6 @@ mod case;
 mod cases;
 mod context;
 mod digest;
-mod host_stand_in;
 mod machine;
 mod measure;
 mod report;
@@ -28,7 +27,7 @@ use anyhow::Result;
 use clap::Parser;
 
 use args::{Args, Mode};
-use host_stand_in::HostBackend;
+use wink_fs::HostBackend;
 
 fn main() -> ExitCode {
     match start(Args::parse()) {

@@ -64,12 +64,28 @@ impl Cutter {
             self.to_skip -= newlines;
         } else if self.collecting {
             let start = skip_lines(chunk, self.to_skip);
+            let (rest, position) = (&chunk[start..], self.position + start as u64);
+            if !self.collect_whole(rest, newlines - self.to_skip) {
+                self.collect(rest, position);
+            }
             self.to_skip = 0;
-            self.collect(&chunk[start..], self.position + start as u64);
         }
         self.newlines += newlines;
         self.position += chunk.len() as u64;
         self.ends_in_newline = chunk.last().map_or(self.ends_in_newline, |last| *last == b'\n');
+    }
+
+    /// Takes all of `rest` at once where the page has room for it, as it mostly has.
+    fn collect_whole(&mut self, rest: &[u8], newlines: u64) -> bool {
+        let fits = (self.page.len() + rest.len()) as u64 <= self.wanted.bytes;
+        if !fits || self.whole.1 + newlines >= self.wanted.lines {
+            return false;
+        }
+        if let Some(last) = memchr::memrchr(b'\n', rest) {
+            self.whole = (self.page.len() + last + 1, self.whole.1 + newlines);
+        }
+        self.page.extend_from_slice(rest);
+        true
     }
 
     fn collect(&mut self, mut rest: &[u8], mut position: u64) {
