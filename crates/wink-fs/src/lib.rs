@@ -87,6 +87,7 @@ mod host;
 #[cfg(not(target_os = "linux"))]
 #[path = "unsupported_host.rs"]
 mod host;
+mod host_options;
 mod layer;
 mod limits;
 mod memory;
@@ -109,7 +110,8 @@ pub use filesystem::{
 };
 pub use guard::Guard;
 pub use hash::ContentHash;
-pub use host::{HostBackend, HostOptions};
+pub use host::HostBackend;
+pub use host_options::HostOptions;
 pub use layer::{Call, Layer, Layered};
 pub use limits::Limits;
 pub use memory::MemoryBackend;

@@ -9,6 +9,7 @@ use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::{
     Backend, Filesystem, Properties, Put, PutOptions, Recursion, Removed, Replacement,
 };
+use crate::host_options::HostOptions;
 use crate::path::TreePath;
 use crate::staged::{Staged, Staging};
 use crate::tree::{Entry, FileMode, Stat, Tree};
@@ -16,23 +17,6 @@ use crate::tree::{Entry, FileMode, Stat, Tree};
 /// Keeps files in a directory of the host, on Linux; here every way to make one is Unsupported.
 #[derive(Debug)]
 pub struct HostBackend(Infallible);
-
-/// Says how a host directory is reached, on Linux.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-#[non_exhaustive]
-pub struct HostOptions {
-    /// Whether paths are walked one directory at a time even where the kernel could do it.
-    pub component_walk: bool,
-}
-
-impl HostOptions {
-    /// Sets whether paths are walked one directory at a time even where the kernel could do it.
-    #[must_use]
-    pub fn component_walk(mut self, component_walk: bool) -> Self {
-        self.component_walk = component_walk;
-        self
-    }
-}
 
 impl HostBackend {
     /// Is Unsupported on this system.

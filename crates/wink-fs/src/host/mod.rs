@@ -26,6 +26,7 @@ use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::{
     Backend, Filesystem, Properties, Put, PutCondition, PutOptions, Recursion, Removed, Replacement,
 };
+use crate::host_options::HostOptions;
 use crate::path::{RESERVED_NAME, TreePath};
 use crate::refusal;
 use crate::staged::{Staged, Staging};
@@ -60,32 +61,6 @@ struct Host {
     area: Mutex<Option<Arc<Area>>>,
     /// The directory itself where nobody gave one; declared last, because it goes last.
     _temporary: Option<TempDir>,
-}
-
-/// Says how a host directory is reached.
-///
-/// ```
-/// use wink_fs::{HostBackend, HostOptions};
-///
-/// # let directory = tempfile::tempdir().unwrap();
-/// let options = HostOptions::default().component_walk(true);
-/// let files = HostBackend::open_ambient_with(directory.path(), &options)?;
-/// # Ok::<(), wink_fs::Error>(())
-/// ```
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-#[non_exhaustive]
-pub struct HostOptions {
-    /// Whether paths are walked one directory at a time even where the kernel could do it.
-    pub component_walk: bool,
-}
-
-impl HostOptions {
-    /// Sets whether paths are walked one directory at a time even where the kernel could do it.
-    #[must_use]
-    pub fn component_walk(mut self, component_walk: bool) -> Self {
-        self.component_walk = component_walk;
-        self
-    }
 }
 
 impl HostBackend {

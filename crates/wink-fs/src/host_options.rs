@@ -1,0 +1,27 @@
+//! How a directory of the host is reached.
+
+/// Says how a host directory is reached.
+///
+/// ```
+/// use wink_fs::{HostBackend, HostOptions};
+///
+/// # let directory = tempfile::tempdir().unwrap();
+/// let options = HostOptions::default().component_walk(true);
+/// let files = HostBackend::open_ambient_with(directory.path(), &options)?;
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub struct HostOptions {
+    /// Whether paths are walked one directory at a time even where the kernel could do it.
+    pub component_walk: bool,
+}
+
+impl HostOptions {
+    /// Sets whether paths are walked one directory at a time even where the kernel could do it.
+    #[must_use]
+    pub fn component_walk(mut self, component_walk: bool) -> Self {
+        self.component_walk = component_walk;
+        self
+    }
+}
