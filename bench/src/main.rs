@@ -11,6 +11,7 @@ mod case;
 mod cases;
 mod context;
 mod digest;
+mod load;
 mod machine;
 mod measure;
 mod report;

@@ -1,5 +1,7 @@
 //! The one table of cases. A new one is a file here and a line in the table.
 
+mod glob_host_vs_fd;
+mod grep;
 mod memory_create;
 mod memory_read;
 mod memory_scale;
@@ -13,7 +15,7 @@ use anyhow::{Context as _, Result};
 use crate::case::Case;
 
 /// Every case, in the order it is run. Names stay the same for ever.
-pub(crate) static ALL: [Case; 7] = [
+pub(crate) static ALL: [Case; 11] = [
     write_host_vs_std::CASE,
     read_host_vs_std::CASE,
     read_page_vs_sed::CASE,
@@ -21,6 +23,10 @@ pub(crate) static ALL: [Case; 7] = [
     memory_create::CASE,
     memory_read::CASE,
     stream_2gb_rss::CASE,
+    grep::HOST,
+    grep::HOST_MANY,
+    grep::MEMORY,
+    glob_host_vs_fd::CASE,
 ];
 
 /// Finds a case by its exact name.

@@ -94,6 +94,7 @@ mod memory;
 pub mod ops;
 mod path;
 mod refusal;
+pub mod search;
 mod staged;
 #[cfg(feature = "testkit")]
 pub mod testkit;

@@ -28,6 +28,14 @@ pub struct Limits {
     pub page_lines: u64,
     /// Bytes of a page, of text or binary, when the caller does not say.
     pub max_read_bytes: u64,
+    /// Lines or files a search returns, when the caller does not say.
+    pub max_grep_matches: u64,
+    /// Bytes of a line a search shows.
+    pub max_line_bytes: usize,
+    /// Bytes of a pattern.
+    pub max_pattern_bytes: usize,
+    /// Bytes of memory a compiled regular expression takes.
+    pub max_regex_bytes: usize,
 }
 
 impl Limits {
@@ -46,6 +54,10 @@ impl Default for Limits {
             ascii_only: false,
             page_lines: 2_000,
             max_read_bytes: 256 * 1024,
+            max_grep_matches: 1_000,
+            max_line_bytes: 1_000,
+            max_pattern_bytes: 1024,
+            max_regex_bytes: 1024 * 1024,
         }
     }
 }

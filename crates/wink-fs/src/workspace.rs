@@ -20,6 +20,7 @@ use crate::ops::{
     WriteOptions, Written,
 };
 use crate::path::{MountPoint, TreePath};
+use crate::search::{self, GlobOptions, GlobResult, GrepOptions, GrepResult};
 use crate::staged::{Staged, Staging};
 use crate::tree::{FileMode, Stat, Tree};
 
@@ -219,6 +220,28 @@ impl Workspace {
     /// Lists a directory, with as much as is wanted of each entry.
     pub fn list_with(&self, path: &str, options: &ListOptions) -> Result<Vec<Listed>> {
         ops::list(&*self.0.live, &self.parse(Operation::List, path)?, options)
+    }
+
+    /// Finds the files and links below a directory whose path matches; see [`search`].
+    pub fn glob(&self, pattern: &str, base: &str) -> Result<GlobResult> {
+        self.glob_with(pattern, base, &GlobOptions::default())
+    }
+
+    /// Finds files and links by their path, in a given way.
+    pub fn glob_with(
+        &self,
+        pattern: &str,
+        base: &str,
+        options: &GlobOptions,
+    ) -> Result<GlobResult> {
+        let base = self.parse(Operation::Glob, base)?;
+        search::glob(&*self.0.live, pattern, &base, options, &self.0.properties.limits)
+    }
+
+    /// Finds the lines below a directory that match a regular expression; see [`search`].
+    pub fn grep(&self, pattern: &str, base: &str, options: &GrepOptions) -> Result<GrepResult> {
+        let base = self.parse(Operation::Grep, base)?;
+        search::grep(&*self.0.live, pattern, &base, options, &self.0.properties.limits)
     }
 
     /// Tells whether something is there; a path that is invalid or leaves the workspace is not.

@@ -47,6 +47,10 @@ pub enum Operation {
     Rename,
     /// Copying entries.
     Copy,
+    /// Finding files by name.
+    Glob,
+    /// Finding lines by content.
+    Grep,
 }
 
 impl fmt::Display for Operation {
@@ -64,6 +68,8 @@ impl fmt::Display for Operation {
             Self::SetMode => "set mode",
             Self::Rename => "rename",
             Self::Copy => "copy",
+            Self::Glob => "glob",
+            Self::Grep => "grep",
         })
     }
 }

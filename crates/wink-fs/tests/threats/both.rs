@@ -2,9 +2,10 @@
 
 use std::time::{Duration, Instant};
 
+use wink_fs::search::{GrepOptions, PathPattern};
 use wink_fs::{
-    Backend, ErrorKind, Kind, MountPoint, Operation, PageLimit, PutOptions, ReadOptions, Staged,
-    TreePath, Workspace, WriteMode, WriteOptions, ops,
+    Backend, ErrorKind, Kind, Limits, MountPoint, Operation, PageLimit, PutOptions, ReadOptions,
+    Staged, TreePath, Workspace, WriteMode, WriteOptions, ops,
 };
 
 use crate::operations::{CHANGING, LOOKING, NAMING, accepted};
@@ -34,6 +35,8 @@ on_both! {
     a1_13_a_link_to_a_fifo_never_blocks,
     a1_15_a_copy_does_not_share_later_changes,
     a1_16_files_and_directories_in_each_others_place_are_the_same_errors,
+    a1_22_regular_expressions_are_bounded_and_linear,
+    a1_23_path_patterns_are_bounded_and_linear,
     a1_25_numbers_and_sizes_out_of_range_are_refused_or_harmless,
     a1_28_the_root_is_never_deleted,
     a1_29_a_recursive_delete_leaves_what_links_point_to,
@@ -178,6 +181,15 @@ fn a1_08_a_link_to_an_outside_file_gives_nothing_away(backend: impl Backend + 's
         assert_eq!(files.delete("copied").unwrap().files, 1);
         assert_eq!(files.delete(link).unwrap().files, 1);
     }
+    files.symlink("link", &outside.path("child")).unwrap();
+    let found = files.grep("secret", "", &GrepOptions::default()).unwrap();
+    assert_eq!((found.total_lines, found.skipped.not_files), (0, 1));
+    assert_eq!(
+        kind_of(files.grep("secret", "link", &GrepOptions::default())),
+        ErrorKind::PermissionDenied
+    );
+    assert_eq!(files.glob("child", "").unwrap().paths, []);
+    files.delete("link").unwrap();
     assert_eq!(names(&files), ["present"]);
     outside.assert_untouched();
 }
@@ -273,6 +285,45 @@ fn a1_16_files_and_directories_in_each_others_place_are_the_same_errors(
     assert_eq!(kind_of(files.list("present")), ErrorKind::NotADirectory);
     assert_eq!(kind_of(files.delete("present/b")), ErrorKind::NotFound);
     assert_eq!(names(&files), ["directory", "present"]);
+}
+
+fn a1_22_regular_expressions_are_bounded_and_linear(backend: impl Backend + 'static) {
+    let files = workspace(backend);
+    files.write("long", &format!("{}b", "a".repeat(200_000))).unwrap();
+    let grep = |pattern: &str| files.grep(pattern, "", &GrepOptions::default());
+    let started = Instant::now();
+    assert_eq!(grep("(a+)+$").unwrap().total_lines, 0);
+    assert_eq!(grep("(a|a)*c").unwrap().total_lines, 0);
+    for pattern in [
+        r"(?:a{1000}){1000}",
+        r"\p{L}{900}",
+        r"(a)\1",
+        r"(?<=a)b",
+        r"(?!a)b",
+        &"(".repeat(500),
+        &"a".repeat(1 << 20),
+    ] {
+        let error = grep(pattern).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidPattern, "{error}");
+        assert!(error.to_string().len() < 500, "{error}");
+    }
+    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+}
+
+fn a1_23_path_patterns_are_bounded_and_linear(backend: impl Backend + 'static) {
+    let files = workspace(backend);
+    files.write(&format!("d/{}", "a".repeat(200)), "").unwrap();
+    let started = Instant::now();
+    assert_eq!(files.glob("**/**/**/*a*a*a*b", "").unwrap().paths, []);
+    let bomb = "{a,b}".repeat(30);
+    assert_eq!(files.glob(&bomb, "").unwrap().paths, []);
+    let hard = PathPattern::parse("**/**/**/*a*a*a*b", &Limits::default()).unwrap();
+    let name = TreePath::parse(&format!("d/e/{}", "a".repeat(60))).unwrap();
+    assert!((0..100_000).all(|_| !hard.matches(&name)));
+    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+    for pattern in ["[", "{a", "[z-a]", &"{a,b}".repeat(300)] {
+        assert_eq!(kind_of(files.glob(pattern, "")), ErrorKind::InvalidPattern);
+    }
 }
 
 fn a1_25_numbers_and_sizes_out_of_range_are_refused_or_harmless(backend: impl Backend + 'static) {

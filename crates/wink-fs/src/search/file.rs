@@ -1,0 +1,191 @@
+//! One file, searched.
+
+use std::cell::RefCell;
+use std::io;
+use std::sync::{Mutex, PoisonError};
+
+use grep_matcher::LineTerminator;
+use grep_regex::RegexMatcher;
+use grep_searcher::{
+    BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkMatch,
+};
+
+use super::line::{self, GrepMatch};
+use crate::content::Content;
+use crate::path::TreePath;
+
+/// A NUL in so many first bytes tells a binary file, on every backend alike.
+const PROBE: usize = 8 * 1024;
+
+/// A larger file is searched in parts instead of being read whole.
+const WHOLE: u64 = 16 * 1024 * 1024;
+
+/// How a file is searched; one for a whole search.
+pub(super) struct FileSearch {
+    matcher: RegexMatcher,
+    context: usize,
+    max_line: usize,
+    first_only: bool,
+    /// Idle searchers for files whose lines are shown, and for those that are only counted.
+    showing: Mutex<Vec<Searcher>>,
+    counting: Mutex<Vec<Searcher>>,
+}
+
+/// What was found in a file.
+pub(super) enum Found {
+    Binary,
+    Lines { count: u64, kept: Vec<GrepMatch> },
+}
+
+thread_local! {
+    /// Where the files of one worker are read to, one after the other.
+    static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+impl FileSearch {
+    /// Prepares a search that stops at a file's first match where only files are wanted.
+    pub(super) fn new(
+        matcher: RegexMatcher,
+        context: usize,
+        max_line: usize,
+        first_only: bool,
+    ) -> Self {
+        let (showing, counting) = Default::default();
+        Self { matcher, context, max_line, first_only, showing, counting }
+    }
+
+    /// Searches content, keeping at most `keep` lines and counting all.
+    pub(super) fn run(&self, path: &TreePath, content: &Content, keep: usize) -> io::Result<Found> {
+        if let Some(bytes) = content.shared() {
+            return self.slice(path, bytes, keep);
+        }
+        if content.len() > WHOLE {
+            return self.stream(path, content, keep);
+        }
+        BUFFER.with_borrow_mut(|buffer| {
+            read_whole(content, buffer)?;
+            self.slice(path, buffer, keep)
+        })
+    }
+
+    fn slice(&self, path: &TreePath, bytes: &[u8], keep: usize) -> io::Result<Found> {
+        if is_binary(&bytes[..bytes.len().min(PROBE)]) {
+            return Ok(Found::Binary);
+        }
+        let mut lines = Lines::new(self, path, keep);
+        self.with_searcher(keep, |searcher| {
+            searcher.search_slice(&self.matcher, bytes, &mut lines)
+        })?;
+        Ok(lines.found())
+    }
+
+    fn stream(&self, path: &TreePath, content: &Content, keep: usize) -> io::Result<Found> {
+        if is_binary(&content.read_range(0, PROBE as u64)?) {
+            return Ok(Found::Binary);
+        }
+        let mut lines = Lines::new(self, path, keep);
+        self.with_searcher(keep, |searcher| {
+            searcher.search_reader(&self.matcher, content.reader(), &mut lines)
+        })?;
+        Ok(lines.found())
+    }
+
+    /// Lends a searcher, whose buffers are too dear to make for every file.
+    fn with_searcher<T>(&self, keep: usize, search: impl FnOnce(&mut Searcher) -> T) -> T {
+        let pool = if keep > 0 { &self.showing } else { &self.counting };
+        let lock = || pool.lock().unwrap_or_else(PoisonError::into_inner);
+        let idle = lock().pop();
+        let mut searcher = idle.unwrap_or_else(|| self.searcher(keep));
+        let result = search(&mut searcher);
+        lock().push(searcher);
+        result
+    }
+
+    fn searcher(&self, keep: usize) -> Searcher {
+        SearcherBuilder::new()
+            .binary_detection(BinaryDetection::none())
+            .line_terminator(LineTerminator::crlf())
+            .bom_sniffing(false)
+            .line_number(keep > 0)
+            .before_context(if keep > 0 { self.context } else { 0 })
+            .after_context(if keep > 0 { self.context } else { 0 })
+            .build()
+    }
+}
+
+fn is_binary(start: &[u8]) -> bool {
+    memchr::memchr(0, start).is_some()
+}
+
+/// Reads a file of known size; a short read is its end.
+fn read_whole(content: &Content, buffer: &mut Vec<u8>) -> io::Result<()> {
+    buffer.clear();
+    // One byte more than there should be shows the end without another call.
+    let mut room = content.len() as usize + 1;
+    loop {
+        let filled = buffer.len();
+        buffer.resize(filled + room, 0);
+        let read = content.read_at(&mut buffer[filled..], filled as u64)?;
+        buffer.truncate(filled + read);
+        if read < room {
+            return Ok(());
+        }
+        room = 64 * 1024;
+    }
+}
+
+/// Takes the matching lines of one file.
+struct Lines<'a> {
+    search: &'a FileSearch,
+    path: &'a TreePath,
+    keep: usize,
+    count: u64,
+    kept: Vec<GrepMatch>,
+    before: Vec<String>,
+}
+
+impl<'a> Lines<'a> {
+    fn new(search: &'a FileSearch, path: &'a TreePath, keep: usize) -> Self {
+        Self { search, path, keep, count: 0, kept: Vec::new(), before: Vec::new() }
+    }
+
+    fn found(self) -> Found {
+        Found::Lines { count: self.count, kept: self.kept }
+    }
+
+    fn keep_line(&mut self, found: &SinkMatch<'_>) {
+        let number = found.line_number().unwrap_or(0);
+        let FileSearch { matcher, max_line, .. } = self.search;
+        let mut kept = GrepMatch::new(self.path, number, found.bytes(), matcher, *max_line);
+        kept.before = std::mem::take(&mut self.before);
+        self.kept.push(kept);
+    }
+}
+
+impl Sink for Lines<'_> {
+    type Error = io::Error;
+
+    fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {
+        self.count += 1;
+        if self.kept.len() < self.keep {
+            self.keep_line(found);
+        }
+        Ok(!self.search.first_only)
+    }
+
+    fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> Result<bool, io::Error> {
+        let text = || line::context_line(context.bytes(), self.search.max_line);
+        let all_kept = self.kept.len() as u64 == self.count;
+        match context.kind() {
+            SinkContextKind::Before if self.kept.len() < self.keep => self.before.push(text()),
+            SinkContextKind::After if all_kept => {
+                let text = text();
+                if let Some(last) = self.kept.last_mut() {
+                    last.after.push(text);
+                }
+            }
+            _ => {}
+        }
+        Ok(true)
+    }
+}

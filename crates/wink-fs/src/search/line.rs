@@ -1,0 +1,137 @@
+//! One matching line, as it is returned.
+
+use grep_matcher::Matcher;
+use grep_regex::RegexMatcher;
+
+use crate::path::TreePath;
+
+/// What stands for the part of a line that is not shown.
+const CUT: &str = "…";
+
+/// Holds one matching line.
+///
+/// ```
+/// use wink_fs::Workspace;
+///
+/// let files = Workspace::memory();
+/// files.write("a.txt", "one\ntwo two\r\n")?;
+/// let found = files.grep("two", "", &Default::default())?;
+/// let line = &found.matches[0];
+/// assert_eq!((line.line_number, line.line_content.as_str()), (2, "two two"));
+/// assert_eq!((line.match_start, line.match_end, line.match_count), (0, 3, 2));
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct GrepMatch {
+    /// The file.
+    pub path: TreePath,
+    /// The line, counted from 1.
+    pub line_number: u64,
+    /// The line without its ending; bytes that are not UTF-8 are shown as U+FFFD.
+    pub line_content: String,
+    /// Where the first match starts in `line_content`, in bytes.
+    pub match_start: usize,
+    /// Where the first match ends in `line_content`, in bytes.
+    pub match_end: usize,
+    /// How many matches the line has.
+    pub match_count: u64,
+    /// Whether the line was too long and is shown around its first match.
+    pub clamped: bool,
+    /// The lines before it, where context was asked for, nearest last.
+    pub before: Vec<String>,
+    /// The lines after it, where context was asked for.
+    pub after: Vec<String>,
+}
+
+impl GrepMatch {
+    pub(super) fn new(
+        path: &TreePath,
+        line_number: u64,
+        line: &[u8],
+        matcher: &RegexMatcher,
+        max_bytes: usize,
+    ) -> Self {
+        let line = without_ending(line);
+        let (first, match_count) = find_all(matcher, line);
+        let shown = Shown::around(line, first, max_bytes);
+        Self {
+            path: path.clone(),
+            line_number,
+            line_content: shown.text,
+            match_start: shown.start,
+            match_end: shown.end,
+            match_count,
+            clamped: shown.clamped,
+            before: Vec::new(),
+            after: Vec::new(),
+        }
+    }
+}
+
+/// Returns a line of context, cut where it is too long.
+pub(super) fn context_line(line: &[u8], max_bytes: usize) -> String {
+    Shown::around(without_ending(line), (0, 0), max_bytes).text
+}
+
+fn without_ending(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+fn find_all(matcher: &RegexMatcher, line: &[u8]) -> ((usize, usize), u64) {
+    let (mut first, mut count) = (None, 0);
+    // The matcher's error type has no values.
+    let _ = matcher.find_iter(line, |found| {
+        first.get_or_insert((found.start(), found.end()));
+        count += 1;
+        true
+    });
+    (first.unwrap_or_default(), count)
+}
+
+/// A line as text, with the place of its first match in that text.
+struct Shown {
+    text: String,
+    start: usize,
+    end: usize,
+    clamped: bool,
+}
+
+impl Shown {
+    fn around(line: &[u8], (start, end): (usize, usize), max_bytes: usize) -> Self {
+        let (from, to) = window(line.len(), start, end, max_bytes);
+        let (from, to) = (char_boundary(line, from), char_boundary(line, to));
+        let (start, end) = (start.clamp(from, to), end.clamp(from, to));
+        let mut text = String::with_capacity(to - from + 2 * CUT.len());
+        if from > 0 {
+            text.push_str(CUT);
+        }
+        text.push_str(&String::from_utf8_lossy(&line[from..start]));
+        let shown_start = text.len();
+        text.push_str(&String::from_utf8_lossy(&line[start..end]));
+        let shown_end = text.len();
+        text.push_str(&String::from_utf8_lossy(&line[end..to]));
+        if to < line.len() {
+            text.push_str(CUT);
+        }
+        let clamped = to - from < line.len();
+        Self { text, start: shown_start, end: shown_end, clamped }
+    }
+}
+
+/// Chooses the part of a long line that is shown: the match with as much as fits around it.
+fn window(len: usize, start: usize, end: usize, max_bytes: usize) -> (usize, usize) {
+    if len <= max_bytes {
+        return (0, len);
+    }
+    let spare = max_bytes.saturating_sub(end - start);
+    let from = start.saturating_sub(spare / 2).min(len - max_bytes);
+    (from, from + max_bytes)
+}
+
+/// Moves a cut back to where no character is cut in two.
+fn char_boundary(line: &[u8], at: usize) -> usize {
+    let is_inside = |at: usize| line.get(at).is_some_and(|byte| byte & 0xc0 == 0x80);
+    (at.saturating_sub(3)..=at).rev().find(|at| !is_inside(*at)).unwrap_or(at)
+}

@@ -1,0 +1,170 @@
+//! Going through a tree in parallel.
+
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use rayon::Scope;
+
+use super::ignored::Rules;
+use super::stop::Stop;
+use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::path::TreePath;
+use crate::refusal;
+use crate::tree::{Entry, Kind, Tree};
+
+/// How many files of one directory are looked at by one task.
+const BATCH: usize = 64;
+
+/// Counts what a search passed over; nothing is passed over silently.
+///
+/// ```
+/// let files = wink_fs::Workspace::memory();
+/// files.write_bytes("image", &b"\x89PNG\0"[..])?;
+/// let found = files.grep("x", "", &Default::default())?;
+/// assert_eq!(found.skipped.binary, 1);
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub struct Skipped {
+    /// Files that are not text.
+    pub binary: u64,
+    /// Files hidden by ignore files, where those were asked for.
+    pub ignored: u64,
+    /// Links, which are not followed, and FIFOs, sockets and devices.
+    pub not_files: u64,
+    /// Files and directories that could not be read.
+    pub unreadable: u64,
+}
+
+/// One walk through a tree.
+pub(super) struct Walk<'a> {
+    pub(super) tree: &'a dyn Tree,
+    pub(super) operation: Operation,
+    pub(super) ignore_files: bool,
+    pub(super) stop: &'a Stop,
+    pub(super) visit: &'a (dyn Fn(TreePath, Kind) + Sync),
+    state: State,
+}
+
+#[derive(Default)]
+struct State {
+    given_up: AtomicBool,
+    why: Mutex<Option<ErrorKind>>,
+    ignored: AtomicU64,
+    unreadable: AtomicU64,
+}
+
+impl<'a> Walk<'a> {
+    /// Prepares a walk that calls `visit` for everything that is not a directory.
+    pub(super) fn new(
+        tree: &'a dyn Tree,
+        operation: Operation,
+        stop: &'a Stop,
+        visit: &'a (dyn Fn(TreePath, Kind) + Sync),
+    ) -> Self {
+        Self { tree, operation, ignore_files: false, stop, visit, state: State::default() }
+    }
+
+    /// Goes through everything below `base`, or looks at `base` itself where it is a file.
+    pub(super) fn run(self, base: &TreePath) -> Result<Skipped> {
+        let kind = self.tree.stat(base).map_err(|error| error.during(self.operation))?.kind;
+        if kind == Kind::Directory {
+            let rules = match self.ignore_files {
+                true => Rules::above(self.tree, base),
+                false => Rules::default(),
+            };
+            rayon::scope(|scope| self.directory(scope, base.clone(), rules));
+        } else {
+            refusal::check_file(self.operation, base, kind)?;
+            self.file(base.clone(), kind);
+        }
+        self.finish(base)
+    }
+
+    fn finish(self, base: &TreePath) -> Result<Skipped> {
+        let State { why, ignored, unreadable, .. } = self.state;
+        if let Some(kind) = why.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            return Err(Error::new(self.operation, kind).with_path(base));
+        }
+        let (ignored, unreadable) = (ignored.into_inner(), unreadable.into_inner());
+        Ok(Skipped { ignored, unreadable, ..Skipped::default() })
+    }
+
+    fn directory<'s>(&'s self, scope: &Scope<'s>, path: TreePath, rules: Rules) {
+        let Some(entries) = self.list(&path) else { return };
+        let rules = match self.ignore_files {
+            true => rules.enter(self.tree, &path, &entries),
+            false => rules,
+        };
+        let mut files = Vec::with_capacity(entries.len().min(BATCH));
+        for Entry { name, kind } in entries {
+            let Ok(child) = path.join(&name) else {
+                self.state.unreadable.fetch_add(1, Ordering::Relaxed);
+                continue;
+            };
+            if self.ignore_files && rules.hide(&child, kind) {
+                self.count_ignored(&child, kind);
+            } else if kind == Kind::Directory {
+                let rules = rules.clone();
+                scope.spawn(move |scope| self.directory(scope, child, rules));
+            } else {
+                files.push((child, kind));
+                if files.len() == BATCH {
+                    let batch = std::mem::take(&mut files);
+                    scope.spawn(move |_| self.files(batch));
+                }
+            }
+        }
+        self.files(files);
+    }
+
+    fn files(&self, files: Vec<(TreePath, Kind)>) {
+        files.into_iter().for_each(|(path, kind)| self.file(path, kind));
+    }
+
+    fn file(&self, path: TreePath, kind: Kind) {
+        if !self.given_up() {
+            (self.visit)(path, kind);
+        }
+    }
+
+    fn list(&self, path: &TreePath) -> Option<Vec<Entry>> {
+        if self.given_up() {
+            return None;
+        }
+        match self.tree.list(path) {
+            Ok(entries) => Some(entries),
+            // Somebody removed or replaced it since its parent was read.
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Err(_) => {
+                self.state.unreadable.fetch_add(1, Ordering::Relaxed);
+                None
+            }
+        }
+    }
+
+    fn given_up(&self) -> bool {
+        if self.state.given_up.load(Ordering::Relaxed) {
+            return true;
+        }
+        let Some(kind) = self.stop.reason() else { return false };
+        *self.state.why.lock().unwrap_or_else(PoisonError::into_inner) = Some(kind);
+        self.state.given_up.store(true, Ordering::Relaxed);
+        true
+    }
+
+    /// Counts the files that a hidden entry hides with it.
+    fn count_ignored(&self, path: &TreePath, kind: Kind) {
+        if kind != Kind::Directory {
+            self.state.ignored.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+        for Entry { name, kind } in self.list(path).unwrap_or_default() {
+            if let Ok(child) = path.join(&name) {
+                self.count_ignored(&child, kind);
+            }
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Files by name.
+
+use wink_fs::search::GlobOptions;
+use wink_fs::{Backend, ErrorKind, TreePath, Workspace};
+
+/// Makes a test of each function here, on memory and on the host.
+macro_rules! on_both {
+    ($($case:ident),* $(,)?) => {
+        mod memory {
+            $(#[test] fn $case() { super::$case(wink_fs::MemoryBackend::new()) })*
+        }
+        mod host {
+            $(#[test] fn $case() { super::$case(wink_fs::HostBackend::temporary().unwrap()) })*
+        }
+    };
+}
+pub(crate) use on_both;
+
+on_both! {
+    each_part_of_the_dialect_matches_what_it_says,
+    a_base_narrows_the_search_and_patterns_are_relative_to_it,
+    links_are_found_and_not_followed,
+    names_that_are_not_text_are_matched_as_listings_show_them,
+    paths_come_in_order_of_segments,
+    ignore_files_hide_only_when_asked_and_are_counted,
+    a_pattern_that_does_not_parse_is_an_invalid_pattern,
+}
+
+const FILES: [&str; 12] = [
+    ".env",
+    "README.md",
+    "main.py",
+    "src/.hidden.py",
+    "src/a.py",
+    "src/app/b.py",
+    "src/app/b.pyc",
+    "src/app/deep/c.py",
+    "src/lib.rs",
+    "tests/test_a.py",
+    "tests/test_b.py",
+    "tests/x[1].py",
+];
+
+fn workspace(backend: impl Backend + 'static) -> Workspace {
+    let files = Workspace::builder(backend).build();
+    for path in FILES {
+        files.write(path, "").unwrap();
+    }
+    files.mkdir("empty.py").unwrap();
+    files
+}
+
+fn found(files: &Workspace, pattern: &str, base: &str) -> Vec<String> {
+    let found = files.glob(pattern, base).unwrap();
+    found.paths.iter().map(ToString::to_string).collect()
+}
+
+fn each_part_of_the_dialect_matches_what_it_says(backend: impl Backend + 'static) {
+    let files = workspace(backend);
+    let all_python = [
+        "main.py",
+        "src/.hidden.py",
+        "src/a.py",
+        "src/app/b.py",
+        "src/app/deep/c.py",
+        "tests/test_a.py",
+        "tests/test_b.py",
+        "tests/x[1].py",
+    ];
+    let expected: [(&str, &[&str]); 17] = [
+        ("*.py", &all_python),
+        ("**/*.py", &all_python),
+        ("**", &FILES),
+        ("*", &FILES),
+        ("/*.py", &["main.py"]),
+        ("./*.py", &["main.py"]),
+        ("src/*.py", &["src/.hidden.py", "src/a.py"]),
+        ("src/**/*.py", &["src/.hidden.py", "src/a.py", "src/app/b.py", "src/app/deep/c.py"]),
+        ("src/**/c.py", &["src/app/deep/c.py"]),
+        ("src/*/*.py", &["src/app/b.py"]),
+        ("src/app/**", &["src/app/b.py", "src/app/b.pyc", "src/app/deep/c.py"]),
+        ("?.py", &["src/a.py", "src/app/b.py", "src/app/deep/c.py"]),
+        ("[ab].py", &["src/a.py", "src/app/b.py"]),
+        ("[!ab].py", &["src/app/deep/c.py"]),
+        ("*.{rs,md}", &["README.md", "src/lib.rs"]),
+        (".*", &[".env", "src/.hidden.py"]),
+        ("x[[]1[]].py", &["tests/x[1].py"]),
+    ];
+    for (pattern, paths) in expected {
+        assert_eq!(found(&files, pattern, ""), paths, "{pattern}");
+    }
+}
+
+fn a_base_narrows_the_search_and_patterns_are_relative_to_it(backend: impl Backend + 'static) {
+    let files = workspace(backend);
+    assert_eq!(found(&files, "*.py", "tests").len(), 3);
+    assert_eq!(found(&files, "app/*.py", "src"), ["src/app/b.py"]);
+    assert_eq!(found(&files, "src/*.py", "src"), [""; 0]);
+    assert_eq!(found(&files, "*.py", "src/a.py"), ["src/a.py"], "a file is searched by itself");
+    assert_eq!(found(&files, "*.rs", "src/a.py"), [""; 0]);
+    assert_eq!(found(&files, "*", "empty.py"), [""; 0]);
+    assert_eq!(files.glob("*", "missing").unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(files.glob("*", "..").unwrap_err().kind(), ErrorKind::PermissionDenied);
+}
+
+fn links_are_found_and_not_followed(backend: impl Backend + 'static) {
+    let files = workspace(backend);
+    files.symlink("link.py", b"main.py").unwrap();
+    files.symlink("loop", b".").unwrap();
+    assert_eq!(found(&files, "link*", ""), ["link.py"]);
+    assert_eq!(found(&files, "loop/**", ""), [""; 0]);
+    assert_eq!(files.glob("*", "loop").unwrap_err().kind(), ErrorKind::PermissionDenied);
+}
+
+fn names_that_are_not_text_are_matched_as_listings_show_them(mut backend: impl Backend + 'static) {
+    for name in [&b"caf\xe9.py"[..], b"new\nline.py", br"back\slash.py"] {
+        let path = TreePath::from_disk(name).unwrap();
+        let options = wink_fs::PutOptions::default();
+        backend.put(&path, &mut wink_fs::Staged::from_bytes(""), &options).unwrap();
+    }
+    let files = Workspace::builder(backend).build();
+    assert_eq!(found(&files, "*.py", ""), [r"back\slash.py", r"caf\xe9.py", r"new\x0aline.py"]);
+    assert_eq!(found(&files, r"caf\xe9.py", ""), [r"caf\xe9.py"]);
+    assert_eq!(found(&files, r"back\slash*", ""), [r"back\slash.py"]);
+}
+
+fn paths_come_in_order_of_segments(backend: impl Backend + 'static) {
+    let files = Workspace::builder(backend).build();
+    for path in ["a-b", "a/z", "a/b/c", "a.txt", "b"] {
+        files.write(path, "").unwrap();
+    }
+    assert_eq!(found(&files, "*", ""), ["a/b/c", "a/z", "a-b", "a.txt", "b"]);
+}
+
+fn ignore_files_hide_only_when_asked_and_are_counted(backend: impl Backend + 'static) {
+    let files = workspace(backend);
+    files.write(".gitignore", "*.pyc\n/tests/\n!test_a.py\n").unwrap();
+    files.write("src/.ignore", "deep\n").unwrap();
+    assert_eq!(found(&files, "*.py*", "").len(), 9);
+    let options = GlobOptions::default().ignore_files(true);
+    let result = files.glob_with("*.py*", "", &options).unwrap();
+    let paths: Vec<_> = result.paths.iter().map(ToString::to_string).collect();
+    assert_eq!(paths, ["main.py", "src/.hidden.py", "src/a.py", "src/app/b.py"]);
+    assert_eq!(result.skipped.ignored, 5, "three tests, one .pyc, one in deep");
+    let below = files.glob_with("*", "src/app", &options).unwrap();
+    assert_eq!((below.paths.len(), below.skipped.ignored), (1, 2), "rules above the base apply");
+}
+
+fn a_pattern_that_does_not_parse_is_an_invalid_pattern(backend: impl Backend + 'static) {
+    let files = workspace(backend);
+    for pattern in ["[", "a[b", "{a", "[z-a]", &"a".repeat(1025)] {
+        let error = files.glob(pattern, "").unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidPattern, "{pattern}");
+        assert!(!error.to_string().contains('\n'), "{error}");
+    }
+}

@@ -1,0 +1,222 @@
+//! Lines by content.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use wink_fs::search::{Case, GrepMode, GrepOptions, GrepResult, Stop};
+use wink_fs::{Backend, ErrorKind, Workspace};
+
+use crate::glob::on_both;
+
+on_both! {
+    a_match_has_its_line_its_place_and_its_number,
+    lines_end_alike_with_lf_crlf_and_nothing,
+    case_literal_and_word_change_what_matches,
+    context_lines_surround_each_match,
+    modes_return_lines_files_or_counts,
+    totals_are_true_when_results_are_capped,
+    the_first_results_in_order_are_kept_whatever_the_order_of_the_search,
+    a_long_line_is_shown_around_its_match,
+    bytes_that_are_not_utf8_do_not_move_the_match,
+    binary_files_links_and_special_cases_are_counted,
+    a_glob_chooses_the_files,
+    ignore_files_are_honoured_when_asked,
+    a_file_larger_than_the_buffer_is_searched_in_parts,
+    a_search_gives_up_when_told,
+    a_pattern_that_cannot_be_used_says_why_in_one_sentence,
+}
+
+fn grep(files: &Workspace, pattern: &str, options: &GrepOptions) -> GrepResult {
+    files.grep(pattern, "", options).unwrap()
+}
+
+fn lines(found: &GrepResult) -> Vec<String> {
+    let line =
+        |m: &wink_fs::search::GrepMatch| format!("{}:{}:{}", m.path, m.line_number, m.line_content);
+    found.matches.iter().map(line).collect()
+}
+
+fn with(backend: impl Backend + 'static, content: &[(&str, &str)]) -> Workspace {
+    let files = Workspace::builder(backend).build();
+    for (path, text) in content {
+        files.write(path, text).unwrap();
+    }
+    files
+}
+
+fn a_match_has_its_line_its_place_and_its_number(backend: impl Backend + 'static) {
+    let files = with(backend, &[("b", "none\n  über foo, foo\n"), ("a/a", "foo")]);
+    let found = grep(&files, "fo+", &GrepOptions::default());
+    assert_eq!(lines(&found), ["a/a:1:foo", "b:2:  über foo, foo"]);
+    let line = &found.matches[1];
+    assert_eq!(&line.line_content[line.match_start..line.match_end], "foo");
+    assert_eq!((line.match_start, line.match_count, line.clamped), (8, 2, false));
+    assert_eq!((found.total_lines, found.total_files, found.searched), (2, 2, 2));
+    assert!(!found.truncated);
+    assert_eq!(files.grep("foo", "b", &GrepOptions::default()).unwrap().total_lines, 1);
+    let missing = files.grep("foo", "c", &GrepOptions::default()).unwrap_err();
+    assert_eq!(missing.kind(), ErrorKind::NotFound);
+}
+
+fn lines_end_alike_with_lf_crlf_and_nothing(backend: impl Backend + 'static) {
+    let files = with(backend, &[("f", "end\r\nend\nthe end\r\nend")]);
+    let found = grep(&files, "end$", &GrepOptions::default());
+    assert_eq!(lines(&found), ["f:1:end", "f:2:end", "f:3:the end", "f:4:end"]);
+    assert_eq!(grep(&files, "^end", &GrepOptions::default()).total_lines, 3);
+    let ending = files.grep(r"end\r", "", &GrepOptions::default()).unwrap_err();
+    assert_eq!(ending.kind(), ErrorKind::InvalidPattern, "a line's ending is not part of it");
+    files.write("empty", "").unwrap();
+    assert_eq!(grep(&files, "^", &GrepOptions::default()).total_files, 1);
+}
+
+fn case_literal_and_word_change_what_matches(backend: impl Backend + 'static) {
+    let files = with(backend, &[("f", "Foo\nfoo\nfood\nf.o\n")]);
+    let count = |pattern: &str, options: GrepOptions| grep(&files, pattern, &options).total_lines;
+    assert_eq!(count("foo", GrepOptions::default()), 2);
+    assert_eq!(count("foo", GrepOptions::default().case(Case::Insensitive)), 3);
+    assert_eq!(count("foo", GrepOptions::default().case(Case::Smart)), 3);
+    assert_eq!(count("Foo", GrepOptions::default().case(Case::Smart)), 1);
+    assert_eq!(count("foo", GrepOptions::default().word(true)), 1);
+    assert_eq!(count("f.o", GrepOptions::default()), 3);
+    assert_eq!(count("f.o", GrepOptions::default().literal(true)), 1);
+    assert_eq!(count("(", GrepOptions::default().literal(true)), 0);
+}
+
+fn context_lines_surround_each_match(backend: impl Backend + 'static) {
+    let files = with(backend, &[("f", "1\n2\nx3\n4\n5\nx6\nx7\n8\n")]);
+    let found = grep(&files, "x", &GrepOptions::default().context(1));
+    let around: Vec<_> =
+        found.matches.iter().map(|m| (m.before.join(","), m.after.join(","))).collect();
+    let expected = [("2", "4"), ("5", ""), ("", "8")];
+    assert_eq!(around, expected.map(|(a, b)| (a.to_owned(), b.to_owned())));
+    assert_eq!(found.total_lines, 3);
+    let capped = grep(&files, "x", &GrepOptions::default().context(1).max_matches(1));
+    assert_eq!(capped.matches.len(), 1);
+    assert_eq!(capped.matches[0].after, ["4"]);
+}
+
+fn modes_return_lines_files_or_counts(backend: impl Backend + 'static) {
+    let files = with(backend, &[("a", "x\nx\n"), ("b", "y\n"), ("c", "x\n")]);
+    let found = grep(&files, "x", &GrepOptions::default().mode(GrepMode::Count));
+    let counts: Vec<_> =
+        found.files.iter().map(|f| (f.path.to_string(), f.matching_lines)).collect();
+    assert_eq!(counts, [("a".to_owned(), 2), ("c".to_owned(), 1)]);
+    assert_eq!((found.total_lines, found.matches.len()), (3, 0));
+    let found = grep(&files, "x", &GrepOptions::default().mode(GrepMode::Files).max_matches(1));
+    assert_eq!((found.files.len(), found.total_files, found.truncated), (1, 2, true));
+    assert_eq!(found.files[0].path.to_string(), "a");
+}
+
+fn totals_are_true_when_results_are_capped(backend: impl Backend + 'static) {
+    let text = "hit\n".repeat(700);
+    let files = with(backend, &[("a", &text), ("b", &text), ("c", &text)]);
+    let found = grep(&files, "hit", &GrepOptions::default());
+    assert_eq!((found.matches.len(), found.total_lines, found.truncated), (1_000, 2_100, true));
+    assert_eq!(found.matches[999].path.to_string(), "b");
+    assert_eq!(found.matches[999].line_number, 300);
+    let found = grep(&files, "hit", &GrepOptions::default().max_per_file(2));
+    assert_eq!((found.matches.len(), found.total_lines), (6, 2_100));
+    let found = grep(&files, "hit", &GrepOptions::default().max_matches(0));
+    assert_eq!((found.matches.len(), found.total_lines, found.truncated), (0, 2_100, true));
+}
+
+fn the_first_results_in_order_are_kept_whatever_the_order_of_the_search(
+    backend: impl Backend + 'static,
+) {
+    let files = Workspace::builder(backend).build();
+    for n in 0..300 {
+        files.write(&format!("{}/{n:03}", n % 7), "x\n\nx\n").unwrap();
+    }
+    let all = grep(&files, "x", &GrepOptions::default());
+    assert_eq!(all.matches.len(), 600);
+    assert!(all.matches.is_sorted_by_key(|m| (m.path.clone(), m.line_number)));
+    for max in [1, 2, 3, 17, 599] {
+        let found = grep(&files, "x", &GrepOptions::default().max_matches(max as u64));
+        assert_eq!(found.matches, all.matches[..max]);
+        assert_eq!(found.total_lines, 600);
+    }
+}
+
+fn a_long_line_is_shown_around_its_match(backend: impl Backend + 'static) {
+    let long = format!("{}needle{}", "ü".repeat(5_000), "é".repeat(5_000));
+    let text = format!(
+        "{long}\nneedle{}\n{}needle\n{}",
+        "x".repeat(5_000),
+        "y".repeat(5_000),
+        "needle".repeat(900)
+    );
+    let files = with(backend, &[("f", &text)]);
+    let found = grep(&files, "needle", &GrepOptions::default());
+    assert_eq!(found.matches.len(), 4);
+    for line in &found.matches {
+        assert_eq!(&line.line_content[line.match_start..line.match_end], "needle");
+        assert!(line.clamped && line.line_content.len() <= 1_010, "{}", line.line_content.len());
+        assert!(!line.line_content.contains('\u{fffd}'));
+    }
+    assert!(found.matches[1].line_content.starts_with("needle"));
+    assert!(found.matches[2].line_content.ends_with("needle"));
+    assert_eq!(found.matches[3].match_count, 900);
+}
+
+fn bytes_that_are_not_utf8_do_not_move_the_match(backend: impl Backend + 'static) {
+    let files = Workspace::builder(backend).build();
+    files.write_bytes("f", &b"\xff\xfe key \xff value\n"[..]).unwrap();
+    let found = grep(&files, "key", &GrepOptions::default());
+    let line = &found.matches[0];
+    assert_eq!(line.line_content, "\u{fffd}\u{fffd} key \u{fffd} value");
+    assert_eq!(&line.line_content[line.match_start..line.match_end], "key");
+}
+
+fn binary_files_links_and_special_cases_are_counted(backend: impl Backend + 'static) {
+    let files = with(backend, &[("text", "x\n")]);
+    files.write_bytes("binary", &b"x\n\0x\n"[..]).unwrap();
+    files.write("late-nul", &format!("{}x\0", "a\n".repeat(5_000))).unwrap();
+    files.symlink("link", b"text").unwrap();
+    let found = grep(&files, "x", &GrepOptions::default());
+    assert_eq!(lines(&found), ["late-nul:5001:x\0", "text:1:x"]);
+    assert_eq!((found.skipped.binary, found.skipped.not_files), (1, 1));
+    assert_eq!(found.searched, 3);
+}
+
+fn a_glob_chooses_the_files(backend: impl Backend + 'static) {
+    let files = with(backend, &[("a.py", "x"), ("b.rs", "x"), ("d/c.py", "x")]);
+    let count = |glob: &str, base: &str| {
+        files.grep("x", base, &GrepOptions::default().glob(glob)).unwrap().total_lines
+    };
+    assert_eq!((count("*.py", ""), count("*.py", "d"), count("d/*.py", "")), (2, 1, 1));
+    let error = files.grep("x", "", &GrepOptions::default().glob("[")).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidPattern);
+}
+
+fn ignore_files_are_honoured_when_asked(backend: impl Backend + 'static) {
+    let files = with(backend, &[(".gitignore", "out/\n"), ("out/a", "x"), ("b", "x")]);
+    assert_eq!(grep(&files, "x", &GrepOptions::default()).total_lines, 2);
+    let found = grep(&files, "x", &GrepOptions::default().ignore_files(true));
+    assert_eq!((found.total_lines, found.skipped.ignored), (1, 1));
+}
+
+fn a_file_larger_than_the_buffer_is_searched_in_parts(backend: impl Backend + 'static) {
+    let mut text = "some line of text\n".repeat(1_000_000);
+    text.push_str("needle in the last line");
+    let files = with(backend, &[("large", &text)]);
+    let found = grep(&files, "needle", &GrepOptions::default());
+    assert_eq!(lines(&found), ["large:1000001:needle in the last line"]);
+}
+
+fn a_search_gives_up_when_told(backend: impl Backend + 'static) {
+    let files = with(backend, &[("a", "x")]);
+    let flag = Arc::new(AtomicBool::new(false));
+    let options = GrepOptions::default().stop(Stop::default().or_when(flag.clone()));
+    assert_eq!(grep(&files, "x", &options).total_lines, 1);
+    flag.store(true, std::sync::atomic::Ordering::Relaxed);
+    assert_eq!(files.grep("x", "", &options).unwrap_err().kind(), ErrorKind::Cancelled);
+}
+
+fn a_pattern_that_cannot_be_used_says_why_in_one_sentence(backend: impl Backend + 'static) {
+    let files = with(backend, &[]);
+    for pattern in ["(", "a{2", r"(a)\1", "(?=a)", "[z-a]", "a\nb", "*"] {
+        let error = files.grep(pattern, "", &GrepOptions::default()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidPattern, "{pattern}");
+        assert!(!error.to_string().contains('\n'), "{error}");
+    }
+}
