@@ -99,6 +99,7 @@ mod staged;
 #[cfg(feature = "testkit")]
 pub mod testkit;
 mod tree;
+mod tree_hash;
 mod workspace;
 
 pub use clock::{Clock, SystemClock};
@@ -123,4 +124,5 @@ pub use ops::{
 pub use path::{MAX_NAME_BYTES, MAX_PATH_BYTES, MountPoint, Name, RESERVED_NAME, TreePath};
 pub use staged::{Staged, StagedBody, Staging, StagingSink};
 pub use tree::{Entry, FileMode, Kind, Stat, Tree};
+pub use tree_hash::{TreeHash, tree_hash};
 pub use workspace::{Workspace, WorkspaceBuilder};

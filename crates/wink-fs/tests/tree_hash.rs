@@ -1,0 +1,74 @@
+//! The documented hash of a tree, and what it depends on.
+
+#![allow(clippy::disallowed_methods, reason = "reads the documentation from the repository")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::BTreeSet;
+
+use wink_fs::{
+    Backend, FileMode, Filesystem, HostBackend, MemoryBackend, Tree, TreePath, WriteOptions, ops,
+    tree_hash,
+};
+
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/tree-hash.md");
+
+fn at(text: &str) -> TreePath {
+    TreePath::parse(text).unwrap()
+}
+
+fn write(fs: &mut dyn Filesystem, path: &str, content: &str, mode: FileMode) {
+    ops::write(fs, &at(path), content, &WriteOptions::default().file_mode(mode)).unwrap();
+}
+
+type Build = fn(&mut dyn Filesystem);
+
+const VECTORS: [(&str, Build); 4] = [
+    ("nothing", |_| ()),
+    ("an empty file `a`", |fs| write(fs, "a", "", FileMode::default())),
+    ("an executable, private file `d/run` with `hello`", |fs| {
+        write(fs, "d/run", "hello", FileMode::default().executable(true).private(true));
+    }),
+    ("an empty directory `d` and a link `l` to `d`", |fs| {
+        fs.create_dir(&at("d")).unwrap();
+        fs.symlink(&at("l"), b"d").unwrap();
+    }),
+];
+
+fn hash(mut backend: impl Backend, build: Build) -> String {
+    build(&mut backend);
+    tree_hash(&backend as &dyn Tree).unwrap().to_string()
+}
+
+#[test]
+fn the_page_has_the_hash_of_every_vector_on_every_backend() {
+    let page = std::fs::read_to_string(PAGE).unwrap();
+    for (name, build) in VECTORS {
+        let memory = hash(MemoryBackend::new(), build);
+        assert_eq!(hash(HostBackend::temporary().unwrap(), build), memory);
+        assert!(page.contains(&format!("| {name} | `{memory}` |")), "| {name} | `{memory}` |");
+    }
+}
+
+#[test]
+fn everything_that_is_kept_of_a_tree_changes_its_hash() {
+    let plain = FileMode::default();
+    let variants: [Build; 9] = [
+        |_| (),
+        |fs| write(fs, "a", "x", FileMode::default()),
+        |fs| write(fs, "a", "y", FileMode::default()),
+        |fs| write(fs, "b", "x", FileMode::default()),
+        |fs| write(fs, "a", "x", FileMode::default().executable(true)),
+        |fs| write(fs, "a", "x", FileMode::default().private(true)),
+        |fs| write(fs, "a/a", "x", FileMode::default()),
+        |fs| fs.symlink(&at("a"), b"x").unwrap(),
+        |fs| fs.create_dir(&at("a")).unwrap(),
+    ];
+    let hashes: BTreeSet<_> = variants.iter().map(|v| hash(MemoryBackend::new(), *v)).collect();
+    assert_eq!(hashes.len(), variants.len());
+    let mut files = MemoryBackend::new();
+    write(&mut files, "a", "x", plain);
+    let before = tree_hash(&files).unwrap();
+    write(&mut files, "a", "y", plain);
+    write(&mut files, "a", "x", plain);
+    assert_eq!(tree_hash(&files).unwrap(), before, "times do not count");
+}
