@@ -66,6 +66,11 @@ impl Content {
         self
     }
 
+    /// Returns the hash of all bytes where it is known.
+    pub fn known_hash(&self) -> Option<ContentHash> {
+        self.known_hash
+    }
+
     /// Returns the size in bytes; an open file that somebody writes to may have another by now.
     pub fn len(&self) -> u64 {
         match &self.repr {

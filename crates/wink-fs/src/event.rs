@@ -37,6 +37,8 @@ pub enum Event {
     FileDeleted { path: TreePath, files: u64, directories: u64 },
     /// An entry moved, with all that is below it.
     Renamed { from: TreePath, to: TreePath },
+    /// All files were made those of another tree.
+    Replaced,
 }
 
 impl Event {
@@ -53,6 +55,7 @@ impl Event {
                 Self::FileDeleted { path: path.clone(), files, directories }
             }
             Call::Rename { from, to, .. } => Self::Renamed { from: from.clone(), to: to.clone() },
+            Call::Replace => Self::Replaced,
             _ => return None,
         })
     }

@@ -1,5 +1,6 @@
 //! What a tool is given: a tree that can be changed, and cannot go back in time.
 
+use std::iter::Sum;
 use std::sync::Arc;
 
 use crate::error::Result;
@@ -154,6 +155,39 @@ impl Removed {
     }
 }
 
+/// Counts what making the files those of another tree did.
+///
+/// ```
+/// use wink_fs::{Backend, Filesystem, MemoryBackend, TreePath};
+///
+/// let (mut files, mut other) = (MemoryBackend::new(), MemoryBackend::new());
+/// files.create_dir(&TreePath::parse("gone")?)?;
+/// other.symlink(&TreePath::parse("link")?, b"target")?;
+/// let replaced = files.replace(&other)?;
+/// assert_eq!((replaced.written, replaced.removed, replaced.unchanged), (1, 1, 0));
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub struct Replaced {
+    /// Files and links that are new or have changed.
+    pub written: u64,
+    /// Entries that are gone, each counted once whatever was below it.
+    pub removed: u64,
+    /// Files and links that were the same already.
+    pub unchanged: u64,
+}
+
+impl Sum for Replaced {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), |sum, one| Self {
+            written: sum.written + one.written,
+            removed: sum.removed + one.removed,
+            unchanged: sum.unchanged + one.unchanged,
+        })
+    }
+}
+
 /// Says whether a rename may take the place of what is there.
 ///
 /// ```
@@ -287,6 +321,13 @@ pub trait Filesystem: Tree {
 /// # Ok::<(), wink_fs::Error>(())
 /// ```
 pub trait Backend: Filesystem {
+    /// Makes the files those of another tree, as a whole or not at all.
+    ///
+    /// What is the same already is left alone. Everything is read from `target` before the first change;
+    /// a target that cannot be read, or has a FIFO, socket or device in it, changes nothing. The state
+    /// before it can be brought back by replacing with a captured tree.
+    fn replace(&mut self, target: &dyn Tree) -> Result<Replaced>;
+
     /// Returns a view of the files as they are at each call, usable while somebody else writes.
     fn live(&self) -> Arc<dyn Tree>;
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::content::Content;
 use crate::error::{Operation, Result};
 use crate::filesystem::{
-    Backend, Filesystem, Properties, Put, PutOptions, Recursion, Removed, Replacement,
+    Backend, Filesystem, Properties, Put, PutOptions, Recursion, Removed, Replaced, Replacement,
 };
 use crate::hash::ContentHash;
 use crate::path::TreePath;
@@ -42,6 +42,7 @@ pub enum Call<'a> {
     SetMode { path: &'a TreePath, mode: FileMode },
     Remove { path: &'a TreePath, recursion: Recursion },
     Rename { from: &'a TreePath, to: &'a TreePath, replacement: Replacement },
+    Replace,
 }
 
 impl<'a> Call<'a> {
@@ -69,13 +70,14 @@ impl<'a> Call<'a> {
             Self::SetMode { .. } => Operation::SetMode,
             Self::Remove { .. } => Operation::Delete,
             Self::Rename { .. } => Operation::Rename,
+            Self::Replace => Operation::Replace,
         }
     }
 
     /// Returns the path the call is about; of a rename the one it comes from.
     pub fn path(&self) -> Option<&'a TreePath> {
         match self {
-            Self::Stage => None,
+            Self::Stage | Self::Replace => None,
             Self::Rename { from, .. } => Some(from),
             Self::Stat { path }
             | Self::List { path }
@@ -290,6 +292,10 @@ impl<L: Layer> Filesystem for Layered<L> {
 }
 
 impl<L: Layer> Backend for Layered<L> {
+    fn replace(&mut self, target: &dyn Tree) -> Result<Replaced> {
+        self.change(&Call::Replace, |inner| inner.replace(target))
+    }
+
     fn live(&self) -> Arc<dyn Tree> {
         Arc::new(LayeredView { inner: self.inner.live(), layer: self.layer.clone() })
     }

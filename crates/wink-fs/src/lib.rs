@@ -108,7 +108,7 @@ pub use error::{Error, ErrorKind, Operation, Result};
 pub use event::{Event, Observers};
 pub use filesystem::{
     Backend, Durability, Filesystem, Properties, Put, PutCondition, PutOptions, Recursion, Removed,
-    Replacement,
+    Replaced, Replacement,
 };
 pub use guard::Guard;
 pub use hash::ContentHash;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::{
-    Backend, Filesystem, Properties, Put, PutOptions, Recursion, Removed, Replacement,
+    Backend, Filesystem, Properties, Put, PutOptions, Recursion, Removed, Replaced, Replacement,
 };
 use crate::host_options::HostOptions;
 use crate::path::TreePath;
@@ -98,6 +98,10 @@ impl Filesystem for HostBackend {
 }
 
 impl Backend for HostBackend {
+    fn replace(&mut self, _: &dyn Tree) -> Result<Replaced> {
+        match self.0 {}
+    }
+
     fn live(&self) -> Arc<dyn Tree> {
         match self.0 {}
     }

@@ -47,6 +47,8 @@ pub enum Operation {
     Rename,
     /// Copying entries.
     Copy,
+    /// Making the files those of another tree.
+    Replace,
     /// Finding files by name.
     Glob,
     /// Finding lines by content.
@@ -68,6 +70,7 @@ impl fmt::Display for Operation {
             Self::SetMode => "set mode",
             Self::Rename => "rename",
             Self::Copy => "copy",
+            Self::Replace => "replace",
             Self::Glob => "glob",
             Self::Grep => "grep",
         })

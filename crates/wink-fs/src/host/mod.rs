@@ -5,6 +5,7 @@ mod failure;
 mod place;
 mod purge;
 mod relocate;
+mod replace;
 mod root;
 mod staging;
 
@@ -24,7 +25,8 @@ use self::staging::{Area, Temporary, TemporaryWriter};
 use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::{
-    Backend, Filesystem, Properties, Put, PutCondition, PutOptions, Recursion, Removed, Replacement,
+    Backend, Filesystem, Properties, Put, PutCondition, PutOptions, Recursion, Removed, Replaced,
+    Replacement,
 };
 use crate::host_options::HostOptions;
 use crate::path::{RESERVED_NAME, TreePath};
@@ -342,6 +344,10 @@ fn copy_of(content: &Content, area: &Arc<Area>) -> std::io::Result<Temporary> {
 }
 
 impl Backend for HostBackend {
+    fn replace(&mut self, target: &dyn Tree) -> Result<Replaced> {
+        replace::replace(&self.host, target)
+    }
+
     fn live(&self) -> Arc<dyn Tree> {
         self.host.clone()
     }

@@ -1,5 +1,6 @@
 //! The backend that keeps everything in memory.
 
+mod build;
 mod node;
 mod state;
 
@@ -17,7 +18,7 @@ use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::{
     Backend, Durability, Filesystem, Properties, Put, PutCondition, PutOptions, Recursion, Removed,
-    Replacement,
+    Replaced, Replacement,
 };
 use crate::hash::ContentHash;
 use crate::path::TreePath;
@@ -211,6 +212,14 @@ impl Filesystem for MemoryBackend {
 }
 
 impl Backend for MemoryBackend {
+    fn replace(&mut self, target: &dyn Tree) -> Result<Replaced> {
+        let now = self.clock.now();
+        let before = self.live.now();
+        let (root, counts) = build::directory(target, &TreePath::root(), Some(before.root()), now)?;
+        *self.live.write() = State::with_root(root);
+        Ok(counts)
+    }
+
     fn live(&self) -> Arc<dyn Tree> {
         self.live.clone()
     }

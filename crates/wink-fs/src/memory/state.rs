@@ -29,6 +29,14 @@ impl State {
         Self { root: Arc::new(Directory::new(now)) }
     }
 
+    pub(super) fn with_root(root: Directory) -> Self {
+        Self { root: Arc::new(root) }
+    }
+
+    pub(super) fn root(&self) -> &Directory {
+        &self.root
+    }
+
     /// Finds an entry that is to be looked at.
     pub(super) fn find(&self, operation: Operation, path: &TreePath) -> Result<Node> {
         self.walk(path.segments()).map_err(|obstacle| match obstacle {

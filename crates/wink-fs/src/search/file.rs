@@ -117,7 +117,7 @@ fn is_binary(start: &[u8]) -> bool {
     memchr::memchr(0, start).is_some()
 }
 
-/// Reads a file of known size; a short read is its end.
+/// Reads a file of which the size is known, in one call where the system gives all at once.
 fn read_whole(content: &Content, buffer: &mut Vec<u8>) -> io::Result<()> {
     buffer.clear();
     // One byte more than there should be shows the end without another call.
@@ -127,10 +127,12 @@ fn read_whole(content: &Content, buffer: &mut Vec<u8>) -> io::Result<()> {
         buffer.resize(filled + room, 0);
         let read = content.read_at(&mut buffer[filled..], filled as u64)?;
         buffer.truncate(filled + read);
-        if read < room {
+        // It may have grown, and then there is more; or shrunk, and then nothing comes.
+        let is_whole = buffer.len() as u64 == content.len() && read < room;
+        if is_whole || read == 0 {
             return Ok(());
         }
-        room = 64 * 1024;
+        room = (room - read).max(64 * 1024);
     }
 }
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use wink_fs::{
     Backend, Content, Entry, FileMode, Filesystem, MemoryBackend, Properties, Put, PutOptions,
-    ReadAt, Recursion, Removed, Replacement, Result, Staged, StagedBody, Staging, StagingSink,
-    Stat, Tree, TreePath,
+    ReadAt, Recursion, Removed, Replaced, Replacement, Result, Staged, StagedBody, Staging,
+    StagingSink, Stat, Tree, TreePath,
 };
 
 /// The most that one read or write takes: a prime, so that no line or buffer ends with it.
@@ -127,6 +127,10 @@ impl Filesystem for Short {
 }
 
 impl Backend for Short {
+    fn replace(&mut self, target: &dyn Tree) -> Result<Replaced> {
+        self.0.replace(target)
+    }
+
     fn live(&self) -> Arc<dyn Tree> {
         Arc::new(ShortView(self.0.live()))
     }

@@ -18,6 +18,7 @@ mod pages;
 mod putting;
 mod removing;
 mod renaming;
+mod replacing;
 mod staging;
 mod support;
 mod writing;
@@ -310,6 +311,15 @@ macro_rules! __conformance_cases {
                 names_that_look_alike_are_different
                 a_path_of_4096_bytes_can_be_used
                 the_reserved_name_is_a_name_below_the_root
+            }
+            replacing {
+                an_empty_backend_becomes_any_tree
+                what_is_there_gives_way_to_the_other_tree
+                a_replacement_by_the_same_tree_changes_nothing
+                an_empty_tree_takes_everything_away
+                a_replacement_can_be_taken_back
+                a_target_that_cannot_be_read_changes_nothing
+                a_special_file_in_the_target_changes_nothing
             }
             living {
                 the_live_view_shows_every_change

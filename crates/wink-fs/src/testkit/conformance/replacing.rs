@@ -1,0 +1,135 @@
+//! Becoming what another tree is.
+
+use std::sync::Arc;
+
+use super::support::*;
+use crate::content::{Content, ReadAt};
+use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::filesystem::{Backend, Filesystem, Replaced};
+use crate::memory::MemoryBackend;
+use crate::path::TreePath;
+use crate::testkit::dump;
+use crate::tree::{Entry, FileMode, Kind, Stat, Tree};
+
+/// A tree with something of every kind.
+fn varied() -> MemoryBackend {
+    let mut target = MemoryBackend::new();
+    make(&mut target, "file", "new content");
+    make(&mut target, "same", "same");
+    make(&mut target, "d/e/deep", "x".repeat(300_000));
+    make(&mut target, "was-directory", "a file now");
+    make(&mut target, "was-file/inside", "a directory now");
+    make_dir(&mut target, "empty/empty");
+    make_link(&mut target, "link", "anywhere");
+    make_at(&mut target, &disk(b"caf\xe9\n"), "odd");
+    let mode = FileMode::default().executable(true).private(true);
+    target.set_mode(&at("file"), mode).unwrap();
+    target
+}
+
+fn occupied(fs: &mut dyn Backend) {
+    make(fs, "file", "old content");
+    make(fs, "same", "same");
+    make(fs, "d/e/gone", "");
+    make(fs, "was-directory/a/b", "");
+    make(fs, "was-file", "");
+    make_link(fs, "link", "elsewhere");
+    make_link(fs, "gone", "elsewhere");
+}
+
+pub(super) fn an_empty_backend_becomes_any_tree(fs: &mut dyn Backend) {
+    let target = varied();
+    let replaced = fs.replace(&target).unwrap();
+    assert_eq!(dump(fs).unwrap(), dump(&target).unwrap());
+    assert_eq!((replaced.written, replaced.removed, replaced.unchanged), (7, 0, 0));
+}
+
+pub(super) fn what_is_there_gives_way_to_the_other_tree(fs: &mut dyn Backend) {
+    occupied(fs);
+    let target = varied();
+    let live = fs.live();
+    let replaced = fs.replace(&target).unwrap();
+    assert_eq!(dump(fs).unwrap(), dump(&target).unwrap());
+    assert_eq!(dump(&*live).unwrap(), dump(&target).unwrap());
+    assert_eq!((replaced.written, replaced.removed, replaced.unchanged), (6, 2, 1));
+}
+
+pub(super) fn a_replacement_by_the_same_tree_changes_nothing(fs: &mut dyn Backend) {
+    fs.replace(&varied()).unwrap();
+    let before = fs.stat(&at("d/e/deep")).unwrap();
+    let replaced = fs.replace(&varied()).unwrap();
+    assert_eq!(replaced, Replaced { unchanged: 7, ..Replaced::default() });
+    assert_eq!(fs.stat(&at("d/e/deep")).unwrap(), before);
+}
+
+pub(super) fn an_empty_tree_takes_everything_away(fs: &mut dyn Backend) {
+    occupied(fs);
+    fs.replace(&MemoryBackend::new()).unwrap();
+    assert_eq!(dump(fs).unwrap(), dump(&MemoryBackend::new()).unwrap());
+}
+
+pub(super) fn a_replacement_can_be_taken_back(fs: &mut dyn Backend) {
+    occupied(fs);
+    let mut before = MemoryBackend::new();
+    before.replace(&*fs.live()).unwrap();
+    fs.replace(&varied()).unwrap();
+    fs.replace(&before).unwrap();
+    assert_eq!(dump(fs).unwrap(), dump(&before).unwrap());
+}
+
+/// A tree of which one file cannot be read, or one entry is special.
+struct Broken {
+    inner: MemoryBackend,
+    special: bool,
+}
+
+struct Unreadable;
+
+impl ReadAt for Unreadable {
+    fn read_at(&self, _: &mut [u8], _: u64) -> std::io::Result<usize> {
+        Err(std::io::Error::other("made to fail"))
+    }
+}
+
+impl Tree for Broken {
+    fn stat(&self, path: &TreePath) -> Result<Stat> {
+        self.inner.stat(path)
+    }
+
+    fn list(&self, path: &TreePath) -> Result<Vec<Entry>> {
+        let mut entries = self.inner.list(path)?;
+        let last = entries.iter_mut().rfind(|entry| entry.kind == Kind::File);
+        if let Some(entry) = last.filter(|_| self.special) {
+            entry.kind = Kind::Other;
+        }
+        Ok(entries)
+    }
+
+    fn open(&self, path: &TreePath) -> Result<Content> {
+        match self.inner.open(path)? {
+            content if content.len() < 100 => Ok(content),
+            content => Ok(Content::positional(Arc::new(Unreadable), content.len())),
+        }
+    }
+
+    fn read_link(&self, path: &TreePath) -> Result<Vec<u8>> {
+        self.inner.read_link(path)
+    }
+}
+
+pub(super) fn a_target_that_cannot_be_read_changes_nothing(fs: &mut dyn Backend) {
+    occupied(fs);
+    let before = dump(fs).unwrap();
+    let error: Error = fs.replace(&Broken { inner: varied(), special: false }).unwrap_err();
+    assert_eq!((error.kind(), error.operation()), (ErrorKind::Io, Operation::Replace));
+    assert_eq!(error.path(), Some("d/e/deep"));
+    assert_eq!(dump(fs).unwrap(), before);
+}
+
+pub(super) fn a_special_file_in_the_target_changes_nothing(fs: &mut dyn Backend) {
+    occupied(fs);
+    let before = dump(fs).unwrap();
+    let error = fs.replace(&Broken { inner: varied(), special: true }).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::SpecialFile);
+    assert_eq!(dump(fs).unwrap(), before);
+}
