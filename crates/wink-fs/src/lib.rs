@@ -91,6 +91,8 @@ mod host_options;
 mod layer;
 mod limits;
 mod memory;
+#[cfg(target_os = "linux")]
+mod mount;
 pub mod ops;
 mod path;
 mod refusal;
@@ -117,6 +119,8 @@ pub use host_options::HostOptions;
 pub use layer::{Call, Layer, Layered};
 pub use limits::Limits;
 pub use memory::MemoryBackend;
+#[cfg(target_os = "linux")]
+pub use mount::{HostMount, LeftOut, MountReport, mount};
 pub use ops::{
     BytePage, Copied, ListOptions, Listed, MkdirOptions, MoveOptions, PageLimit, ReadOptions,
     TextPage, WriteMode, WriteOptions, Written,

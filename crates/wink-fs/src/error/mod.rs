@@ -49,6 +49,8 @@ pub enum Operation {
     Copy,
     /// Making the files those of another tree.
     Replace,
+    /// Bringing in host files.
+    Mount,
     /// Finding files by name.
     Glob,
     /// Finding lines by content.
@@ -71,6 +73,7 @@ impl fmt::Display for Operation {
             Self::Rename => "rename",
             Self::Copy => "copy",
             Self::Replace => "replace",
+            Self::Mount => "mount",
             Self::Glob => "glob",
             Self::Grep => "grep",
         })

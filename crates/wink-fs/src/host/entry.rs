@@ -41,7 +41,7 @@ pub(super) fn bits_with(bits: RawMode, mode: FileMode) -> RawMode {
 }
 
 /// Describes an open entry.
-pub(super) fn describe(fd: impl AsFd) -> Result<Stat> {
+pub(crate) fn describe(fd: impl AsFd) -> Result<Stat> {
     let wanted = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
     let found = rustix::fs::statx(fd, "", AtFlags::EMPTY_PATH, wanted)?;
     let mode = RawMode::from(found.stx_mode);

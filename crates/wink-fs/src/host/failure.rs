@@ -23,7 +23,7 @@ pub(super) fn creating(operation: Operation, path: &TreePath, errno: Errno) -> E
 }
 
 /// Words every other failure.
-pub(super) fn any(operation: Operation, path: &TreePath, errno: Errno) -> Error {
+pub(crate) fn any(operation: Operation, path: &TreePath, errno: Errno) -> Error {
     match errno {
         Errno::LOOP => Error::through_link(operation, path),
         Errno::NXIO | Errno::NODEV => Error::new(operation, ErrorKind::SpecialFile).with_path(path),

@@ -1,7 +1,7 @@
 //! The backend over a directory of the host.
 
-mod entry;
-mod failure;
+pub(crate) mod entry;
+pub(crate) mod failure;
 mod place;
 mod purge;
 mod relocate;
@@ -95,9 +95,25 @@ impl HostBackend {
     fn open(path: &Path, options: &HostOptions, temporary: Option<TempDir>) -> Result<Self> {
         let resolver = options.component_walk.then_some(Resolver::Walk);
         let root = Root::open_ambient(path, resolver).map_err(cannot_open)?;
+        Ok(Self::over(root, path.to_string_lossy(), temporary))
+    }
+
+    /// Makes a backend of a directory that is open already.
+    pub(crate) fn from_handle(handle: OwnedFd) -> Result<Self> {
+        let root = Root::from_handle(handle, None).map_err(cannot_open)?;
+        Ok(Self::over(root, "", None))
+    }
+
+    /// Opens a directory of the workspace, for following what lies in it.
+    pub(crate) fn open_directory(&self, path: &TreePath) -> Result<OwnedFd> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY;
+        let opened = self.host.root.open(path, flags);
+        opened.map_err(|errno| failure::looking(Operation::List, path, errno))
+    }
+
+    fn over(root: Root, path: impl Into<String>, temporary: Option<TempDir>) -> Self {
         let host = Host { root: Arc::new(root), area: Mutex::default(), _temporary: temporary };
-        let properties = Properties::new("host", path.to_string_lossy());
-        Ok(Self { host: Arc::new(host), properties })
+        Self { host: Arc::new(host), properties: Properties::new("host", path) }
     }
 }
 

@@ -50,6 +50,11 @@ impl Root {
     pub(super) fn open_ambient(path: &Path, resolver: Option<Resolver>) -> Result<Self> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let fd = rustix::fs::openat(CWD, path, flags, Mode::empty())?;
+        Self::from_handle(fd, resolver)
+    }
+
+    /// Takes a directory that is open already.
+    pub(super) fn from_handle(fd: OwnedFd, resolver: Option<Resolver>) -> Result<Self> {
         let device = rustix::fs::fstat(&fd)?.st_dev;
         let resolver = resolver.unwrap_or_else(|| best_resolver(fd.as_fd()));
         Ok(Self { fd, device, resolver })

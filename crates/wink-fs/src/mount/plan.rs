@@ -1,0 +1,244 @@
+//! What one mount brings in, found out before anything is written.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::FileType;
+
+use super::allowed::{AllowedRoots, HeldFile, Opened};
+use super::overlay::{Added, Node};
+use super::{HostMount, LeftOut, MountReport, refused};
+use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::host::HostBackend;
+use crate::limits::Limits;
+use crate::path::{Name, TreePath};
+use crate::search::PathPattern;
+use crate::tree::{Kind, Stat, Tree};
+
+/// How many entries one mount may have; links that are followed can make very many of few.
+const MAX_ENTRIES: usize = 1_000_000;
+
+/// One mount on its way into the overlay.
+pub(super) struct Plan<'a> {
+    mount: &'a HostMount,
+    allowed: &'a AllowedRoots,
+    include: Vec<PathPattern>,
+    exclude: Vec<PathPattern>,
+    added: &'a mut Added,
+    report: MountReport,
+    entries: usize,
+}
+
+/// A directory of the host, by handle, and how it was reached.
+struct Source {
+    tree: Arc<HostBackend>,
+    directory: TreePath,
+    /// Where the tree's root really lies.
+    real_root: PathBuf,
+    /// The directories in which links were followed to come here.
+    trail: Vec<PathBuf>,
+}
+
+impl Source {
+    fn real_directory(&self) -> PathBuf {
+        self.real_root.join(OsStr::from_bytes(self.directory.as_bytes()))
+    }
+
+    fn below(&self, directory: TreePath) -> Self {
+        let (tree, trail) = (self.tree.clone(), self.trail.clone());
+        Self { tree, directory, real_root: self.real_root.clone(), trail }
+    }
+}
+
+impl<'a> Plan<'a> {
+    /// Adds everything a mount brings in to `added`.
+    pub(super) fn make(
+        mount: &'a HostMount,
+        allowed: &'a AllowedRoots,
+        added: &'a mut Added,
+    ) -> Result<MountReport> {
+        let opened = allowed.resolve(mount)?;
+        let mount_path = mount_path(mount, &opened)?;
+        let (files, links, bytes, skipped) = (0, 0, 0, Vec::new());
+        let report = MountReport { mount_path, files, links, bytes, skipped };
+        let (include, exclude) = (patterns(&mount.include_glob)?, patterns(&mount.exclude_glob)?);
+        let mut plan = Plan { mount, allowed, include, exclude, added, report, entries: 0 };
+        plan.take_opened(opened, &TreePath::root(), Vec::new())?;
+        Ok(plan.report)
+    }
+
+    /// Takes a host file or directory that was opened already; `inner` is its path in the mount.
+    fn take_opened(&mut self, opened: Opened, inner: &TreePath, trail: Vec<PathBuf>) -> Result<()> {
+        let Opened { handle, real_path: real_root } = opened;
+        let kind = file_type(&handle).map_err(|errno| self.failed(errno))?;
+        if kind == FileType::Directory {
+            let tree = Arc::new(HostBackend::from_handle(handle)?);
+            let directory = TreePath::root();
+            return self.take_directory(&Source { tree, directory, real_root, trail }, inner);
+        }
+        let file = HeldFile(handle);
+        let stat = file.stat(&TreePath::root()).map_err(|error| error.during(Operation::Mount))?;
+        self.take_file(Arc::new(file), TreePath::root(), stat, inner)
+    }
+
+    fn take_directory(&mut self, source: &Source, inner: &TreePath) -> Result<()> {
+        let Ok(entries) = source.tree.list(&source.directory) else {
+            self.leave_out(inner, "it may not be read");
+            return Ok(());
+        };
+        self.count(entries.len())?;
+        if self.include.is_empty() && !self.excluded(inner) {
+            self.added.insert(self.place(inner)?, Node::Directory);
+        }
+        for entry in entries {
+            let (path, inner) = (source.directory.join(&entry.name)?, inner.join(&entry.name)?);
+            match entry.kind {
+                Kind::Directory => self.take_directory(&source.below(path), &inner)?,
+                Kind::Symlink => self.take_link(source, &path, &entry.name, &inner)?,
+                _ => match source.tree.stat(&path) {
+                    Ok(stat) => self.take_file(source.tree.clone(), path, stat, &inner)?,
+                    Err(_) => self.leave_out(&inner, "it may not be read"),
+                },
+            }
+        }
+        Ok(())
+    }
+
+    fn take_link(
+        &mut self,
+        source: &Source,
+        path: &TreePath,
+        name: &Name,
+        inner: &TreePath,
+    ) -> Result<()> {
+        if self.mount.follow_symlinks {
+            return self.follow(source, name, inner);
+        }
+        if self.wanted(inner) {
+            let target = source.tree.read_link(path)?;
+            self.added.insert(self.place(inner)?, Node::Link(target));
+            self.report.links += 1;
+        }
+        Ok(())
+    }
+
+    fn follow(&mut self, source: &Source, name: &Name, inner: &TreePath) -> Result<()> {
+        let directory = source.tree.open_directory(&source.directory)?;
+        let mut trail = source.trail.clone();
+        trail.push(source.real_directory());
+        match self.allowed.follow(directory.as_fd(), name.as_bytes()) {
+            Ok(Some(opened)) if trail.iter().any(|from| from.starts_with(&opened.real_path)) => {
+                self.leave_out(inner, "the link leads back to where it was found");
+            }
+            Ok(Some(opened)) => self.take_opened(opened, inner, trail)?,
+            Ok(None) => self.leave_out(inner, "the link leads out of the allowed host roots"),
+            Err(_) => self.leave_out(inner, "the link leads nowhere"),
+        }
+        Ok(())
+    }
+
+    fn count(&mut self, entries: usize) -> Result<()> {
+        self.entries += entries;
+        if self.entries <= MAX_ENTRIES {
+            return Ok(());
+        }
+        let why = format!("it has more than {MAX_ENTRIES} entries; mount a part of it");
+        Err(refused(self.mount, ErrorKind::TooLarge, why))
+    }
+
+    fn take_file(
+        &mut self,
+        tree: Arc<dyn Tree>,
+        path: TreePath,
+        stat: Stat,
+        inner: &TreePath,
+    ) -> Result<()> {
+        if stat.kind != Kind::File {
+            self.leave_out(inner, "it is a FIFO, socket or device");
+            return Ok(());
+        }
+        if !self.wanted(inner) {
+            return Ok(());
+        }
+        self.report.files += 1;
+        self.report.bytes += stat.size_bytes;
+        self.check_budget()?;
+        self.added.insert(self.place(inner)?, Node::File { source: tree, path, stat });
+        Ok(())
+    }
+
+    fn check_budget(&self) -> Result<()> {
+        match self.mount.max_bytes {
+            Some(max) if self.report.bytes > max => {
+                let why = format!(
+                    "its files have at least {} bytes and at most {max} are allowed (max_bytes); \
+                     nothing was mounted: exclude some, or allow more",
+                    self.report.bytes
+                );
+                Err(refused(self.mount, ErrorKind::TooLarge, why))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Tells whether the patterns want a file, and notes it where they do not.
+    fn wanted(&mut self, inner: &TreePath) -> bool {
+        if !self.include.is_empty() && !matches(&self.include, inner) {
+            self.leave_out(inner, "not included by a pattern");
+        } else if self.excluded(inner) {
+            self.leave_out(inner, "excluded by a pattern");
+        } else {
+            return true;
+        }
+        false
+    }
+
+    fn excluded(&self, inner: &TreePath) -> bool {
+        matches(&self.exclude, inner)
+    }
+
+    fn leave_out(&mut self, inner: &TreePath, reason: &'static str) {
+        let path = self.place(inner).unwrap_or_else(|_| inner.clone());
+        self.report.skipped.push(LeftOut { path, reason });
+    }
+
+    /// Returns where an entry of the mount goes.
+    fn place(&self, inner: &TreePath) -> Result<TreePath> {
+        let place = [self.report.mount_path.as_bytes(), b"/", inner.as_bytes()].concat();
+        TreePath::from_disk(&place)
+    }
+
+    fn failed(&self, errno: rustix::io::Errno) -> Error {
+        let error = Error::system(Operation::Mount, errno);
+        error.with_path_text(&self.mount.host_path.to_string_lossy())
+    }
+}
+
+fn file_type(handle: &OwnedFd) -> rustix::io::Result<FileType> {
+    Ok(FileType::from_raw_mode(rustix::fs::fstat(handle)?.st_mode))
+}
+
+fn patterns(globs: &[String]) -> Result<Vec<PathPattern>> {
+    globs.iter().map(|glob| PathPattern::parse(glob, &Limits::default())).collect()
+}
+
+fn matches(patterns: &[PathPattern], path: &TreePath) -> bool {
+    patterns.iter().any(|pattern| pattern.matches(path))
+}
+
+fn mount_path(mount: &HostMount, opened: &Opened) -> Result<TreePath> {
+    if let Some(path) = &mount.mount_path {
+        return Ok(path.clone());
+    }
+    let last = mount.host_path.file_name().or_else(|| opened.real_path.file_name());
+    match last {
+        Some(name) => TreePath::from_disk(name.as_bytes()),
+        None => {
+            let why = "the host path has no last component; say where it is put with mount_path";
+            Err(refused(mount, ErrorKind::InvalidArgument, why))
+        }
+    }
+}
