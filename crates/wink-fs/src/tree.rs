@@ -181,8 +181,7 @@ pub trait Tree: Send + Sync {
     fn read_link(&self, path: &TreePath) -> Result<Vec<u8>>;
 
     /// Returns the hash of a file's content when it is known without reading the file; only a file has one.
-    fn known_hash(&self, path: &TreePath) -> Option<ContentHash> {
-        let _ = path;
-        None
-    }
+    ///
+    /// There is no default, because a decorator that forgot to forward it would lose it silently.
+    fn known_hash(&self, path: &TreePath) -> Option<ContentHash>;
 }

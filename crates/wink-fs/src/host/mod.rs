@@ -28,6 +28,7 @@ use crate::filesystem::{
     Backend, Filesystem, Properties, Put, PutCondition, PutOptions, Recursion, Removed, Replaced,
     Replacement,
 };
+use crate::hash::ContentHash;
 use crate::host_options::HostOptions;
 use crate::path::{RESERVED_NAME, TreePath};
 use crate::refusal;
@@ -231,6 +232,10 @@ impl Tree for Host {
         }
         Ok(rustix::fs::readlinkat(&fd, "", Vec::new()).map_err(failed)?.into_bytes())
     }
+
+    fn known_hash(&self, _: &TreePath) -> Option<ContentHash> {
+        None
+    }
 }
 
 impl Tree for HostBackend {
@@ -248,6 +253,10 @@ impl Tree for HostBackend {
 
     fn read_link(&self, path: &TreePath) -> Result<Vec<u8>> {
         self.host.read_link(path)
+    }
+
+    fn known_hash(&self, path: &TreePath) -> Option<ContentHash> {
+        self.host.known_hash(path)
     }
 }
 

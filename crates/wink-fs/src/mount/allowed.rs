@@ -13,6 +13,7 @@ use rustix::io::{Errno, Result as SystemResult};
 use super::{HostMount, refused};
 use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::hash::ContentHash;
 use crate::host::{entry, failure};
 use crate::path::TreePath;
 use crate::refusal;
@@ -121,6 +122,10 @@ impl Tree for HeldFile {
 
     fn read_link(&self, path: &TreePath) -> Result<Vec<u8>> {
         Err(refusal::not_a_link(path))
+    }
+
+    fn known_hash(&self, _: &TreePath) -> Option<ContentHash> {
+        None
     }
 }
 

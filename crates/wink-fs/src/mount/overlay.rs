@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::hash::ContentHash;
 use crate::path::{Name, TreePath};
 use crate::refusal;
 use crate::tree::{Entry, Kind, Stat, Tree};
@@ -140,6 +141,11 @@ impl Tree for Overlay {
             None if self.base_shows(path) => self.base.read_link(path),
             None => Err(missing(Operation::Read, path)),
         }
+    }
+
+    fn known_hash(&self, path: &TreePath) -> Option<ContentHash> {
+        let shows = self.added(path).is_none() && self.base_shows(path);
+        shows.then(|| self.base.known_hash(path)).flatten()
     }
 }
 

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use wink_fs::{
-    Backend, Content, Entry, FileMode, Filesystem, MemoryBackend, Properties, Put, PutOptions,
-    ReadAt, Recursion, Removed, Replaced, Replacement, Result, Staged, StagedBody, Staging,
-    StagingSink, Stat, Tree, TreePath,
+    Backend, Content, ContentHash, Entry, FileMode, Filesystem, MemoryBackend, Properties, Put,
+    PutOptions, ReadAt, Recursion, Removed, Replaced, Replacement, Result, Staged, StagedBody,
+    Staging, StagingSink, Stat, Tree, TreePath,
 };
 
 /// The most that one read or write takes: a prime, so that no line or buffer ends with it.
@@ -84,6 +84,10 @@ macro_rules! short_tree {
 
             fn read_link(&self, path: &TreePath) -> Result<Vec<u8>> {
                 self.0.read_link(path)
+            }
+
+            fn known_hash(&self, _: &TreePath) -> Option<ContentHash> {
+                None
             }
         }
     };

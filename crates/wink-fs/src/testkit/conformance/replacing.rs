@@ -6,6 +6,7 @@ use super::support::*;
 use crate::content::{Content, ReadAt};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::{Backend, Filesystem, Replaced};
+use crate::hash::ContentHash;
 use crate::memory::MemoryBackend;
 use crate::path::TreePath;
 use crate::testkit::dump;
@@ -114,6 +115,10 @@ impl Tree for Broken {
 
     fn read_link(&self, path: &TreePath) -> Result<Vec<u8>> {
         self.inner.read_link(path)
+    }
+
+    fn known_hash(&self, _: &TreePath) -> Option<ContentHash> {
+        None
     }
 }
 
