@@ -10,7 +10,7 @@ use crate::tool::Tool;
 use crate::tools;
 
 /// Every tool, in the order it is shown.
-pub static TOOLS: [Tool; 3] = [tools::ls::TOOL, tools::read_file::TOOL, tools::write_file::TOOL];
+pub static TOOLS: &[Tool] = &[tools::ls::TOOL, tools::read_file::TOOL, tools::write_file::TOOL];
 
 /// Finds a tool by its exact name.
 pub fn find(name: &str) -> Option<&'static Tool> {

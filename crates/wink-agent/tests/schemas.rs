@@ -23,7 +23,7 @@ fn the_table_is_as_reviewed() {
 
 #[test]
 fn every_field_has_one_type_and_nothing_a_provider_refuses() {
-    for tool in &TOOLS {
+    for tool in TOOLS {
         let schema = tool.input_schema();
         assert_eq!(schema["type"], "object", "{}", tool.name);
         assert_eq!(schema["additionalProperties"], false, "{}", tool.name);

@@ -169,7 +169,7 @@ fn a_failure_names_a_path_and_the_operation_that_was_asked_for() {
 #[test]
 fn a_failure_of_any_kind_leaves_the_old_tree_or_the_new() {
     for_each_case(|name, fresh, case, good| {
-        for kind in ErrorKind::ALL {
+        for kind in ErrorKind::ALL.iter().copied() {
             for nth in 1..=good.calls {
                 let bad = run(fresh(), case, Fault::fail_nth(nth, kind));
                 let expected = if bad.result.is_ok() { &good.after } else { &bad.before };
