@@ -68,7 +68,7 @@ fn stream(root: &Path, bytes: u64) -> Result<()> {
 
     let content = backend.open(&path)?;
     check_equal(&content.len(), &bytes)?;
-    check_equal(&staged.hash(), &source.finalize().into())?;
+    check_equal(&staged.hash(), &ContentHash::from_bytes(source.finalize().into()))?;
     check_equal(&hash(&content)?, &staged.hash())
 }
 
@@ -92,7 +92,7 @@ fn hash(content: &wink_fs::Content) -> Result<ContentHash> {
         hasher.update(chunk);
         Ok(())
     })?;
-    Ok(hasher.finalize().into())
+    Ok(ContentHash::from_bytes(hasher.finalize().into()))
 }
 
 fn peak_resident_mb() -> Result<f64> {

@@ -138,7 +138,7 @@ impl Content {
             hasher.update(chunk);
             Ok(())
         })?;
-        Ok(hasher.finalize().into())
+        Ok(ContentHash::from_bytes(hasher.finalize().into()))
     }
 
     /// Calls `visit` with all bytes in order, a bounded part at a time.

@@ -13,6 +13,7 @@ use crate::error::{Error, ErrorKind, Operation};
 /// let hash = ContentHash::of(b"hello");
 /// assert_eq!(hash.to_string().parse::<ContentHash>()?, hash);
 /// assert!(hash.to_string().starts_with("ea8f163d"));
+/// assert_eq!(ContentHash::from_bytes(*hash.as_bytes()), hash);
 /// # Ok::<(), wink_fs::Error>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -21,7 +22,12 @@ pub struct ContentHash([u8; 32]);
 impl ContentHash {
     /// Hashes bytes that are in memory.
     pub fn of(bytes: &[u8]) -> Self {
-        blake3::hash(bytes).into()
+        Self(blake3::hash(bytes).into())
+    }
+
+    /// Takes the 32 bytes of a hash that was computed before.
+    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
     }
 
     /// Returns the 32 bytes of the hash.
@@ -30,17 +36,11 @@ impl ContentHash {
     }
 }
 
-impl From<blake3::Hash> for ContentHash {
-    fn from(hash: blake3::Hash) -> Self {
-        Self(hash.into())
-    }
-}
-
 impl FromStr for ContentHash {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        blake3::Hash::from_hex(text).map(Self::from).map_err(|_| {
+        blake3::Hash::from_hex(text).map(|hash| Self(hash.into())).map_err(|_| {
             Error::new(Operation::Resolve, ErrorKind::InvalidArgument)
                 .with_detail("a content hash is 64 hexadecimal digits, as read and stat return it")
         })

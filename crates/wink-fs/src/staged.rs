@@ -71,7 +71,7 @@ impl Staging {
 
     /// Returns the hash of all bytes written so far.
     pub fn hash_so_far(&self) -> ContentHash {
-        self.hasher.finalize().into()
+        ContentHash::from_bytes(self.hasher.finalize().into())
     }
 
     /// Ends the writing; the result can be put in place.
