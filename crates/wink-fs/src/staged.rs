@@ -64,8 +64,9 @@ impl Staging {
 
     /// Carries over existing content, which does not count as written by the caller.
     pub fn carry_over(&mut self, content: &Content) -> io::Result<()> {
+        let before = self.len;
         content.for_each_chunk(|chunk| self.write_all(chunk))?;
-        self.carried = self.len;
+        self.carried += self.len - before;
         Ok(())
     }
 

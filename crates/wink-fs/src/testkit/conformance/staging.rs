@@ -58,12 +58,15 @@ pub(super) fn several_writers_can_stage_at_once(fs: &mut dyn Backend) {
 pub(super) fn content_carried_over_does_not_count_as_supplied(fs: &mut dyn Backend) {
     make(fs, "f", "before");
     let mut staging = fs.stage().unwrap();
-    staging.carry_over(&fs.open(&at("f")).unwrap()).unwrap();
-    staging.write_all(b" and after").unwrap();
+    let old = fs.open(&at("f")).unwrap();
+    staging.write_all(b"new, ").unwrap();
+    staging.carry_over(&old).unwrap();
+    staging.write_all(b" and ").unwrap();
+    staging.carry_over(&old).unwrap();
     let mut staged = staging.finish().unwrap();
-    assert_eq!((staged.len(), staged.bytes_supplied()), (16, 10));
+    assert_eq!((staged.len(), staged.bytes_supplied()), (22, 10));
     fs.put(&at("f"), &mut staged, &PutOptions::default()).unwrap();
-    assert_eq!(&bytes(fs, "f")[..], b"before and after");
+    assert_eq!(&bytes(fs, "f")[..], b"new, before and before");
 }
 
 pub(super) fn a_writer_that_wrote_nothing_makes_an_empty_file(fs: &mut dyn Backend) {
