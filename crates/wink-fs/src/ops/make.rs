@@ -1,6 +1,6 @@
 //! Directories made on the way, and entries moved.
 
-use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::error::{ErrorKind, Operation, Result};
 use crate::filesystem::{Filesystem, Recursion, Replacement};
 use crate::path::TreePath;
 
@@ -122,15 +122,13 @@ pub fn rename(
         Err(error) if error.kind() == ErrorKind::NotFound && options.create_parents => {}
         result => return result,
     }
+    // It is not known yet which of the two is missing.
     fs.stat(from).map_err(|error| error.during(Operation::Rename))?;
-    with_parents(fs, to, true, |fs| fs.rename(from, to, options.replacement))
+    after_making_parents(fs, to, |fs| fs.rename(from, to, options.replacement))
         .map_err(|error| error.during(Operation::Rename))
 }
 
 /// Does something that needs the parents of `path`, making them where they are missing.
-///
-/// Where it fails all the same, the parents it made are taken away again; one that cannot be taken away,
-/// because the backend fails once more, stays.
 pub(super) fn with_parents<T>(
     fs: &mut dyn Filesystem,
     path: &TreePath,
@@ -141,6 +139,18 @@ pub(super) fn with_parents<T>(
         Err(error) if make && error.kind() == ErrorKind::NotFound => {}
         result => return result,
     }
+    after_making_parents(fs, path, action)
+}
+
+/// Makes the missing parents of `path` and then does something that needs them.
+///
+/// Where it fails, the parents it made are taken away again; one that cannot be taken away, because the
+/// backend fails once more, stays.
+fn after_making_parents<T>(
+    fs: &mut dyn Filesystem,
+    path: &TreePath,
+    action: impl FnOnce(&mut dyn Filesystem) -> Result<T>,
+) -> Result<T> {
     let mut made = Vec::new();
     make_parents(fs, path, &mut made).and_then(|()| action(fs)).inspect_err(|_| unmake(fs, &made))
 }
@@ -150,18 +160,10 @@ fn make_parents(fs: &mut dyn Filesystem, path: &TreePath, made: &mut Vec<TreePat
         match fs.create_dir(&parent) {
             Ok(()) => made.push(parent),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(for_child(error, path)),
+            Err(error) => return Err(error),
         }
     }
     Ok(())
-}
-
-/// Names the path the caller gave, not the parent that stood in the way.
-fn for_child(error: Error, path: &TreePath) -> Error {
-    match error.kind() {
-        ErrorKind::NotADirectory | ErrorKind::TooLarge => error.with_path(path),
-        _ => error,
-    }
 }
 
 fn unmake(fs: &mut dyn Filesystem, made: &[TreePath]) {

@@ -74,9 +74,7 @@ impl ReadOptions {
         self.encoding = encoding.into();
         self
     }
-}
 
-impl ReadOptions {
     /// Sets whether the hash of the whole file is wanted.
     #[must_use]
     pub fn hash(mut self, hash: bool) -> Self {

@@ -181,23 +181,18 @@ fn write_content(
     content: Bytes,
     options: &WriteOptions,
 ) -> Result<Written> {
-    match (options.mode, options.expected) {
-        (WriteMode::Append, _) => append(fs, path, &content, options),
-        (WriteMode::Overwrite, None) => {
-            put(fs, path, Staged::from_bytes(content), PutCondition::AbsentOrFile, options)
-        }
-        (WriteMode::Overwrite, Some(hash)) => {
-            put(fs, path, Staged::from_bytes(content), PutCondition::Unchanged(hash), options)
-        }
-        (WriteMode::Create, None) => {
-            put(fs, path, Staged::from_bytes(content), PutCondition::Absent, options)
-        }
+    let condition = match (options.mode, options.expected) {
+        (WriteMode::Append, _) => return append(fs, path, &content, options),
+        (WriteMode::Overwrite, None) => PutCondition::AbsentOrFile,
+        (WriteMode::Overwrite, Some(hash)) => PutCondition::Unchanged(hash),
+        (WriteMode::Create, None) => PutCondition::Absent,
         (WriteMode::Create, Some(_)) => {
-            Err(Error::new(Operation::Write, ErrorKind::InvalidArgument)
+            return Err(Error::new(Operation::Write, ErrorKind::InvalidArgument)
                 .with_path(path)
-                .with_detail("a file that is to be created has no expected hash; leave it out"))
+                .with_detail("a file that is to be created has no expected hash; leave it out"));
         }
-    }
+    };
+    put(fs, path, Staged::from_bytes(content), condition, options)
 }
 
 fn put(
