@@ -49,11 +49,11 @@ impl State {
 
     /// Finds what is at the place of an entry that is to be made, whose parent must be there.
     pub(super) fn find_place(&self, operation: Operation, path: &TreePath) -> Result<Option<Node>> {
-        let Some((parent, name)) = path.split() else {
+        let mut parents = path.segments();
+        let Some(name) = parents.next_back() else {
             return Ok(Some(Node::Directory(self.root.clone())));
         };
-        let parent = parent.split(|b| *b == b'/').filter(|s| !s.is_empty());
-        match self.walk(parent) {
+        match self.walk(parents) {
             Ok(Node::Directory(directory)) => Ok(directory.children.get(name).cloned()),
             Ok(Node::File(_)) | Err(Obstacle::File) => {
                 Err(Error::new(operation, ErrorKind::NotADirectory).with_path(path))
@@ -78,27 +78,22 @@ impl State {
         Ok(Node::Directory(directory.clone()))
     }
 
-    /// Sets or takes away the entry at a path whose parent is there, and returns what was there.
-    pub(super) fn set(
-        &mut self,
-        path: &TreePath,
-        node: Option<Node>,
-        now: SystemTime,
-    ) -> Option<Node> {
-        let name = path.name()?;
-        let directory = self.parent_mut(path)?;
+    /// Sets or takes away the entry at a path whose parent is there; the root stays.
+    pub(super) fn set(&mut self, path: &TreePath, node: Option<Node>, now: SystemTime) {
+        let Some((name, directory)) = path.name().zip(self.parent_mut(path)) else { return };
         directory.times.modified = now;
         match node {
             Some(node) => directory.children.insert(name, node),
             None => directory.children.remove(&name),
-        }
+        };
     }
 
     /// Returns the directory that holds a path, copying only what a captured state still shares.
     fn parent_mut(&mut self, path: &TreePath) -> Option<&mut Directory> {
         let mut directory = Arc::make_mut(&mut self.root);
-        let depth = path.depth();
-        for segment in path.segments().take(depth.saturating_sub(1)) {
+        let mut parents = path.segments();
+        parents.next_back();
+        for segment in parents {
             match directory.children.get_mut(segment)? {
                 Node::Directory(next) => directory = Arc::make_mut(next),
                 Node::File(_) | Node::Link(_) => return None,
