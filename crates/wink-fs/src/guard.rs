@@ -98,11 +98,7 @@ fn longest_segment(path: &TreePath) -> usize {
 impl Layer for Guard {
     fn before(&self, tree: &dyn Tree, call: &Call<'_>) -> Result<()> {
         if self.read_only && call.is_change() {
-            let error = Error::new(call.operation(), ErrorKind::ReadOnly);
-            return Err(match call.path() {
-                Some(path) => error.with_path(path),
-                None => error,
-            });
+            return Err(call.refused(ErrorKind::ReadOnly));
         }
         match call.created_path() {
             Some(path) => self.check_created(tree, path, call.operation()),

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::content::Content;
-use crate::error::{Operation, Result};
+use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::{
     Backend, Filesystem, Properties, Put, PutOptions, Recursion, Removed, Replaced, Replacement,
 };
@@ -92,6 +92,15 @@ impl<'a> Call<'a> {
         }
     }
 
+    /// Makes the error of a layer that refuses the call: it names the operation and the path.
+    pub fn refused(&self, kind: ErrorKind) -> Error {
+        let error = Error::new(self.operation(), kind);
+        match self.path() {
+            Some(path) => error.with_path(path),
+            None => error,
+        }
+    }
+
     /// Returns the path at which the call makes an entry, if it does.
     pub fn created_path(&self) -> Option<&'a TreePath> {
         match self {
@@ -107,7 +116,7 @@ impl<'a> Call<'a> {
 /// Looks at the calls that pass through a [`Layered`] backend.
 ///
 /// ```
-/// use wink_fs::{Call, Error, ErrorKind, Layer, Layered, MemoryBackend, Result, Tree, TreePath};
+/// use wink_fs::{Call, ErrorKind, Layer, Layered, MemoryBackend, Result, Tree, TreePath};
 ///
 /// /// Lets nobody list anything.
 /// struct NoListing;
@@ -115,9 +124,7 @@ impl<'a> Call<'a> {
 /// impl Layer for NoListing {
 ///     fn before(&self, _: &dyn Tree, call: &Call<'_>) -> Result<()> {
 ///         match call {
-///             Call::List { path } => {
-///                 Err(Error::new(call.operation(), ErrorKind::PermissionDenied).with_path(path))
-///             }
+///             Call::List { .. } => Err(call.refused(ErrorKind::PermissionDenied)),
 ///             _ => Ok(()),
 ///         }
 ///     }

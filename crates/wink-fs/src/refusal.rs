@@ -70,11 +70,19 @@ pub(crate) fn no_parent(operation: Operation, path: &TreePath) -> Error {
         .with_detail("its parent directory is not there; make that first")
 }
 
-/// Says that a directory cannot go into itself.
-pub(crate) fn into_itself(operation: Operation, from: &TreePath) -> Error {
-    Error::new(operation, ErrorKind::InvalidArgument)
+/// Refuses to let a directory go into itself.
+pub(crate) fn check_not_into_itself(
+    operation: Operation,
+    kind: Kind,
+    from: &TreePath,
+    to: &TreePath,
+) -> Result<()> {
+    if kind != Kind::Directory || from == to || !to.starts_with(from) {
+        return Ok(());
+    }
+    Err(Error::new(operation, ErrorKind::InvalidArgument)
         .with_path(from)
-        .with_detail("a directory cannot go into itself; choose a place outside it")
+        .with_detail("a directory cannot go into itself; choose a place outside it"))
 }
 
 /// Says that only a link has a target.

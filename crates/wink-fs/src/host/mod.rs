@@ -332,9 +332,7 @@ impl Filesystem for HostBackend {
         refusal::check_not_root(Operation::Rename, to)?;
         let source = self.host.existing(Operation::Rename, from)?;
         let moved = relocate::look_at_source(&source, from)?;
-        if moved.kind == Kind::Directory && from != to && to.starts_with(from) {
-            return Err(refusal::into_itself(Operation::Rename, from));
-        }
+        refusal::check_not_into_itself(Operation::Rename, moved.kind, from, to)?;
         let target = self.host.place(Operation::Rename, to)?;
         relocate::relocate(&source, &moved, &target, to, replacement)
     }

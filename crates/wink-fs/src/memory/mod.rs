@@ -24,7 +24,7 @@ use crate::hash::ContentHash;
 use crate::path::TreePath;
 use crate::refusal;
 use crate::staged::{Staged, StagedBody, Staging, StagingSink};
-use crate::tree::{Entry, FileMode, Kind, Stat, Tree};
+use crate::tree::{Entry, FileMode, Stat, Tree};
 
 /// Keeps files in memory, as immutable nodes that captured states share.
 ///
@@ -199,9 +199,7 @@ impl Filesystem for MemoryBackend {
         let now = self.clock.now();
         self.change(|state| {
             let node = state.find(Operation::Rename, from)?;
-            if node.kind() == Kind::Directory && from != to && to.starts_with(from) {
-                return Err(refusal::into_itself(Operation::Rename, from));
-            }
+            refusal::check_not_into_itself(Operation::Rename, node.kind(), from, to)?;
             let place = state.find_place(Operation::Rename, to)?;
             check_replacement(&node, place.as_ref(), from, to, replacement)?;
             state.set(from, None, now);

@@ -59,9 +59,7 @@ struct Step {
 /// Lists everything to be copied, parents first, before anything is made.
 fn plan(tree: &dyn Tree, from: &TreePath, to: &TreePath) -> Result<Vec<Step>> {
     let stat = look_at(tree, from)?;
-    if stat.kind == Kind::Directory && from != to && to.starts_with(from) {
-        return Err(refusal::into_itself(Operation::Copy, from));
-    }
+    refusal::check_not_into_itself(Operation::Copy, stat.kind, from, to)?;
     let mut steps = vec![Step { from: from.clone(), to: to.clone(), stat }];
     let mut done = 0;
     while let Some(Step { from, to, stat }) = steps.get(done) {

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::layer::{Call, Layer};
 use crate::tree::Tree;
 
@@ -94,11 +94,9 @@ impl State {
 
 impl Layer for Fault {
     fn before(&self, _: &dyn Tree, call: &Call<'_>) -> Result<()> {
-        let Some(kind) = self.state().count() else { return Ok(()) };
-        let error = Error::new(call.operation(), kind);
-        Err(match call.path() {
-            Some(path) => error.with_path(path),
-            None => error,
-        })
+        match self.state().count() {
+            Some(kind) => Err(call.refused(kind)),
+            None => Ok(()),
+        }
     }
 }
