@@ -28,7 +28,6 @@ use anyhow::Result;
 use clap::Parser;
 
 use args::{Args, Mode};
-use wink_fs::HostBackend;
 
 fn main() -> ExitCode {
     match start(Args::parse()) {

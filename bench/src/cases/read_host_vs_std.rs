@@ -6,9 +6,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
-use wink_fs::{Tree, TreePath};
+use wink_fs::{HostBackend, Tree, TreePath};
 
-use crate::HostBackend;
 use crate::case::{Case, Outcome, Peer};
 use crate::context::{Context, SEED};
 use crate::digest::files_below;

@@ -5,9 +5,8 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context as _, Result};
-use wink_fs::{Limits, PageLimit, ReadOptions, TextPage, TreePath, ops};
+use wink_fs::{HostBackend, Limits, PageLimit, ReadOptions, TextPage, TreePath, ops};
 
-use crate::HostBackend;
 use crate::case::{Case, Outcome, Peer};
 use crate::context::{Context, SEED, output_of};
 use crate::measure::{Measured, check_equal, side_by_side, timed_ms};

@@ -6,9 +6,8 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use serde_json::Value;
-use wink_fs::{ContentHash, Filesystem, PutOptions, Tree, TreePath};
+use wink_fs::{ContentHash, Filesystem, HostBackend, PutOptions, Tree, TreePath};
 
-use crate::HostBackend;
 use crate::case::{Case, Outcome, Peer};
 use crate::context::{Context, SEED};
 use crate::measure::{Measured, alone, check_equal};

@@ -4,9 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use wink_fs::{Filesystem, WriteOptions, ops};
+use wink_fs::{Filesystem, HostBackend, WriteOptions, ops};
 
-use crate::HostBackend;
 use crate::case::{Case, Outcome, Peer};
 use crate::context::Context;
 use crate::digest::{self, Digest};

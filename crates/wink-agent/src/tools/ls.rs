@@ -63,13 +63,8 @@ fn counted(entries: &[Listed]) -> String {
 }
 
 fn line(entry: &Listed) -> String {
-    let size = file_size(entry).map_or("-".to_owned(), |size| size.to_string());
+    let size = entry.size_bytes.map_or("-".to_owned(), |size| size.to_string());
     format!("{:<9} {size:>10} {}\n", entry.kind.to_string(), entry.name)
-}
-
-/// Returns the size where it says something: a directory has none of its own.
-fn file_size(entry: &Listed) -> Option<u64> {
-    entry.size_bytes.filter(|_| entry.kind == Kind::File)
 }
 
 fn value(path: &TreePath, entries: &[Listed]) -> Value {
@@ -78,5 +73,5 @@ fn value(path: &TreePath, entries: &[Listed]) -> Value {
 }
 
 fn entry_value(entry: &Listed) -> Value {
-    json!({"name": entry.name, "kind": entry.kind.to_string(), "size_bytes": file_size(entry)})
+    json!({"name": entry.name, "kind": entry.kind.to_string(), "size_bytes": entry.size_bytes})
 }
