@@ -41,8 +41,9 @@ impl FromStr for ContentHash {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         blake3::Hash::from_hex(text).map(|hash| Self(hash.into())).map_err(|_| {
-            Error::new(Operation::Resolve, ErrorKind::InvalidArgument)
-                .with_detail("a content hash is 64 hexadecimal digits, as read and stat return it")
+            Error::new(Operation::Resolve, ErrorKind::InvalidArgument).with_detail(
+                "a content hash is 64 hexadecimal digits; give one that a read or a write returned",
+            )
         })
     }
 }

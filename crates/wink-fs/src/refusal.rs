@@ -55,9 +55,11 @@ pub(crate) fn check_replaceable(moved: Kind, there: Kind, to: &TreePath) -> Resu
 /// Refuses a link's target that no link on disk could have.
 pub(crate) fn check_target(path: &TreePath, target: &[u8]) -> Result<()> {
     let why = match target {
-        [] => "a link's target cannot be empty",
-        _ if target.contains(&0) => "a link's target cannot contain a NUL byte",
-        _ if target.len() > MAX_TARGET_BYTES => "a link's target has at most 4095 bytes",
+        [] => "a link's target cannot be empty; give one",
+        _ if target.contains(&0) => "a link's target cannot contain a NUL byte; leave it out",
+        _ if target.len() > MAX_TARGET_BYTES => {
+            "a link's target has at most 4095 bytes; give a shorter one"
+        }
         _ => return Ok(()),
     };
     Err(Error::new(Operation::Symlink, ErrorKind::InvalidArgument).with_path(path).with_detail(why))
@@ -89,7 +91,7 @@ pub(crate) fn check_not_into_itself(
 pub(crate) fn not_a_link(path: &TreePath) -> Error {
     Error::new(Operation::Read, ErrorKind::InvalidArgument)
         .with_path(path)
-        .with_detail("it is not a symbolic link")
+        .with_detail("it is not a symbolic link and has no target; read or list it")
 }
 
 /// Says that the file is not the one the caller knew.

@@ -28,6 +28,6 @@ pub(super) fn classify(error: &io::Error) -> (ErrorKind, Option<&'static str>) {
 
 const QUOTA: &str = "the disk quota is used up; free some space and try again";
 
-/// Both are the same answer of the kernel.
-const OTHER_MOUNT: &str =
-    "another file system is mounted there, or it was moved out of the workspace meanwhile";
+/// The kernel answers both in the same way.
+const OTHER_MOUNT: &str = "another file system is mounted there, or it was moved out of the workspace \
+                           meanwhile; use another path";

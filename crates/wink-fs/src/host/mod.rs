@@ -124,7 +124,9 @@ fn cannot_open(errno: Errno) -> Error {
     let why = match error.kind() {
         ErrorKind::NotFound => "the workspace's root directory is not there; make it first",
         ErrorKind::NotADirectory => "the workspace's root is not a directory; name one",
-        ErrorKind::PermissionDenied => "the workspace's root directory may not be opened",
+        ErrorKind::PermissionDenied => {
+            "the workspace's root directory may not be opened; name one that may"
+        }
         _ => "the workspace's root directory cannot be opened",
     };
     error.with_detail(why)

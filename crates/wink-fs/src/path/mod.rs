@@ -18,9 +18,11 @@ use crate::error::{Error, ErrorKind, Operation, Result};
 /// The longest path the contract allows, in bytes.
 pub const MAX_PATH_BYTES: usize = 4096;
 
+const TOO_LONG: &str = "a path has at most 4096 bytes; choose a shorter one";
+
 /// The entry of a root that belongs to the host backend and is no part of any workspace.
 ///
-/// A path below it is an InvalidPath on every backend, and no listing shows it.
+/// Its path, and every path below it, is an InvalidPath on every backend, and no listing shows it.
 pub const RESERVED_NAME: &str = ".wink-staging";
 
 /// Holds the path of one entry of a workspace, relative to its root.
@@ -115,7 +117,7 @@ impl TreePath {
 
     fn from_checked_segments(bytes: Vec<u8>) -> Result<Self, &'static str> {
         if bytes.len() > MAX_PATH_BYTES {
-            return Err("a path has at most 4096 bytes");
+            return Err(TOO_LONG);
         }
         let path = Self(bytes.into());
         if path.segments().next() == Some(RESERVED_NAME.as_bytes()) {

@@ -51,11 +51,13 @@ impl Name {
 /// Says what is wrong with the bytes of a name.
 pub(crate) fn check(name: &[u8]) -> Result<(), &'static str> {
     match name {
-        b"" => Err("a name cannot be empty"),
-        b"." | b".." => Err("`.` and `..` are not names"),
-        _ if name.len() > MAX_NAME_BYTES => Err("a name has at most 255 bytes"),
-        _ if name.contains(&0) => Err("a name cannot contain a NUL byte"),
-        _ if name.contains(&b'/') => Err("a name cannot contain `/`"),
+        b"" => Err("a name cannot be empty; give one"),
+        b"." | b".." => Err("`.` and `..` are not names; give another one"),
+        _ if name.len() > MAX_NAME_BYTES => {
+            Err("a name has at most 255 bytes; choose a shorter one")
+        }
+        _ if name.contains(&0) => Err("a name cannot contain a NUL byte; leave it out"),
+        _ if name.contains(&b'/') => Err("a name cannot contain `/`; give one segment of the path"),
         _ => Ok(()),
     }
 }

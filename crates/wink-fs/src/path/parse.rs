@@ -1,7 +1,7 @@
 //! From text to a [`TreePath`]: the one place where a caller's path is read.
 
 use super::escape;
-use super::{MAX_PATH_BYTES, MountPoint, TreePath, name};
+use super::{MAX_PATH_BYTES, MountPoint, TOO_LONG, TreePath, name};
 use crate::error::{Error, ErrorKind, Operation, Result};
 
 /// An escape makes four characters of one byte, so a longer text cannot be a valid path.
@@ -27,11 +27,11 @@ impl<'a> Iterator for Segments<'a> {
 
 fn check_text(text: &str) -> Result<(), String> {
     if text.len() > MAX_TEXT_BYTES {
-        return Err(format!("a path has at most {MAX_PATH_BYTES} bytes"));
+        return Err(TOO_LONG.into());
     }
     match text.chars().find(|c| escape::needs_escape(*c)) {
         None => Ok(()),
-        Some('\0') => Err("a path cannot contain a NUL character".into()),
+        Some('\0') => Err("a path cannot contain a NUL character; leave it out".into()),
         Some(c) => Err(format!(
             "a path cannot contain the control character U+{:04X}; a file that has it in its \
              name is written with the escape that listings show",
