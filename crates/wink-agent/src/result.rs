@@ -3,7 +3,7 @@
 use serde_json::Value;
 use wink_fs::ErrorKind;
 
-/// The answer to one tool call.
+/// Holds the answer to one tool call.
 #[derive(Clone, Debug)]
 pub struct ToolResult {
     /// The kind of failure, or nothing when the call succeeded.

@@ -8,7 +8,7 @@ use wink_fs::Workspace;
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
 
-/// What a tool may do to the workspace.
+/// Says what a tool may do to the workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// The tool only looks.
@@ -19,7 +19,7 @@ pub enum Effect {
     Executes,
 }
 
-/// One tool: its declaration and the function behind it.
+/// Holds the declaration of one tool and the function behind it.
 pub struct Tool {
     /// The name a model calls it by.
     pub name: &'static str,

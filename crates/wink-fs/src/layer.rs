@@ -13,7 +13,7 @@ use crate::path::TreePath;
 use crate::staged::{Staged, Staging};
 use crate::tree::{Entry, FileMode, Stat, Tree};
 
-/// One call on its way to a backend.
+/// Describes one call on its way to a backend.
 ///
 /// ```
 /// use wink_fs::{Call, TreePath};

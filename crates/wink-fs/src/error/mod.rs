@@ -41,7 +41,7 @@ pub enum Operation {
     Mkdir,
     /// Making a link.
     Symlink,
-    /// Changing what is known of an entry.
+    /// Changing what is kept of a file's permissions.
     SetMode,
     /// Moving an entry.
     Rename,

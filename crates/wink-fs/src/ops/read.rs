@@ -23,7 +23,7 @@ pub enum PageLimit {
     /// What the workspace's [limits](Limits) say.
     #[default]
     Usual,
-    /// At most so many lines (and the usual bytes), or exactly so many bytes.
+    /// At most so many lines (and the usual bytes), or at most so many bytes.
     Count(u64),
     /// Everything from the offset on, whatever its size.
     All,

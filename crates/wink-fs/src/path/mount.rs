@@ -27,7 +27,7 @@ use crate::error::Result;
 pub struct MountPoint(TreePath);
 
 impl MountPoint {
-    /// Parses an absolute path; `/` itself is allowed and takes nothing off.
+    /// Parses an absolute path, its leading `/` given or not; `/` itself takes nothing off.
     pub fn parse(text: &str) -> Result<Self> {
         Ok(Self(parse::resolve(text, None)?))
     }
