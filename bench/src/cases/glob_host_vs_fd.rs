@@ -5,9 +5,8 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result};
 use wink_fs::search::{self, GlobOptions};
-use wink_fs::{Limits, TreePath};
+use wink_fs::{HostBackend, Limits, TreePath};
 
-use crate::HostBackend;
 use crate::case::{Case, Outcome, Peer};
 use crate::context::{Context, output_of};
 use crate::measure::{Measured, side_by_side, timed_ms};

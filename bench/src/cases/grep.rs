@@ -5,9 +5,8 @@ use std::process::{Command, Stdio};
 
 use anyhow::Result;
 use wink_fs::search::{self, GrepOptions, GrepResult};
-use wink_fs::{Limits, MemoryBackend, Tree, TreePath};
+use wink_fs::{HostBackend, Limits, MemoryBackend, Tree, TreePath};
 
-use crate::HostBackend;
 use crate::case::{Case, Outcome, Peer};
 use crate::context::{Context, output_of};
 use crate::load;

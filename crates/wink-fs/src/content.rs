@@ -146,7 +146,7 @@ impl Content {
         if let Repr::Shared(bytes) = &self.repr {
             return visit(bytes);
         }
-        let mut buffer = vec![0; CHUNK.min(self.len() as usize + 1)];
+        let mut buffer = vec![0; CHUNK.min((self.len() as usize).saturating_add(1))];
         let mut offset = 0;
         loop {
             match self.read_at(&mut buffer, offset)? {

@@ -5,7 +5,7 @@ use crate::filesystem::Properties;
 use crate::layer::{Call, Layer};
 use crate::limits::Limits;
 use crate::path::{MountPoint, TreePath};
-use crate::tree::Tree;
+use crate::tree::{Kind, Tree};
 
 /// Keeps what an agent creates within [`Limits`], or refuses every change.
 ///
@@ -55,6 +55,24 @@ impl Guard {
         self
     }
 
+    /// Refuses to move a directory to where what is below it would pass a limit.
+    fn check_moved(&self, tree: &dyn Tree, from: &TreePath, to: &TreePath) -> Result<()> {
+        let mut directories = vec![from.clone()];
+        while let Some(directory) = directories.pop() {
+            for entry in tree.list(&directory).unwrap_or_default() {
+                let path = directory.join(&entry.name)?;
+                let moved = path.rebase(from, to).transpose()?.unwrap_or_else(|| path.clone());
+                if let Some((kind, why)) = self.excess(&moved) {
+                    return Err(Error::new(Operation::Rename, kind).with_path(to).with_detail(why));
+                }
+                if entry.kind == Kind::Directory {
+                    directories.push(path);
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn check_created(&self, tree: &dyn Tree, path: &TreePath, operation: Operation) -> Result<()> {
         match self.excess(path) {
             // What exists already, whoever made it, may be changed.
@@ -67,7 +85,7 @@ impl Guard {
 
     /// Says which limit a path passes.
     fn excess(&self, path: &TreePath) -> Option<(ErrorKind, String)> {
-        let Limits { max_depth, max_segment, ascii_only, .. } = self.limits;
+        let Limits { max_depth, max_segment, ascii_only, plain_names, .. } = self.limits;
         let (depth, longest) = (path.depth(), longest_segment(path));
         if let Some(max) = max_depth.filter(|max| depth > *max) {
             let why = format!(
@@ -82,6 +100,11 @@ impl Guard {
                  (limit max_segment); choose a shorter name"
             );
             return Some((ErrorKind::TooLarge, why));
+        }
+        if plain_names && path.is_escaped() {
+            let why = "a new name cannot have characters that must be escaped \
+                       (limit plain_names); choose a plain one";
+            return Some((ErrorKind::InvalidPath, why.into()));
         }
         (ascii_only && !path.as_bytes().is_ascii()).then(|| {
             let why = "only ASCII is allowed in new paths (limit ascii_only); choose another name";
@@ -99,6 +122,9 @@ impl Layer for Guard {
     fn before(&self, tree: &dyn Tree, call: &Call<'_>) -> Result<()> {
         if self.read_only && call.is_change() {
             return Err(call.refused(ErrorKind::ReadOnly));
+        }
+        if let Call::Rename { from, to, .. } = call {
+            self.check_moved(tree, from, to)?;
         }
         match call.created_path() {
             Some(path) => self.check_created(tree, path, call.operation()),

@@ -24,6 +24,8 @@ pub struct Limits {
     pub max_segment: Option<usize>,
     /// Whether only ASCII may be used in a path that is created.
     pub ascii_only: bool,
+    /// Whether a path that is created may have only names that are plain text, without an escape.
+    pub plain_names: bool,
     /// Lines of a page of text, when the caller does not say.
     pub page_lines: u64,
     /// Bytes of a page, of text or binary, when the caller does not say.
@@ -41,7 +43,8 @@ pub struct Limits {
 impl Limits {
     /// Bounds nothing that is created; what an embedding program's own writes go by.
     pub fn unlimited() -> Self {
-        Self { max_content: None, max_depth: None, max_segment: None, ..Self::default() }
+        let (max_content, max_depth, max_segment, plain_names) = (None, None, None, false);
+        Self { max_content, max_depth, max_segment, plain_names, ..Self::default() }
     }
 }
 
@@ -52,6 +55,7 @@ impl Default for Limits {
             max_depth: Some(16),
             max_segment: Some(80),
             ascii_only: false,
+            plain_names: true,
             page_lines: 2_000,
             max_read_bytes: 256 * 1024,
             max_grep_matches: 1_000,

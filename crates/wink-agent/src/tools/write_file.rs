@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use wink_fs::ops::{self, WriteMode, WriteOptions, Written};
-use wink_fs::{ContentHash, Error, ErrorKind, Filesystem, Kind, Operation, TreePath, Workspace};
+use wink_fs::{ContentHash, Error, ErrorKind, Filesystem, Operation, TreePath, Workspace};
 
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
@@ -68,34 +68,36 @@ fn write(
     params: &Params,
     expected: Option<ContentHash>,
 ) -> wink_fs::Result<Written> {
-    if params.mode == Mode::Overwrite && expected.is_none() {
-        refuse_unread(fs, path)?;
-    }
-    ops::write(fs, path, &params.content, &options(params.mode, expected))
-}
-
-/// Refuses to replace a file that the caller has not shown to have read.
-fn refuse_unread(fs: &dyn Filesystem, path: &TreePath) -> wink_fs::Result<()> {
-    match fs.stat(path) {
-        Ok(stat) if stat.kind == Kind::File => {
-            Err(Error::new(Operation::Write, ErrorKind::Conflict)
-                .with_path(path)
-                .with_current_hash(ops::content_hash(fs, path)?))
-        }
-        // Whatever else stands there, the write itself finds and names it.
-        _ => Ok(()),
+    match ops::write(fs, path, &params.content, &options(params.mode, expected)) {
+        Err(error) if params.mode == Mode::Overwrite => Err(unread(fs, path, error)),
+        result => result,
     }
 }
 
+/// Turns the refusal to replace a file that the caller has not shown to have read into a conflict.
+fn unread(fs: &dyn Filesystem, path: &TreePath, error: Error) -> Error {
+    let hash = match error.kind() {
+        ErrorKind::AlreadyExists => ops::content_hash(fs, path),
+        _ => return error,
+    };
+    match hash {
+        Ok(hash) => Error::new(Operation::Write, ErrorKind::Conflict)
+            .with_path(path)
+            .with_current_hash(hash),
+        // Something that is no file stands there, and that is the better answer.
+        Err(other) => other.during(Operation::Write),
+    }
+}
+
+/// Without a hash, overwriting makes a new file: the check and the write are one step.
 fn options(mode: Mode, expected: Option<ContentHash>) -> WriteOptions {
-    let options = WriteOptions::default().mode(match mode {
-        Mode::Create => WriteMode::Create,
-        Mode::Overwrite => WriteMode::Overwrite,
-        Mode::Append => WriteMode::Append,
-    });
-    match expected {
-        Some(hash) => options.expected(hash),
-        None => options,
+    let options = WriteOptions::default();
+    match (mode, expected) {
+        (Mode::Create | Mode::Overwrite, None) => options.mode(WriteMode::Create),
+        (Mode::Create, Some(hash)) => options.mode(WriteMode::Create).expected(hash),
+        (Mode::Overwrite, Some(hash)) => options.expected(hash),
+        (Mode::Append, None) => options.mode(WriteMode::Append),
+        (Mode::Append, Some(hash)) => options.mode(WriteMode::Append).expected(hash),
     }
 }
 

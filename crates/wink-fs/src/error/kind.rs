@@ -170,9 +170,12 @@ impl ErrorKind {
                 503,
                 "the workspace's backend is gone; open the workspace again",
             ),
-            Self::NoSpace => {
-                row("no_space", 16, 507, "there is no space left; free some and try again")
-            }
+            Self::NoSpace => row(
+                "no_space",
+                16,
+                507,
+                "there is no space, or no inode, left; free some and try again",
+            ),
             Self::Deadline => row(
                 "deadline",
                 16,

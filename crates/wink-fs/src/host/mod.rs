@@ -6,7 +6,7 @@ mod place;
 mod purge;
 mod relocate;
 mod replace;
-mod root;
+pub(crate) mod root;
 mod staging;
 
 use std::fmt;
@@ -20,7 +20,7 @@ use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::{Errno, Result as SystemResult};
 use tempfile::TempDir;
 
-use self::root::{Place, Resolver, Root};
+use self::root::{Resolver, Root, Slot};
 use self::staging::{Area, Temporary, TemporaryWriter};
 use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation, Result};
@@ -30,7 +30,7 @@ use crate::filesystem::{
 };
 use crate::hash::ContentHash;
 use crate::host_options::HostOptions;
-use crate::path::{RESERVED_NAME, TreePath};
+use crate::path::{MountPoint, RESERVED_NAME, TreePath};
 use crate::refusal;
 use crate::staged::{Staged, Staging};
 use crate::tree::{Entry, FileMode, Kind, Stat, Tree};
@@ -96,13 +96,13 @@ impl HostBackend {
     fn open(path: &Path, options: &HostOptions, temporary: Option<TempDir>) -> Result<Self> {
         let resolver = options.component_walk.then_some(Resolver::Walk);
         let root = Root::open_ambient(path, resolver).map_err(cannot_open)?;
-        Ok(Self::over(root, path.to_string_lossy(), temporary))
+        Ok(Self::over(root, temporary))
     }
 
     /// Makes a backend of a directory that is open already.
     pub(crate) fn from_handle(handle: OwnedFd) -> Result<Self> {
         let root = Root::from_handle(handle, None).map_err(cannot_open)?;
-        Ok(Self::over(root, "", None))
+        Ok(Self::over(root, None))
     }
 
     /// Opens a directory of the workspace, for following what lies in it.
@@ -112,9 +112,19 @@ impl HostBackend {
         opened.map_err(|errno| failure::looking(Operation::List, path, errno))
     }
 
-    fn over(root: Root, path: impl Into<String>, temporary: Option<TempDir>) -> Self {
+    /// Returns the root's real path, under which coding agents like to name files.
+    pub fn real_path(&self) -> Result<MountPoint> {
+        let path = self.host.root.real_path();
+        MountPoint::from_disk(&path.map_err(|errno| Error::system(Operation::Open, errno))?)
+    }
+
+    fn over(root: Root, temporary: Option<TempDir>) -> Self {
         let host = Host { root: Arc::new(root), area: Mutex::default(), _temporary: temporary };
-        Self { host: Arc::new(host), properties: Properties::new("host", path) }
+        let mut backend = Self { host: Arc::new(host), properties: Properties::new("host", "") };
+        // A path that is no valid one, or a system without /proc, leaves it unsaid.
+        backend.properties.root =
+            backend.real_path().map_or(String::new(), |path| path.to_string());
+        backend
     }
 }
 
@@ -135,7 +145,7 @@ fn cannot_open(errno: Errno) -> Error {
 impl Host {
     fn area(&self) -> SystemResult<Arc<Area>> {
         let mut area = self.area.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(area) = &*area {
+        if let Some(area) = area.as_ref().filter(|area| area.is_there()) {
             return Ok(area.clone());
         }
         Ok(area.insert(Arc::new(Area::create(&self.root)?)).clone())
@@ -145,33 +155,32 @@ impl Host {
         Temporary::create(&self.area()?)
     }
 
-    /// Opens a file and checks that it is one.
+    /// Opens a file, after a look at what it is: opening a FIFO or a device can itself do something.
     fn open_file(
         &self,
         operation: Operation,
         path: &TreePath,
     ) -> Result<(OwnedFd, rustix::fs::Stat)> {
         let failed = |errno| failure::looking(operation, path, errno);
-        let fd = self.root.open(path, OFlags::RDONLY).map_err(failed)?;
-        let stat = rustix::fs::fstat(&fd).map_err(failed)?;
+        let handle = self.root.open(path, OFlags::PATH).map_err(failed)?;
+        let stat = rustix::fs::fstat(&handle).map_err(failed)?;
         refusal::check_file(operation, path, entry::kind_of(stat.st_mode))?;
+        let fd = root::reopen(&handle).map_err(failed)?;
         Ok((fd, stat))
     }
 
     /// Opens the directory in which an entry is to be made; the root's own place is taken.
-    fn place<'p>(&self, operation: Operation, path: &'p TreePath) -> Result<Place<'p>> {
-        let place = self.root.open_parent(path);
-        place
-            .map_err(|errno| failure::creating(operation, path, errno))?
+    fn new_slot<'p>(&self, operation: Operation, path: &'p TreePath) -> Result<Slot<'p>> {
+        let slot = self.root.open_parent(path);
+        slot.map_err(|errno| failure::creating(operation, path, errno))?
             .ok_or_else(|| Error::new(operation, ErrorKind::AlreadyExists).with_path(path))
     }
 
     /// Opens the directory that holds an entry; the root stays as it is.
-    fn existing<'p>(&self, operation: Operation, path: &'p TreePath) -> Result<Place<'p>> {
+    fn slot<'p>(&self, operation: Operation, path: &'p TreePath) -> Result<Slot<'p>> {
         refusal::check_not_root(operation, path)?;
-        let place = self.root.open_parent(path);
-        place
-            .map_err(|errno| failure::looking(operation, path, errno))?
+        let slot = self.root.open_parent(path);
+        slot.map_err(|errno| failure::looking(operation, path, errno))?
             .ok_or_else(|| Error::new(operation, ErrorKind::NotFound).with_path(path))
     }
 
@@ -185,14 +194,14 @@ impl Host {
     }
 
     /// Removes a directory with all that is in it: out of sight in one step, then for good.
-    fn remove_directory(&self, path: &TreePath, place: &Place<'_>) -> Result<Removed> {
+    fn remove_directory(&self, path: &TreePath, slot: &Slot<'_>) -> Result<Removed> {
         let failed = |errno| failure::any(Operation::Delete, path, errno);
         // Refuses what cannot be removed, such as another file system below, while all is in place.
         let survey =
-            purge::survey(&self.root, place.directory.as_fd(), place.name).map_err(failed)?;
+            purge::survey(&self.root, slot.directory.as_fd(), slot.name).map_err(failed)?;
         let area = self.area().map_err(failed)?;
         let aside = area.new_name();
-        rustix::fs::renameat(&place.directory, place.name, area.directory(), &*aside)
+        rustix::fs::renameat(&slot.directory, slot.name, area.directory(), &*aside)
             .map_err(failed)?;
         // It is gone from the workspace; what resists now (an immutable file, say) stays aside.
         let _ = purge::purge(&self.root, area.directory(), aside.as_bytes());
@@ -276,31 +285,30 @@ impl Filesystem for HostBackend {
         if path.is_root() && options.condition != PutCondition::Absent {
             return Err(Error::new(Operation::Write, ErrorKind::IsADirectory).with_path(path));
         }
-        let place = self.host.place(Operation::Write, path)?;
+        let slot = self.host.new_slot(Operation::Write, path)?;
         let area = self.host.area().map_err(|e| failure::any(Operation::Write, path, e))?;
-        let created = match staged.body_mut::<Temporary>() {
-            Some(own) if Arc::ptr_eq(own.area(), &area) => {
-                place::place(&self.host.root, path, &place, own, options)?
+        match staged.body_mut::<Temporary>() {
+            Some(own) if Arc::ptr_eq(own.area(), &area) && !own.is_placed() => {
+                place::put(&self.host.root, path, &slot, own, options)
             }
             _ => {
                 let mut copy = copy_of(&staged.content(), &area)
                     .map_err(|error| Error::system(Operation::Write, error).with_path(path))?;
-                place::place(&self.host.root, path, &place, &mut copy, options)?
+                place::put(&self.host.root, path, &slot, &mut copy, options)
             }
-        };
-        Ok(Put::new(created, options.durability))
+        }
     }
 
     fn create_dir(&mut self, path: &TreePath) -> Result<()> {
-        let place = self.host.place(Operation::Mkdir, path)?;
-        rustix::fs::mkdirat(&place.directory, place.name, Mode::from_raw_mode(0o777))
+        let slot = self.host.new_slot(Operation::Mkdir, path)?;
+        rustix::fs::mkdirat(&slot.directory, slot.name, Mode::from_raw_mode(0o777))
             .map_err(|errno| failure::creating(Operation::Mkdir, path, errno))
     }
 
     fn symlink(&mut self, path: &TreePath, target: &[u8]) -> Result<()> {
         refusal::check_target(path, target)?;
-        let place = self.host.place(Operation::Symlink, path)?;
-        rustix::fs::symlinkat(target, &place.directory, place.name)
+        let slot = self.host.new_slot(Operation::Symlink, path)?;
+        rustix::fs::symlinkat(target, &slot.directory, slot.name)
             .map_err(|errno| failure::creating(Operation::Symlink, path, errno))
     }
 
@@ -314,17 +322,17 @@ impl Filesystem for HostBackend {
     }
 
     fn remove(&mut self, path: &TreePath, recursion: Recursion) -> Result<Removed> {
-        let place = self.host.existing(Operation::Delete, path)?;
+        let slot = self.host.slot(Operation::Delete, path)?;
         let failed = |errno| failure::looking(Operation::Delete, path, errno);
-        match rustix::fs::unlinkat(&place.directory, place.name, AtFlags::empty()) {
+        match rustix::fs::unlinkat(&slot.directory, slot.name, AtFlags::empty()) {
             Ok(()) => return Ok(Removed::new(1, 0)),
             Err(Errno::ISDIR) => {}
             Err(errno) => return Err(failed(errno)),
         }
-        match rustix::fs::unlinkat(&place.directory, place.name, AtFlags::REMOVEDIR) {
+        match rustix::fs::unlinkat(&slot.directory, slot.name, AtFlags::REMOVEDIR) {
             Ok(()) => Ok(Removed::new(0, 1)),
             Err(Errno::NOTEMPTY) if recursion == Recursion::Recursive => {
-                self.host.remove_directory(path, &place)
+                self.host.remove_directory(path, &slot)
             }
             Err(errno) => Err(failed(errno)),
         }
@@ -332,10 +340,10 @@ impl Filesystem for HostBackend {
 
     fn rename(&mut self, from: &TreePath, to: &TreePath, replacement: Replacement) -> Result<()> {
         refusal::check_not_root(Operation::Rename, to)?;
-        let source = self.host.existing(Operation::Rename, from)?;
+        let source = self.host.slot(Operation::Rename, from)?;
         let moved = relocate::look_at_source(&source, from)?;
         refusal::check_not_into_itself(Operation::Rename, moved.kind, from, to)?;
-        let target = self.host.place(Operation::Rename, to)?;
+        let target = self.host.new_slot(Operation::Rename, to)?;
         relocate::relocate(&source, &moved, &target, to, replacement)
     }
 }

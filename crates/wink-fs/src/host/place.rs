@@ -9,11 +9,11 @@ use rustix::io::{Errno, Result as SystemResult};
 
 use super::entry::{self, KEPT_BITS};
 use super::failure;
-use super::root::{Place, Root};
-use super::staging::Temporary;
+use super::root::{Root, Slot};
+use super::staging::{self, Temporary};
 use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation, Result};
-use crate::filesystem::{Durability, PutCondition, PutOptions};
+use crate::filesystem::{Durability, Put, PutCondition, PutOptions};
 use crate::hash::ContentHash;
 use crate::path::TreePath;
 use crate::refusal;
@@ -25,35 +25,41 @@ const TRIES: usize = 16;
 /// A file changed so short a time ago may have been changed again within the clock's grain.
 const RACY: Duration = Duration::from_secs(2);
 
-/// Puts content in its place and returns whether nothing was there before.
-pub(super) fn place(
+/// Puts content in its place.
+pub(super) fn put(
     root: &Root,
     path: &TreePath,
-    place: &Place<'_>,
+    slot: &Slot<'_>,
     temporary: &mut Temporary,
     options: &PutOptions,
-) -> Result<bool> {
-    let failed = |errno| failure::any(Operation::Write, path, errno);
-    let synced = options.durability == Durability::Synced;
-    if synced {
+) -> Result<Put> {
+    if options.durability == Durability::Synced {
         // After a failure the kernel may have dropped the pages: never try again, write anew.
-        rustix::fs::fsync(temporary.file()).map_err(failed)?;
+        rustix::fs::fsync(temporary.file())
+            .map_err(|errno| failure::any(Operation::Write, path, errno))?;
     }
-    let mut placing = Placing { path, place, temporary, mode: options.mode };
+    let mut placing = Placing { path, slot, temporary, mode: options.mode };
     let created = match options.condition {
         PutCondition::Absent => placing.create().map(|()| true),
-        PutCondition::AbsentOrFile => placing.create_or_replace(),
+        PutCondition::AbsentOrFile => placing.create_or_replace(root),
         PutCondition::Unchanged(hash) => placing.exchange(root, hash).map(|()| false),
     }?;
-    if synced {
-        sync_directories(root, path).map_err(failed)?;
+    Ok(Put::new(created, reach(options.durability, root, path)))
+}
+
+/// Goes as far towards the durability wanted as the system lets it, and says how far that was.
+///
+/// The content is in place already, so that what fails here is not a failure of the call.
+fn reach(wanted: Durability, root: &Root, path: &TreePath) -> Durability {
+    match wanted {
+        Durability::Synced if sync_directories(root, path).is_ok() => Durability::Synced,
+        _ => Durability::Atomic,
     }
-    Ok(created)
 }
 
 struct Placing<'a> {
     path: &'a TreePath,
-    place: &'a Place<'a>,
+    slot: &'a Slot<'a>,
     temporary: &'a mut Temporary,
     mode: Option<FileMode>,
 }
@@ -66,17 +72,31 @@ struct Known {
 
 impl Placing<'_> {
     fn create(&mut self) -> Result<()> {
-        self.prepare_new()
-            .and_then(|()| self.rename(RenameFlags::NOREPLACE))
-            .map_err(|errno| self.failed(errno))
+        self.prepare_new().map_err(|errno| self.failed(errno))?;
+        match self.rename(RenameFlags::NOREPLACE) {
+            // Some file systems know only the plain rename, but all that matter have hard links.
+            Err(Errno::INVAL) => self.link(),
+            result => result,
+        }
+        .map_err(|errno| self.failed(errno))
     }
 
-    fn create_or_replace(&mut self) -> Result<bool> {
+    fn link(&mut self) -> SystemResult<()> {
+        let (from, name) = (self.temporary.area().directory(), self.temporary.name());
+        let (directory, none) = (&self.slot.directory, AtFlags::empty());
+        rustix::fs::linkat(from, name, directory, self.slot.name, none)?;
+        self.temporary.discard();
+        Ok(())
+    }
+
+    fn create_or_replace(&mut self, root: &Root) -> Result<bool> {
         for _ in 0..TRIES {
             match self.create() {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 result => return result.map(|()| true),
             }
+            // What is there may be another process's exchange that is not settled yet.
+            let _lock = root.lock().map_err(|errno| self.failed(errno))?;
             match self.look() {
                 Ok(there) => return self.replace(&there).map(|()| false),
                 Err(Errno::NOENT) => {}
@@ -97,13 +117,16 @@ impl Placing<'_> {
     fn exchange(&mut self, root: &Root, expected: ContentHash) -> Result<()> {
         let _lock = root.lock().map_err(|errno| self.failed(errno))?;
         let known = self.open_expected(expected)?;
-        match self.adopt(&known.stat).and_then(|()| self.rename(RenameFlags::EXCHANGE)) {
-            Ok(()) => self.check_displaced(&known, expected),
+        self.adopt(&known.stat).map_err(|errno| self.failed(errno))?;
+        match self.rename(RenameFlags::EXCHANGE) {
+            Ok(()) => self.settle(&known, expected),
             // This file system cannot exchange: what remains is a plain rename after the check.
             Err(Errno::INVAL) => {
                 self.rename(RenameFlags::empty()).map_err(|errno| self.failed(errno))
             }
-            Err(Errno::NOENT) => Err(refusal::conflict(self.path, None)),
+            Err(Errno::NOENT) if self.look_displaced().is_ok() => {
+                Err(refusal::conflict(self.path, None))
+            }
             Err(errno) => Err(self.failed(errno)),
         }
     }
@@ -118,43 +141,59 @@ impl Placing<'_> {
         if found == expected { Ok(known) } else { Err(refusal::conflict(self.path, Some(found))) }
     }
 
-    /// Looks at what the exchange brought out, and puts it back when it is not what was checked.
+    /// Keeps an exchange that brought out the file that was checked, and undoes any other.
     ///
-    /// It lies under the temporary's name now and is removed with it.
-    fn check_displaced(&mut self, known: &Known, expected: ContentHash) -> Result<()> {
-        let displaced = self.look_displaced().map_err(|errno| self.failed(errno))?;
-        let unchanged = same_file(&displaced, &known.stat)
-            && (!is_racy(&known.stat) || self.hash(known)? == expected);
-        if unchanged {
-            return Ok(());
+    /// What came out lies under the temporary's name now.
+    fn settle(&mut self, known: &Known, expected: ContentHash) -> Result<()> {
+        match self.is_displaced(known, expected) {
+            Ok(true) => {
+                self.temporary.discard();
+                Ok(())
+            }
+            Ok(false) => {
+                self.put_back().map_err(|errno| self.failed(errno))?;
+                let current = self.open().ok().and_then(|now| now.content.hash().ok());
+                Err(refusal::conflict(self.path, current))
+            }
+            Err(error) => {
+                self.put_back().map_err(|errno| self.failed(errno))?;
+                Err(error)
+            }
         }
-        self.put_back(identity(&displaced)).map_err(|errno| self.failed(errno))?;
-        let current = self.open().ok().and_then(|now| now.content.hash().ok());
-        Err(refusal::conflict(self.path, current))
+    }
+
+    /// Tells whether what the exchange brought out is the file that was checked, as it was then.
+    fn is_displaced(&self, known: &Known, expected: ContentHash) -> Result<bool> {
+        let displaced = self.look_displaced().map_err(|errno| self.failed(errno))?;
+        let same = same_file(&displaced, &known.stat);
+        Ok(same && (!is_racy(&known.stat) || self.hash(known)? == expected))
     }
 
     /// Undoes an exchange, until what comes out is what went in last.
     ///
     /// Anything else that comes out was put there meanwhile, is newer, and goes back in turn.
-    fn put_back(&mut self, mut held: (u64, u64)) -> SystemResult<()> {
+    fn put_back(&mut self) -> SystemResult<()> {
         let mut placed = identity(&rustix::fs::fstat(self.temporary.file())?);
         loop {
+            let held = identity(&self.look_displaced()?);
             match self.rename(RenameFlags::EXCHANGE) {
                 // Whoever removed the entry meanwhile removed what we hold with it.
-                Err(Errno::NOENT) => return Ok(()),
+                Err(Errno::NOENT) => {
+                    self.temporary.discard();
+                    return Ok(());
+                }
                 result => result?,
             }
-            let came_out = identity(&self.look_displaced()?);
-            if came_out == placed {
+            if identity(&self.look_displaced()?) == placed {
                 return Ok(());
             }
-            (placed, held) = (held, came_out);
+            placed = held;
         }
     }
 
     fn rename(&mut self, flags: RenameFlags) -> SystemResult<()> {
         let (from, name) = (self.temporary.area().directory(), self.temporary.name());
-        rustix::fs::renameat_with(from, name, &self.place.directory, self.place.name, flags)?;
+        rustix::fs::renameat_with(from, name, &self.slot.directory, self.slot.name, flags)?;
         if flags != RenameFlags::EXCHANGE {
             self.temporary.set_placed();
         }
@@ -162,7 +201,7 @@ impl Placing<'_> {
     }
 
     fn look(&self) -> SystemResult<Stat> {
-        rustix::fs::statat(&self.place.directory, self.place.name, AtFlags::SYMLINK_NOFOLLOW)
+        rustix::fs::statat(&self.slot.directory, self.slot.name, AtFlags::SYMLINK_NOFOLLOW)
     }
 
     fn look_displaced(&self) -> SystemResult<Stat> {
@@ -172,7 +211,7 @@ impl Placing<'_> {
 
     fn open(&self) -> SystemResult<Known> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let fd = rustix::fs::openat(&self.place.directory, self.place.name, flags, Mode::empty())?;
+        let fd = rustix::fs::openat(&self.slot.directory, self.slot.name, flags, Mode::empty())?;
         let stat = rustix::fs::fstat(&fd)?;
         let content = Content::positional(Arc::new(File::from(fd)), stat.st_size as u64);
         Ok(Known { content, stat })
@@ -207,8 +246,9 @@ impl Placing<'_> {
     fn adopt_owner(&self, there: &Stat) -> SystemResult<()> {
         let (owner, group) = (Uid::from_raw(there.st_uid), Gid::from_raw(there.st_gid));
         match rustix::fs::fchown(self.temporary.file(), Some(owner), Some(group)) {
-            // Only root gives files away; the file is then ours, as if it had been deleted and made.
-            Err(Errno::PERM) => Ok(()),
+            // Only root gives files away, and only to owners its user namespace knows; else the file
+            // is ours, as if it had been deleted and made.
+            Err(Errno::PERM | Errno::INVAL) => Ok(()),
             result => result,
         }
     }
@@ -221,6 +261,10 @@ impl Placing<'_> {
     }
 
     fn failed(&self, errno: Errno) -> Error {
+        // Without this the caller would take his own file for missing.
+        if errno == Errno::NOENT && matches!(self.look_displaced(), Err(Errno::NOENT)) {
+            return staging::lost(self.path);
+        }
         failure::any(Operation::Write, self.path, errno)
     }
 }

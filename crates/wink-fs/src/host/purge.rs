@@ -1,11 +1,11 @@
 //! Whole directories: looked through without a side effect, and removed where nobody sees them.
 
 use rustix::fd::{AsFd, BorrowedFd};
-use rustix::fs::{AtFlags, OFlags};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use rustix::io::{Errno, Result};
 
 use super::entry;
-use super::root::Root;
+use super::root::{self, Root};
 use crate::filesystem::Removed;
 use crate::tree::{Entry, Kind};
 
@@ -38,15 +38,35 @@ pub(super) fn survey(root: &Root, start: BorrowedFd<'_>, name: &[u8]) -> Result<
     Ok(survey)
 }
 
-/// Removes a directory with all that is below it.
+/// Removes a directory with all that is below it, as far as the system lets it.
 pub(super) fn purge(root: &Root, start: BorrowedFd<'_>, name: &[u8]) -> Result<()> {
+    unlock(root, start, name);
     for path in survey(root, start, name)?.directories.iter().rev() {
         let (directory, children) = entries(root, start, path)?;
         for child in children {
-            remove(directory.as_fd(), child.name.as_bytes())?;
+            // One entry that resists must not keep the others.
+            let _ = remove(directory.as_fd(), child.name.as_bytes());
         }
     }
     remove(start, name)
+}
+
+/// Lets the owner into directories that are to be removed, each before those below it.
+fn unlock(root: &Root, start: BorrowedFd<'_>, name: &[u8]) {
+    let mut directories = vec![name.to_vec()];
+    while let Some(path) = directories.pop() {
+        let Ok(handle) = root.open_below(start, &path, OFlags::PATH | OFlags::DIRECTORY) else {
+            continue;
+        };
+        let bits = rustix::fs::fstat(&handle).map_or(0, |stat| stat.st_mode & 0o700);
+        if bits != 0o700 {
+            let itself = root::by_handle(&handle);
+            let _ = rustix::fs::chmodat(CWD, itself, Mode::RWXU, AtFlags::empty());
+        }
+        let Ok((_, children)) = entries(root, start, &path) else { continue };
+        let below = children.into_iter().filter(|child| child.kind == Kind::Directory);
+        directories.extend(below.map(|child| [&path, &b"/"[..], child.name.as_bytes()].concat()));
+    }
 }
 
 fn entries(root: &Root, start: BorrowedFd<'_>, path: &[u8]) -> Result<(impl AsFd, Vec<Entry>)> {

@@ -5,7 +5,7 @@ use rustix::io::{Errno, Result as SystemResult};
 
 use super::entry;
 use super::failure;
-use super::root::Place;
+use super::root::Slot;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::Replacement;
 use crate::path::TreePath;
@@ -19,15 +19,15 @@ pub(super) struct Found {
 }
 
 /// Looks at the entry that is to be moved.
-pub(super) fn look_at_source(source: &Place<'_>, from: &TreePath) -> Result<Found> {
+pub(super) fn look_at_source(source: &Slot<'_>, from: &TreePath) -> Result<Found> {
     look(source).map_err(|errno| failure::looking(Operation::Rename, from, errno))
 }
 
 /// Moves the entry at `source` to `target`.
 pub(super) fn relocate(
-    source: &Place<'_>,
+    source: &Slot<'_>,
     moved: &Found,
-    target: &Place<'_>,
+    target: &Slot<'_>,
     to: &TreePath,
     replacement: Replacement,
 ) -> Result<()> {
@@ -43,9 +43,9 @@ pub(super) fn relocate(
 }
 
 fn replace(
-    source: &Place<'_>,
+    source: &Slot<'_>,
     moved: &Found,
-    target: &Place<'_>,
+    target: &Slot<'_>,
     there: &Found,
     to: &TreePath,
 ) -> Result<()> {
@@ -62,19 +62,18 @@ fn replace(
     Ok(())
 }
 
-fn rename(source: &Place<'_>, target: &Place<'_>, flags: RenameFlags) -> SystemResult<()> {
+fn rename(source: &Slot<'_>, target: &Slot<'_>, flags: RenameFlags) -> SystemResult<()> {
     rustix::fs::renameat_with(&source.directory, source.name, &target.directory, target.name, flags)
 }
 
-fn look(place: &Place<'_>) -> SystemResult<Found> {
-    let stat = rustix::fs::statat(&place.directory, place.name, AtFlags::SYMLINK_NOFOLLOW)?;
+fn look(slot: &Slot<'_>) -> SystemResult<Found> {
+    let stat = rustix::fs::statat(&slot.directory, slot.name, AtFlags::SYMLINK_NOFOLLOW)?;
     Ok(Found { kind: entry::kind_of(stat.st_mode), identity: (stat.st_dev, stat.st_ino) })
 }
 
 /// Tells whether two places are one: the same name in the same directory.
-fn same_entry(a: &Place<'_>, b: &Place<'_>) -> bool {
-    let directory = |place: &Place<'_>| {
-        rustix::fs::fstat(&place.directory).map(|stat| (stat.st_dev, stat.st_ino))
-    };
+fn same_entry(a: &Slot<'_>, b: &Slot<'_>) -> bool {
+    let directory =
+        |slot: &Slot<'_>| rustix::fs::fstat(&slot.directory).map(|stat| (stat.st_dev, stat.st_ino));
     a.name == b.name && matches!((directory(a), directory(b)), (Ok(a), Ok(b)) if a == b)
 }

@@ -241,9 +241,9 @@ enum Direction {
 
 impl Host {
     fn step(&self, area: &Area, step: &Staged, direction: Direction) -> Result<()> {
-        let place = self.place(Operation::Replace, &step.path)?;
+        let slot = self.new_slot(Operation::Replace, &step.path)?;
         let waiting = (area.directory(), step.name.as_bytes());
-        let standing = (place.directory.as_fd(), place.name);
+        let standing = (slot.directory.as_fd(), slot.name);
         let (from, to, flags) = match (step.action, direction) {
             (Action::Exchange(_), _) => (waiting, standing, RenameFlags::EXCHANGE),
             (Action::Add(_), Direction::Forward) => (waiting, standing, RenameFlags::NOREPLACE),

@@ -4,8 +4,10 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, ResolveFlags, Stat};
+use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use rustix::fs::{
+    AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, ResolveFlags, Stat, StatxFlags,
+};
 use rustix::io::{Errno, Result};
 
 use crate::path::TreePath;
@@ -34,7 +36,7 @@ const BENEATH: ResolveFlags = ResolveFlags::BENEATH
 /// A directory on the host, opened once.
 pub(super) struct Root {
     fd: OwnedFd,
-    device: u64,
+    mount: Mount,
     resolver: Resolver,
 }
 
@@ -55,9 +57,14 @@ impl Root {
 
     /// Takes a directory that is open already.
     pub(super) fn from_handle(fd: OwnedFd, resolver: Option<Resolver>) -> Result<Self> {
-        let device = rustix::fs::fstat(&fd)?.st_dev;
+        let mount = mount_of(&fd)?;
         let resolver = resolver.unwrap_or_else(|| best_resolver(fd.as_fd()));
-        Ok(Self { fd, device, resolver })
+        Ok(Self { fd, mount, resolver })
+    }
+
+    /// Returns where the directory really lies.
+    pub(super) fn real_path(&self) -> Result<Vec<u8>> {
+        real_path(&self.fd)
     }
 
     /// Opens the entry at a path.
@@ -66,11 +73,11 @@ impl Root {
     }
 
     /// Opens the directory that holds an entry and returns it with the entry's name; the root has none.
-    pub(super) fn open_parent<'p>(&self, path: &'p TreePath) -> Result<Option<Place<'p>>> {
+    pub(super) fn open_parent<'p>(&self, path: &'p TreePath) -> Result<Option<Slot<'p>>> {
         let Some((parent, name)) = path.split() else { return Ok(None) };
         let flags = OFlags::PATH | OFlags::DIRECTORY;
         let directory = self.open_below(self.fd.as_fd(), parent, flags)?;
-        Ok(Some(Place { directory, name }))
+        Ok(Some(Slot { directory, name }))
     }
 
     /// Lets one compare-and-replace at a time happen beneath this directory, in whatever process.
@@ -81,7 +88,9 @@ impl Root {
         let started = Instant::now();
         loop {
             match rustix::fs::flock(&handle, FlockOperation::NonBlockingLockExclusive) {
-                Err(Errno::WOULDBLOCK) if started.elapsed() < LOCK_WAIT => thread::yield_now(),
+                Err(Errno::WOULDBLOCK) if started.elapsed() < LOCK_WAIT => {
+                    thread::sleep(Duration::from_micros(200));
+                }
                 Err(Errno::INTR) => {}
                 result => return result.map(|()| handle),
             }
@@ -128,7 +137,7 @@ impl Root {
                     _ => errno,
                 },
             )?;
-        if rustix::fs::fstat(&fd)?.st_dev != self.device {
+        if mount_of(&fd)? != self.mount {
             return Err(Errno::XDEV);
         }
         Ok(fd)
@@ -142,9 +151,33 @@ impl AsFd for Root {
 }
 
 /// Where an entry is: the directory that holds it, by handle, and its name there.
-pub(super) struct Place<'p> {
+pub(super) struct Slot<'p> {
     pub(super) directory: OwnedFd,
     pub(super) name: &'p [u8],
+}
+
+/// Which file system a file lies on, and by which mount it was reached.
+type Mount = (u32, u32, u64);
+
+fn mount_of(fd: impl AsFd) -> Result<Mount> {
+    let found = rustix::fs::statx(fd, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID)?;
+    Ok((found.stx_dev_major, found.stx_dev_minor, found.stx_mnt_id))
+}
+
+/// Returns the name under which the kernel shows an open file.
+pub(crate) fn by_handle(handle: &OwnedFd) -> String {
+    format!("/proc/self/fd/{}", handle.as_raw_fd())
+}
+
+/// Opens for reading the very file that a handle names.
+pub(crate) fn reopen(handle: &OwnedFd) -> Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    rustix::fs::openat(CWD, by_handle(handle), flags, Mode::empty())
+}
+
+/// Returns where an open directory really lies.
+pub(super) fn real_path(handle: &OwnedFd) -> Result<Vec<u8>> {
+    Ok(rustix::fs::readlinkat(CWD, by_handle(handle), Vec::new())?.into_bytes())
 }
 
 fn best_resolver(fd: BorrowedFd<'_>) -> Resolver {

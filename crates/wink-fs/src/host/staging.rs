@@ -19,7 +19,8 @@ use super::entry;
 use super::purge;
 use super::root::Root;
 use crate::content::Content;
-use crate::path::RESERVED_NAME;
+use crate::error::{Error, ErrorKind, Operation};
+use crate::path::{RESERVED_NAME, TreePath};
 use crate::staged::{StagedBody, StagingSink};
 
 /// How often making a directory starts again because another process tidies up meanwhile.
@@ -49,11 +50,18 @@ impl Area {
         Self::within(root, base)
     }
 
+    /// Tells whether the directory is still where it was made.
+    pub(super) fn is_there(&self) -> bool {
+        rustix::fs::fstat(&self.directory).is_ok_and(|stat| stat.st_nlink > 0)
+    }
+
     fn beside(root: &Arc<Root>) -> Result<Self> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let parent = rustix::fs::openat(root.as_fd(), "..", flags, Mode::empty())?;
         let area = Self::within(root, parent)?;
         area.check_rename()?;
+        // What a process left that died in the middle of the check.
+        let _ = rustix::fs::unlinkat(root.as_fd(), RESERVED_NAME, AtFlags::REMOVEDIR);
         Ok(area)
     }
 
@@ -136,8 +144,11 @@ fn open_holder(base: &OwnedFd) -> Result<OwnedFd> {
         result => result?,
     };
     let stat = rustix::fs::fstat(&holder)?;
-    if stat.st_uid != rustix::process::geteuid().as_raw() || stat.st_mode & 0o077 != 0 {
+    if stat.st_uid != rustix::process::geteuid().as_raw() {
         return Err(Errno::PERM);
+    }
+    if stat.st_mode & 0o077 != 0 {
+        rustix::fs::fchmod(&holder, Mode::RWXU)?;
     }
     Ok(holder)
 }
@@ -158,6 +169,13 @@ fn unique_name(attempt: u64) -> String {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let count = COUNTER.fetch_add(1, Ordering::Relaxed);
     format!("{}-{}-{count}-{attempt}", process::id(), now.as_nanos())
+}
+
+/// Says that somebody removed the staging directory under a call.
+pub(super) fn lost(path: &TreePath) -> Error {
+    Error::new(Operation::Write, ErrorKind::Io)
+        .with_path(path)
+        .with_detail("the staging directory was removed meanwhile; nothing was changed, try again")
 }
 
 /// A file in a staging directory; dropped before it is placed, it is removed.
@@ -194,6 +212,16 @@ impl Temporary {
     pub(super) fn set_placed(&mut self) {
         self.placed = true;
     }
+
+    pub(super) fn is_placed(&self) -> bool {
+        self.placed
+    }
+
+    /// Removes what lies under the file's name, which is the file itself no longer.
+    pub(super) fn discard(&mut self) {
+        let _ = rustix::fs::unlinkat(self.area.directory(), &*self.name, AtFlags::empty());
+        self.placed = true;
+    }
 }
 
 impl StagedBody for Temporary {
@@ -206,7 +234,7 @@ impl StagedBody for Temporary {
 impl Drop for Temporary {
     fn drop(&mut self) {
         if !self.placed {
-            let _ = rustix::fs::unlinkat(self.area.directory(), &*self.name, AtFlags::empty());
+            self.discard();
         }
     }
 }

@@ -168,14 +168,13 @@ impl Filesystem for MemoryBackend {
     }
 
     fn set_mode(&mut self, path: &TreePath, mode: FileMode) -> Result<()> {
-        let now = self.clock.now();
         self.change(|state| {
             let mut node = state.find(Operation::SetMode, path)?;
             refusal::check_file(Operation::SetMode, path, node.kind())?;
             if let Node::File(file) = &mut node {
                 Arc::make_mut(file).mode = mode;
             }
-            state.set(path, Some(node), now);
+            state.update(path, node);
             Ok(())
         })
     }

@@ -88,6 +88,13 @@ impl State {
         };
     }
 
+    /// Puts another node in the place of one, which is no change of the directory.
+    pub(super) fn update(&mut self, path: &TreePath, node: Node) {
+        if let Some((name, directory)) = path.name().zip(self.parent_mut(path)) {
+            directory.children.insert(name, node);
+        }
+    }
+
     /// Returns the directory that holds a path, copying only what a captured state still shares.
     fn parent_mut(&mut self, path: &TreePath) -> Option<&mut Directory> {
         let mut directory = Arc::make_mut(&mut self.root);

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::{Errno, Result as SystemResult};
 
@@ -14,6 +14,7 @@ use super::{HostMount, refused};
 use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::hash::ContentHash;
+use crate::host::root::{by_handle, reopen};
 use crate::host::{entry, failure};
 use crate::path::TreePath;
 use crate::refusal;
@@ -113,9 +114,7 @@ impl Tree for HeldFile {
 
     fn open(&self, path: &TreePath) -> Result<Content> {
         let failed = |errno| failure::any(Operation::Read, path, errno);
-        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let fd =
-            rustix::fs::openat(CWD, by_handle(&self.0), flags, Mode::empty()).map_err(failed)?;
+        let fd = reopen(&self.0).map_err(failed)?;
         let len = rustix::fs::fstat(&fd).map_err(failed)?.st_size as u64;
         Ok(Content::positional(Arc::new(File::from(fd)), len))
     }
@@ -127,9 +126,4 @@ impl Tree for HeldFile {
     fn known_hash(&self, _: &TreePath) -> Option<ContentHash> {
         None
     }
-}
-
-/// Returns the name under which the kernel shows an open file.
-fn by_handle(handle: &OwnedFd) -> String {
-    format!("/proc/self/fd/{}", handle.as_raw_fd())
 }

@@ -113,14 +113,18 @@ fn carry_out(fs: &mut dyn Filesystem, plan: &[Step], replacement: Replacement) -
     let mut copied = Copied::default();
     for (done, step) in plan.iter().enumerate() {
         if let Err(error) = copy_one(fs, step, replacement, &mut copied) {
-            // What the first step would have made is somebody else's when that step failed.
-            if done > 0 {
-                let _ = fs.remove(&plan[0].to, Recursion::Recursive);
-            }
+            take_back(fs, &plan[..done]);
             return Err(error);
         }
     }
     Ok(copied)
+}
+
+/// Removes what a copy made, and leaves what somebody else put there meanwhile.
+fn take_back(fs: &mut dyn Filesystem, made: &[Step]) {
+    for step in made.iter().rev() {
+        let _ = fs.remove(&step.to, Recursion::OnlyEmpty);
+    }
 }
 
 fn copy_one(

@@ -76,13 +76,16 @@ fn describe(
     Ok(Listed { name: entry.name.to_string(), path, kind: entry.kind, target, size_bytes })
 }
 
-/// Takes an entry that somebody removed or replaced since the directory was read for one without details.
+/// Takes an entry that was removed or replaced meanwhile, or may not be looked at, for one without details.
 fn unless_gone<T>(result: Result<T>) -> Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidArgument) => {
-            Ok(None)
-        }
+        Err(error) if is_about_the_entry(error.kind()) => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+fn is_about_the_entry(kind: ErrorKind) -> bool {
+    use ErrorKind::{InvalidArgument, NotFound, PermissionDenied};
+    matches!(kind, NotFound | InvalidArgument | PermissionDenied)
 }

@@ -20,11 +20,16 @@ pub(super) struct RawPage {
     pub(super) oversized_at: Option<u64>,
 }
 
-/// Reads the wanted lines and counts all, in one pass.
-pub(super) fn cut(content: &Content, wanted: Wanted) -> io::Result<RawPage> {
+/// Reads the wanted lines and counts all, in one pass in which `see` sees every byte too.
+pub(super) fn cut(
+    content: &Content,
+    wanted: Wanted,
+    mut see: impl FnMut(&[u8]),
+) -> io::Result<RawPage> {
     let mut cutter = Cutter::new(wanted);
     content.for_each_chunk(|chunk| {
         cutter.take(chunk);
+        see(chunk);
         Ok(())
     })?;
     Ok(cutter.finish())

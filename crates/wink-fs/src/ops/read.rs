@@ -161,12 +161,13 @@ pub fn read(
 ) -> Result<TextPage> {
     check_encoding(path, &options.encoding)?;
     let content = tree.open(path)?;
-    let raw = page::cut(&content, wanted(options, limits)).map_err(|error| failed(path, error))?;
+    let mut hasher = PageHasher::new(options, &content);
+    let raw = page::cut(&content, wanted(options, limits), |chunk| hasher.see(chunk))
+        .map_err(|error| failed(path, error))?;
     if let Some(at) = raw.oversized_at {
         return Err(oversized(path, options.offset, at, limits));
     }
-    let hash = options.hash_of(path, &content)?;
-    text_page(path, options.offset, raw, hash)
+    text_page(path, options.offset, raw, hasher.finish())
 }
 
 /// Reads a range of a file's bytes.
@@ -189,6 +190,31 @@ pub fn read_bytes(
     let content_hash = options.hash_of(path, &content)?;
     let path = path.clone();
     Ok(BytePage { content: bytes, path, total_bytes, offset, truncated, content_hash })
+}
+
+/// Hashes the very bytes a page is cut from, where that is wanted and not known.
+struct PageHasher {
+    known: Option<ContentHash>,
+    hasher: Option<blake3::Hasher>,
+}
+
+impl PageHasher {
+    fn new(options: &ReadOptions, content: &Content) -> Self {
+        let known = content.known_hash().filter(|_| options.hash);
+        let hasher = (options.hash && known.is_none()).then(blake3::Hasher::new);
+        Self { known, hasher }
+    }
+
+    fn see(&mut self, chunk: &[u8]) {
+        if let Some(hasher) = &mut self.hasher {
+            hasher.update(chunk);
+        }
+    }
+
+    fn finish(self) -> Option<ContentHash> {
+        let computed = self.hasher.map(|hasher| ContentHash::from_bytes(hasher.finalize().into()));
+        self.known.or(computed)
+    }
 }
 
 fn check_encoding(path: &TreePath, encoding: &str) -> Result<()> {

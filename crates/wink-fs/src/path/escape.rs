@@ -4,7 +4,8 @@
 //!
 //! - a byte that is not part of valid UTF-8,
 //! - every byte of a control character, and
-//! - every byte of a character that reorders or breaks lines of text (bidi controls, U+2028, U+2029)
+//! - every byte of a character that reorders or breaks lines of text, or that nobody sees (bidi
+//!   controls, U+2028, U+2029, the soft hyphen, the zero-width space, the byte order mark and their like)
 //!
 //! is written `\xHH` with two lower-case hexadecimal digits, and a backslash that would otherwise be
 //! read as the start of such an escape is written `\x5c`. Any other backslash stands for itself, so
@@ -34,8 +35,9 @@ pub(crate) fn unescape(text: &str) -> Option<Cow<'_, [u8]>> {
 /// Tells whether a character never appears in a text form as itself.
 pub(crate) fn needs_escape(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}')
-        || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}')
+        || matches!(c, '\u{ad}' | '\u{180e}' | '\u{200b}' | '\u{2060}'..='\u{2069}')
+        || matches!(c, '\u{feff}' | '\u{fff9}'..='\u{fffb}')
 }
 
 fn is_its_own_text_form(text: &str) -> bool {

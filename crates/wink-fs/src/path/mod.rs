@@ -5,6 +5,7 @@ mod mount;
 mod name;
 mod parse;
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
@@ -139,6 +140,11 @@ impl TreePath {
     /// Returns the segments from the root down.
     pub fn segments(&self) -> impl DoubleEndedIterator<Item = &[u8]> + Clone {
         self.0.split(|b| *b == b'/').filter(|s| !s.is_empty())
+    }
+
+    /// Tells whether the path's text has an escape: a name in it is not plain text.
+    pub fn is_escaped(&self) -> bool {
+        self.segments().any(|segment| matches!(escape::escape(segment), Cow::Owned(_)))
     }
 
     /// Returns how many segments the path has; the root has none.

@@ -5,7 +5,7 @@ use std::fmt;
 use super::TreePath;
 use super::escape;
 use super::parse::{self, Segments};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Operation, Result};
 
 /// Names the absolute directory that stands for the workspace's root in absolute paths.
 ///
@@ -29,6 +29,11 @@ pub struct MountPoint(TreePath);
 impl MountPoint {
     /// Parses an absolute path, its leading `/` given or not; `/` itself takes nothing off.
     pub fn parse(text: &str) -> Result<Self> {
+        if !text.starts_with('/') {
+            return Err(Error::new(Operation::Resolve, ErrorKind::InvalidPath)
+                .with_path_text(text)
+                .with_detail("a mount point is an absolute path; start it with `/`"));
+        }
         Ok(Self(parse::resolve(text, None)?))
     }
 

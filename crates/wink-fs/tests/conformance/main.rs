@@ -12,6 +12,7 @@ fn roomy() -> Limits {
     let mut limits = Limits::default();
     limits.max_depth = Some(32);
     limits.max_segment = Some(255);
+    limits.plain_names = false;
     limits.max_content = Some(100_000_000);
     limits
 }

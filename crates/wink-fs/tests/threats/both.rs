@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use wink_fs::search::{GrepOptions, PathPattern};
 use wink_fs::{
-    Backend, ErrorKind, Kind, Limits, MountPoint, Operation, PageLimit, PutOptions, ReadOptions,
-    Staged, TreePath, Workspace, WriteMode, WriteOptions, ops,
+    Backend, ErrorKind, Kind, Limits, MountPoint, MoveOptions, Operation, PageLimit, PutOptions,
+    ReadOptions, Staged, TreePath, Workspace, WriteMode, WriteOptions, ops,
 };
 
 use crate::operations::{CHANGING, LOOKING, NAMING, accepted};
@@ -84,11 +84,24 @@ fn a1_02_only_the_mount_point_is_an_absolute_prefix(backend: impl Backend + 'sta
 
 fn a1_04_control_characters_from_a_caller_are_an_invalid_path(backend: impl Backend + 'static) {
     let files = workspace(backend);
-    for path in ["a\0b", "a\nb", "a\u{1b}[31m", "a\u{202e}b", "a\u{2066}b", "a\u{85}b", "\u{7f}"] {
+    for path in [
+        "a\0b",
+        "a\nb",
+        "a\u{1b}[31m",
+        "a\u{202e}b",
+        "a\u{2066}b",
+        "a\u{85}b",
+        "\u{7f}",
+        "a\u{200b}",
+        "a\u{ad}",
+    ] {
         for operations in [&LOOKING[..], &CHANGING, &NAMING] {
             let wrong = accepted(&files, path, operations, |e| e.kind() == ErrorKind::InvalidPath);
             assert_eq!(wrong, [] as [String; 0]);
         }
+        let escaped = TreePath::from_disk(path.replace('\0', "\n").as_bytes()).unwrap();
+        let made = files.as_agent(|fs| ops::write(fs, &escaped, "", &WriteOptions::default()));
+        assert_eq!(kind_of(made), ErrorKind::InvalidPath, "an agent makes no such name either");
         let message = files.read(path).unwrap_err().to_string();
         assert!(!message.contains(|c: char| c.is_control() || c == '\u{202e}'), "{message:?}");
     }
@@ -128,6 +141,14 @@ fn a1_07_long_and_deep_paths_are_refused_where_something_is_made(backend: impl B
     files.write(&format!("{deep}{long}"), "old").unwrap();
     assert_eq!(files.read(&format!("{deep}{long}")).unwrap().content, "old");
     write(&format!("{deep}{long}")).unwrap();
+
+    // A directory is not moved to where its entries would be too deep.
+    files.write("tree/1/2/3", "").unwrap();
+    files.mkdir("a/b/c/d/e/f/g/h/i/j/k/l/m").unwrap();
+    let (from, to) =
+        (files.path("tree").unwrap(), files.path("a/b/c/d/e/f/g/h/i/j/k/l/m/tree").unwrap());
+    let moved = files.as_agent(|fs| ops::rename(fs, &from, &to, &MoveOptions::default()));
+    assert_eq!(kind_of(moved), ErrorKind::TooLarge);
 
     for path in ["x".repeat(256), "x/".repeat(2049)] {
         assert_eq!(kind_of(files.read(&path)), ErrorKind::InvalidPath);
