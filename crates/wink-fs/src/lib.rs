@@ -130,3 +130,8 @@ pub use staged::{Staged, StagedBody, Staging, StagingSink};
 pub use tree::{Entry, FileMode, Kind, Stat, Tree};
 pub use tree_hash::{TreeHash, tree_hash};
 pub use workspace::{Workspace, WorkspaceBuilder};
+
+/// The README's example, compiled and run with the others.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

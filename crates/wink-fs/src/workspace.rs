@@ -143,6 +143,9 @@ impl Workspace {
     }
 
     /// Does something for an agent, as the only writer, within the limits.
+    ///
+    /// Writers take turns: `work` must use the filesystem it is given. Another call that writes through a
+    /// handle to this workspace, from `work` or from an observer, would wait for itself for ever.
     pub fn as_agent<T>(&self, work: impl FnOnce(&mut dyn Filesystem) -> Result<T>) -> Result<T> {
         work(&mut *self.writer())
     }

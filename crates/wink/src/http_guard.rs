@@ -5,7 +5,9 @@
 //! asking first. So every route checks all three, before anything else runs.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::header::{
     CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, HeaderName, HeaderValue, ORIGIN, REFERRER_POLICY,
@@ -14,6 +16,12 @@ use axum::http::header::{
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use tokio::time::timeout;
+
+/// The largest body of a request.
+pub(crate) const MAX_BODY_BYTES: usize = 32 * 1024 * 1024;
+/// Bounds the time in which a request's body must arrive.
+const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
 const CROSS_ORIGIN_RESOURCE_POLICY: HeaderName =
     HeaderName::from_static("cross-origin-resource-policy");
@@ -37,6 +45,11 @@ const WRONG_ORIGIN: Refusal =
     (StatusCode::FORBIDDEN, "Forbidden: pages of other sites may not use this server.\n");
 const WRONG_TYPE: Refusal =
     (StatusCode::UNSUPPORTED_MEDIA_TYPE, "Unsupported: send Content-Type: application/json.\n");
+
+const TOO_LARGE: Refusal =
+    (StatusCode::PAYLOAD_TOO_LARGE, "Too large: send at most 32 MiB in one request.\n");
+const TOO_SLOW: Refusal =
+    (StatusCode::REQUEST_TIMEOUT, "Too slow: send the whole request within ten seconds.\n");
 
 /// The names under which the server may be addressed.
 #[derive(Debug)]
@@ -84,13 +97,26 @@ pub(crate) async fn check(
     next: Next,
 ) -> Response {
     let mut response = match guard.admit(&request) {
-        Ok(()) => next.run(request).await,
+        Ok(()) => match received(request).await {
+            Ok(request) => next.run(request).await,
+            Err(refusal) => refusal.into_response(),
+        },
         Err(refusal) => refusal.into_response(),
     };
     for (name, value) in RESPONSE_HEADERS {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
     }
     response
+}
+
+/// Takes in the whole body, in bounded time and space, so that a slow client holds no slot for long.
+async fn received(request: Request) -> Result<Request, Refusal> {
+    let (head, body) = request.into_parts();
+    match timeout(BODY_TIMEOUT, to_bytes(body, MAX_BODY_BYTES)).await {
+        Ok(Ok(bytes)) => Ok(Request::from_parts(head, Body::from(bytes))),
+        Ok(Err(_)) => Err(TOO_LARGE),
+        Err(_) => Err(TOO_SLOW),
+    }
 }
 
 /// Spells a host as clients do: on port 80 they leave the port out.

@@ -20,7 +20,7 @@ use tokio::task::spawn_blocking;
 use wink_agent::{Effect, TOOLS, Tool, ToolResult, find, unknown_tool_message};
 use wink_fs::Workspace;
 
-const MAX_BODY_BYTES: usize = 32 * 1024 * 1024;
+use crate::http_guard::MAX_BODY_BYTES;
 
 const INSTRUCTIONS: &str = "A workspace of files. List with ls, read with read_file, write with \
     write_file. Paths are relative to the workspace root. Read a file before you overwrite it and \

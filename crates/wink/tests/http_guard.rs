@@ -2,6 +2,10 @@
 
 mod common;
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::Duration;
+
 use common::{POST, Server};
 
 const WRITE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":
@@ -135,4 +139,18 @@ fn oversized_requests_are_refused() {
     let server = Server::start();
     let long = format!("Host: {{address}}\nX-Long: {}", "x".repeat(20_000));
     assert_eq!(server.send(&head("GET /", &long), "").status(), 431);
+}
+
+/// Once, 256 such clients held every slot of the server for as long as they liked.
+#[test]
+fn a_body_that_does_not_arrive_is_given_up() {
+    let server = Server::start();
+    let mut stream = TcpStream::connect(("127.0.0.1", server.port().parse().unwrap())).unwrap();
+    let head = POST.replace("{address}", &format!("127.0.0.1:{}", server.port()));
+    let head = head.replace('\n', "\r\n");
+    write!(stream, "{head}\r\nContent-Length: 1000\r\n\r\n{{").unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 408 "), "{answer}");
 }

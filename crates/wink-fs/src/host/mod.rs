@@ -41,7 +41,8 @@ use crate::tree::{Entry, FileMode, Kind, Stat, Tree};
 /// (`openat2`), without following a link, crossing into another mounted file system or waiting for a
 /// FIFO; where the call is missing, one directory at a time. Content is written to a staging
 /// directory beside the root and renamed in, so a reader sees the old file or the new one, other hard
-/// links keep the old content, and a replaced file's mode and owner are kept.
+/// links keep the old content, and a replaced file's mode is kept, and its owner where the system
+/// allows giving files away.
 ///
 /// ```
 /// use wink_fs::{HostBackend, Workspace};

@@ -295,3 +295,99 @@ fn sync_directories(root: &Root, path: &TreePath) -> SystemResult<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::io::Write as _;
+
+    use rustix::fs::{Timespec, Timestamps, UTIME_OMIT};
+
+    use super::*;
+    use crate::content::ReadAt;
+    use crate::host::staging::Area;
+
+    /// A file `a` with `old` in it, and a temporary with `new`.
+    struct Scene {
+        directory: tempfile::TempDir,
+        root: Arc<Root>,
+        area: Arc<Area>,
+    }
+
+    impl Scene {
+        fn new() -> Self {
+            let directory = tempfile::tempdir().unwrap();
+            let root = Arc::new(Root::open_ambient(directory.path(), None).unwrap());
+            let area = Arc::new(Area::create(&root).unwrap());
+            let scene = Self { directory, root, area };
+            rustix::io::write(scene.open_a(OFlags::CREATE), b"old").unwrap();
+            scene
+        }
+
+        fn open_a(&self, flags: OFlags) -> rustix::fd::OwnedFd {
+            let path = self.directory.path().join("a");
+            let flags = flags | OFlags::RDWR;
+            rustix::fs::openat(rustix::fs::CWD, path, flags, Mode::RUSR | Mode::WUSR).unwrap()
+        }
+
+        fn content(&self) -> String {
+            let content =
+                Content::positional(Arc::new(File::from(self.open_a(OFlags::empty()))), 64);
+            String::from_utf8(content.read_all().unwrap().to_vec()).unwrap()
+        }
+
+        /// Exchanges the files and then settles it with what was known before.
+        fn settle(&self, tamper: impl FnOnce(&mut Known)) -> Result<()> {
+            let path = TreePath::parse("a").unwrap();
+            let slot = self.root.open_parent(&path).unwrap().unwrap();
+            let mut temporary = Temporary::create(&self.area).unwrap();
+            temporary.file().write_all(b"new").unwrap();
+            let mut placing =
+                Placing { path: &path, slot: &slot, temporary: &mut temporary, mode: None };
+            let mut known = placing.open().unwrap();
+            tamper(&mut known);
+            placing.rename(RenameFlags::EXCHANGE).unwrap();
+            placing.settle(&known, ContentHash::of(b"old"))
+        }
+    }
+
+    #[test]
+    fn an_exchange_with_the_file_that_was_checked_stays() {
+        let scene = Scene::new();
+        scene.settle(|_| ()).unwrap();
+        assert_eq!(scene.content(), "new");
+    }
+
+    #[test]
+    fn a_change_in_place_that_time_and_size_hide_is_found_by_the_hash() {
+        let scene = Scene::new();
+        let error = scene.settle(|known| {
+            let file = scene.open_a(OFlags::empty());
+            rustix::io::write(&file, b"OLD").unwrap();
+            let then =
+                Timespec { tv_sec: known.stat.st_mtime, tv_nsec: known.stat.st_mtime_nsec as _ };
+            let omit = Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT };
+            let times = Timestamps { last_access: omit, last_modification: then };
+            rustix::fs::futimens(&file, &times).unwrap();
+        });
+        assert_eq!(error.unwrap_err().kind(), ErrorKind::Conflict);
+        assert_eq!(scene.content(), "OLD");
+    }
+
+    struct Failing;
+
+    impl ReadAt for Failing {
+        fn read_at(&self, _: &mut [u8], _: u64) -> io::Result<usize> {
+            Err(io::Error::other("made to fail"))
+        }
+    }
+
+    /// Once the call failed and the new content stayed all the same.
+    #[test]
+    fn an_exchange_that_cannot_be_judged_is_undone() {
+        let scene = Scene::new();
+        let error = scene.settle(|known| known.content = Content::positional(Arc::new(Failing), 3));
+        assert_eq!(error.unwrap_err().kind(), ErrorKind::Io);
+        assert_eq!(scene.content(), "old");
+    }
+}
