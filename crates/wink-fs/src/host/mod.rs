@@ -156,17 +156,22 @@ impl Host {
         Temporary::create(&self.area()?)
     }
 
-    /// Opens a file, after a look at what it is: opening a FIFO or a device can itself do something.
+    /// Opens a file and checks that it is one.
     fn open_file(
         &self,
         operation: Operation,
         path: &TreePath,
     ) -> Result<(OwnedFd, rustix::fs::Stat)> {
         let failed = |errno| failure::looking(operation, path, errno);
-        let handle = self.root.open(path, OFlags::PATH).map_err(failed)?;
-        let stat = rustix::fs::fstat(&handle).map_err(failed)?;
+        // To open a FIFO wakes its writer, and to open a device can do anything: look first.
+        let flags = if self.root.looks_special(path) { OFlags::PATH } else { OFlags::RDONLY };
+        let fd = self.root.open(path, flags).map_err(failed)?;
+        let stat = rustix::fs::fstat(&fd).map_err(failed)?;
         refusal::check_file(operation, path, entry::kind_of(stat.st_mode))?;
-        let fd = root::reopen(&handle).map_err(failed)?;
+        if flags == OFlags::PATH {
+            // It became a file meanwhile; whoever asks again gets it.
+            return Err(failed(Errno::AGAIN));
+        }
         Ok((fd, stat))
     }
 

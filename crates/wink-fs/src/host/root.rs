@@ -72,6 +72,19 @@ impl Root {
         self.open_below(self.fd.as_fd(), path.as_bytes(), flags)
     }
 
+    /// Guesses whether an entry is something that must not even be opened.
+    ///
+    /// Much cheaper than to open it without reading, and not to be trusted: it may go through links.
+    /// So it only chooses how the entry is opened, and who opens it finds out what it is.
+    pub(super) fn looks_special(&self, path: &TreePath) -> bool {
+        let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
+        let found = rustix::fs::statat(&self.fd, path.as_bytes(), flags);
+        let kind = |stat: Stat| FileType::from_raw_mode(stat.st_mode);
+        let plain =
+            |kind| matches!(kind, FileType::RegularFile | FileType::Directory | FileType::Symlink);
+        found.is_ok_and(|stat| !plain(kind(stat)))
+    }
+
     /// Opens the directory that holds an entry and returns it with the entry's name; the root has none.
     pub(super) fn open_parent<'p>(&self, path: &'p TreePath) -> Result<Option<Slot<'p>>> {
         let Some((parent, name)) = path.split() else { return Ok(None) };
