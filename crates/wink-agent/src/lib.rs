@@ -28,6 +28,7 @@ mod suggest;
 mod table;
 mod tool;
 mod tools;
+mod words;
 
 pub use result::ToolResult;
 pub use table::{TOOLS, call, find, unknown_tool_message};

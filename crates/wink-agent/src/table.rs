@@ -10,7 +10,13 @@ use crate::tool::Tool;
 use crate::tools;
 
 /// Every tool, in the order it is shown.
-pub static TOOLS: &[Tool] = &[tools::ls::TOOL, tools::read_file::TOOL, tools::write_file::TOOL];
+pub static TOOLS: &[Tool] = &[
+    tools::ls::TOOL,
+    tools::read_file::TOOL,
+    tools::write_file::TOOL,
+    tools::glob::TOOL,
+    tools::grep::TOOL,
+];
 
 /// Finds a tool by its exact name.
 pub fn find(name: &str) -> Option<&'static Tool> {

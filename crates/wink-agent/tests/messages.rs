@@ -145,3 +145,37 @@ fn filesystem_errors_keep_their_code() {
         assert_eq!(result.value["error"], code);
     }
 }
+
+#[test]
+fn glob_lists_paths_and_says_what_is_hidden() {
+    let workspace = workspace();
+    workspace.write(".gitignore", "z\n").expect("written");
+    insta::assert_snapshot!(transcript(
+        &workspace,
+        &[
+            ("glob", json!({"pattern": "*.txt"})),
+            ("glob", json!({"pattern": "**", "respect_ignore_files": "true"})),
+            ("glob", json!({"pattern": "*.py", "path": "src"})),
+            ("glob", json!({"pattern": "["})),
+            ("glob", json!({"pattern": "*", "path": "missing"})),
+        ]
+    ));
+}
+
+#[test]
+fn grep_shows_lines_files_counts_and_what_was_not_searched() {
+    let workspace = workspace();
+    workspace.write_bytes("binary", &b"two\0"[..]).expect("written");
+    insta::assert_snapshot!(transcript(
+        &workspace,
+        &[
+            ("grep", json!({"pattern": "t[wh]"})),
+            ("grep", json!({"pattern": "TWO", "ignore_case": true, "context": 1})),
+            ("grep", json!({"pattern": "o", "mode": "count"})),
+            ("grep", json!({"pattern": "o", "mode": "files", "glob": "*.txt"})),
+            ("grep", json!({"pattern": "o", "max_matches": 1})),
+            ("grep", json!({"pattern": "nowhere"})),
+            ("grep", json!({"pattern": "(?=x)"})),
+        ]
+    ));
+}

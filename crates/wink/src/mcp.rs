@@ -22,8 +22,8 @@ use wink_fs::Workspace;
 
 use crate::http_guard::MAX_BODY_BYTES;
 
-const INSTRUCTIONS: &str = "A workspace of files. List with ls, read with read_file, write with \
-    write_file. Paths are relative to the workspace root. Read a file before you overwrite it and \
+const INSTRUCTIONS: &str = "A workspace of files. List with ls, find with glob and grep, read with \
+    read_file, write with write_file. Paths are relative to the workspace root. Read a file before you overwrite it and \
     give its content_hash as expected_hash.";
 
 /// Makes the HTTP service that answers MCP requests on `workspace`.

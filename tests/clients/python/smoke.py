@@ -44,7 +44,7 @@ def check_server(client, era):
 
 async def check_tools(client):
     tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-    assert list(tools) == ["ls", "read_file", "write_file"], tools
+    assert list(tools) == ["ls", "read_file", "write_file", "glob", "grep"], tools
     for tool in tools.values():
         assert tool.title and tool.description
         assert tool.input_schema["type"] == "object"
@@ -91,6 +91,14 @@ async def check_overwrite(client):
     await refused(client, "conflict", "write_file", **new, expected_hash=page["content_hash"])
 
 
+async def check_search(client):
+    _, found = await call(client, "glob", pattern="**/*.txt")
+    assert found["paths"] == ["docs/a.txt"], found
+    text, found = await call(client, "grep", pattern="th?ree", glob="*.txt")
+    assert found["total_lines"] == 1 and "docs/a.txt:1: three" in text, text
+    await refused(client, "invalid_pattern", "grep", pattern="(")
+
+
 async def check_refusals(client):
     await refused(client, "permission_denied", "read_file", path="../x")
     await refused(client, "permission_denied", "write_file", path="../x", content="")
@@ -116,6 +124,7 @@ async def main(url, era):
         await check_tools(client)
         await check_write_and_read(client)
         await check_overwrite(client)
+        await check_search(client)
         await check_refusals(client)
         await check_unknown_tool(client)
 

@@ -1,0 +1,181 @@
+//! `grep`: lines by content.
+
+use std::fmt::Write as _;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use wink_fs::Workspace;
+use wink_fs::search::{Case, GrepMatch, GrepMode, GrepOptions, GrepResult, grep};
+
+use crate::refusal::Refusal;
+use crate::result::ToolResult;
+use crate::tool::{Effect, Tool};
+use crate::words::counted;
+use crate::{arguments, schema};
+
+pub(crate) const TOOL: Tool = Tool {
+    name: "grep",
+    title: "Search in files",
+    description: "Searches text files for a regular expression (Rust syntax; no look-around, no \
+                  backreferences) and shows matching lines as path:line: text, in order. `glob` \
+                  narrows the files, `mode` is content (lines), files (paths only) or count. The \
+                  totals are true even when not everything is shown.",
+    effect: Effect::Reads,
+    schema: schema::of::<Params>,
+    run: |workspace, arguments| run(workspace, &arguments::parse(arguments)?),
+};
+
+#[derive(Deserialize, JsonSchema)]
+struct Params {
+    /// The regular expression.
+    pattern: String,
+    /// Directory or file to search in, relative to the workspace root.
+    #[serde(default = "root")]
+    path: String,
+    /// Search only files whose path matches this pattern, for example `*.py`.
+    glob: Option<String>,
+    /// What to show.
+    #[serde(default)]
+    mode: Mode,
+    /// Treat upper and lower case as the same.
+    #[serde(default)]
+    ignore_case: bool,
+    /// Take the pattern as plain text.
+    #[serde(default)]
+    literal: bool,
+    /// Match whole words only.
+    #[serde(default)]
+    word: bool,
+    /// Lines to show before and after each match.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 20))]
+    context: u64,
+    /// How many lines or files to show at most.
+    #[schemars(range(min = 1, max = 9_007_199_254_740_991_u64))]
+    max_matches: Option<u64>,
+    /// Leave out what .gitignore and .ignore files hide.
+    #[serde(default)]
+    respect_ignore_files: bool,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Mode {
+    #[default]
+    Content,
+    Files,
+    Count,
+}
+
+fn root() -> String {
+    ".".to_owned()
+}
+
+fn run(workspace: &Workspace, params: &Params) -> Result<ToolResult, Refusal> {
+    let base = workspace.path(&params.path)?;
+    let limits = &workspace.properties().limits;
+    let max = params.max_matches.unwrap_or(limits.max_grep_matches).min(limits.max_grep_matches);
+    let options = options(params).max_matches(max);
+    let found = grep(&*workspace.tree(), &params.pattern, &base, &options, limits)?;
+    Ok(ToolResult::success(message(params, &found), value(&found)))
+}
+
+fn options(params: &Params) -> GrepOptions {
+    let case = if params.ignore_case { Case::Insensitive } else { Case::Sensitive };
+    let options = GrepOptions::default()
+        .case(case)
+        .literal(params.literal)
+        .word(params.word)
+        .context(params.context as usize)
+        .ignore_files(params.respect_ignore_files)
+        .mode(match params.mode {
+            Mode::Content => GrepMode::Content,
+            Mode::Files => GrepMode::Files,
+            Mode::Count => GrepMode::Count,
+        });
+    match &params.glob {
+        Some(glob) => options.glob(glob),
+        None => options,
+    }
+}
+
+fn message(params: &Params, found: &GrepResult) -> String {
+    let mut text = headline(params, found);
+    for line in &found.matches {
+        show(&mut text, line);
+    }
+    for file in &found.files {
+        // Writing into a string cannot fail.
+        let _ = match params.mode {
+            Mode::Count => write!(text, "\n{}: {}", file.path, file.matching_lines),
+            _ => write!(text, "\n{}", file.path),
+        };
+    }
+    if found.truncated {
+        text.push_str("\nNot all are shown; use a narrower pattern, path or glob.");
+    }
+    text + &skipped(found)
+}
+
+fn headline(params: &Params, found: &GrepResult) -> String {
+    let GrepResult { total_lines, total_files, searched, .. } = found;
+    match (total_files, params.mode) {
+        (0, _) => format!("No line matches in {}.", counted(*searched, "file")),
+        (_, Mode::Files) => format!("Found in {total_files} of {}:", counted(*searched, "file")),
+        _ => {
+            let (lines, files) = (counted(*total_lines, "line"), counted(*searched, "file"));
+            format!("Found {lines} in {total_files} of {files}:")
+        }
+    }
+}
+
+fn show(text: &mut String, found: &GrepMatch) {
+    let GrepMatch { path, line_number, line_content, before, after, .. } = found;
+    let first = line_number - before.len() as u64;
+    for (number, line) in (first..).zip(before) {
+        let _ = write!(text, "\n{path}-{number}- {line}");
+    }
+    let _ = write!(text, "\n{path}:{line_number}: {line_content}");
+    for (number, line) in (line_number + 1..).zip(after) {
+        let _ = write!(text, "\n{path}-{number}- {line}");
+    }
+}
+
+fn skipped(found: &GrepResult) -> String {
+    let counts = [
+        (found.skipped.binary, "binary file"),
+        (found.skipped.not_files, "link or special file"),
+        (found.skipped.unreadable, "unreadable file"),
+        (found.skipped.ignored, "ignored file"),
+    ];
+    let present = counts.iter().filter(|(count, _)| *count > 0);
+    let listed: Vec<_> = present.map(|(count, what)| counted(*count, what)).collect();
+    match listed.is_empty() {
+        true => String::new(),
+        false => format!("\nNot searched: {}.", listed.join(", ")),
+    }
+}
+
+fn value(found: &GrepResult) -> Value {
+    let matches: Vec<_> = found.matches.iter().map(match_value).collect();
+    let file = |file: &wink_fs::search::MatchedFile| json!({"path": file.path.to_string(), "matching_lines": file.matching_lines});
+    json!({
+        "matches": matches,
+        "files": found.files.iter().map(file).collect::<Vec<_>>(),
+        "total_lines": found.total_lines,
+        "total_files": found.total_files,
+        "searched": found.searched,
+        "truncated": found.truncated,
+    })
+}
+
+fn match_value(found: &GrepMatch) -> Value {
+    json!({
+        "path": found.path.to_string(),
+        "line_number": found.line_number,
+        "match_start": found.match_start,
+        "match_end": found.match_end,
+        "match_count": found.match_count,
+    })
+}

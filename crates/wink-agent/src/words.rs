@@ -1,0 +1,20 @@
+//! Numbers in sentences.
+
+/// Says how many there are of something, in the singular where there is one.
+pub(crate) fn counted(count: u64, noun: &str) -> String {
+    match count {
+        1 => format!("1 {noun}"),
+        _ => format!("{count} {noun}s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::counted;
+
+    #[test]
+    fn one_is_singular() {
+        let counts = [0, 1, 2].map(|count| counted(count, "file"));
+        assert_eq!(counts, ["0 files", "1 file", "2 files"]);
+    }
+}
