@@ -184,6 +184,12 @@ fn retry(mut read: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
     }
 }
 
+impl ReadAt for Content {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        Self::read_at(self, buffer, offset)
+    }
+}
+
 impl From<Bytes> for Content {
     fn from(bytes: Bytes) -> Self {
         Self { repr: Repr::Shared(bytes), known_hash: None }

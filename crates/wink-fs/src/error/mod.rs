@@ -47,6 +47,10 @@ pub enum Operation {
     Rename,
     /// Copying entries.
     Copy,
+    /// Making an archive.
+    Export,
+    /// Reading an archive.
+    OpenArchive,
 }
 
 impl fmt::Display for Operation {
@@ -64,6 +68,8 @@ impl fmt::Display for Operation {
             Self::SetMode => "set mode",
             Self::Rename => "rename",
             Self::Copy => "copy",
+            Self::Export => "export",
+            Self::OpenArchive => "open archive",
         })
     }
 }
