@@ -3,8 +3,11 @@
 #![allow(clippy::disallowed_methods, reason = "reads and writes archives from outside")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
+mod golden;
+mod python;
 mod round_trip;
 mod shapes;
 mod support;
 mod threats;
+mod tools;
 mod zip;

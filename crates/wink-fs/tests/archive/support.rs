@@ -149,3 +149,16 @@ fn copy(tree: &dyn Tree, directory: &TreePath, files: &mut dyn Backend) -> Resul
     }
     Ok(())
 }
+
+/// Fills a filesystem with a little of everything, of which an archive is kept for ever.
+pub(crate) fn plant_small(files: &mut dyn Filesystem) {
+    let mode = FileMode::default();
+    put(files, b"README.md", "# Version 1\n");
+    put(files, b"src/main.rs", "fn main() {}\n".repeat(50));
+    put_with(files, b"bin/run", "#!/bin/sh\ntrue\n", mode.executable(true));
+    put_with(files, b"key", "secret\n", mode.private(true));
+    put(files, "größe.txt".as_bytes(), "text\r\n");
+    put(files, b"empty", "");
+    files.create_dir(&path(b"hollow")).unwrap();
+    files.symlink(&path(b"link"), b"../outside").unwrap();
+}

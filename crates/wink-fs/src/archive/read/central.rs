@@ -111,7 +111,7 @@ impl Raw {
         let (sizes, start) = self
             .widen(zip64)
             .ok_or_else(|| refuse::entry(name, "its ZIP64 sizes are not there"))?;
-        let text = check_name(name, self.flags, unicode)?;
+        let text = check_name(name, self.flags, unicode, self.unix_mode().is_some())?;
         let (flags, method) = (self.flags, self.method);
         Ok(Listed { name: text.into(), flags, method, sizes, unix_mode: self.unix_mode(), start })
     }
@@ -153,8 +153,15 @@ impl Raw {
 }
 
 /// Returns the name as text, which it must be beyond doubt.
-fn check_name<'a>(name: &'a [u8], flags: u16, unicode: Option<&[u8]>) -> Result<&'a str> {
-    let is_text = flags & FLAG_UTF8 != 0 || name.is_ascii() || unicode.is_some();
+///
+/// Programs on Unix systems write names as they are there, which is UTF-8, and often do not say so.
+fn check_name<'a>(
+    name: &'a [u8],
+    flags: u16,
+    unicode: Option<&[u8]>,
+    from_unix: bool,
+) -> Result<&'a str> {
+    let is_text = flags & FLAG_UTF8 != 0 || name.is_ascii() || unicode.is_some() || from_unix;
     if !is_text {
         return Err(refuse::unsupported(name, "its name is not marked as UTF-8; use UTF-8 names"));
     }
