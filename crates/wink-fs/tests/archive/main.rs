@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "reads and writes archives from outside")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
+mod corpus;
 mod golden;
 mod python;
 mod round_trip;
