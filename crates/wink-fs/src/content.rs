@@ -27,6 +27,13 @@ impl ReadAt for std::fs::File {
     }
 }
 
+#[cfg(windows)]
+impl ReadAt for std::fs::File {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        std::os::windows::fs::FileExt::seek_read(self, buffer, offset)
+    }
+}
+
 /// Gives access to a file's content: bytes shared with whoever else has them, or an open file.
 ///
 /// A clone is cheap and reads independently. What was opened stays readable when the file is replaced

@@ -4,10 +4,13 @@ use std::sync::Arc;
 
 use wink_fs::archive::{self, ArchiveLimits, ArchiveTree, Method, PortabilityProblem};
 use wink_fs::testkit::dump;
-use wink_fs::{Backend, ErrorKind, HostBackend, MemoryBackend, Operation, Tree};
+use wink_fs::{
+    Backend, ErrorKind, FileMode, Filesystem, HostBackend, MemoryBackend, Name, Operation,
+    PutOptions, Staged, Tree, TreePath,
+};
 
 use crate::support::{
-    export, import, noise, noon, open, options, path, plant, planted, put, put_with,
+    Random, export, import, noise, noon, open, options, path, plant, planted, put, put_with,
 };
 
 #[test]
@@ -23,6 +26,71 @@ fn a_tree_on_the_host_comes_back_from_its_archive() {
     let bytes = export(&files);
     assert_eq!(bytes, export(&planted()), "nothing of the backend is in it");
     assert_eq!(dump(&open(&bytes).unwrap()).unwrap(), dump(&files).unwrap());
+}
+
+/// Makes a tree of anything: names of odd bytes, every kind and mode, contents of many sizes.
+fn plant_generated(files: &mut dyn Filesystem, random: &mut Random) {
+    const BYTES: [u8; 21] = *b"aAb.C: \\x41\n\xff\xe9\xc3\xa9~_-05";
+    let mut directories = vec![TreePath::root()];
+    for _ in 0..random.below(60) {
+        let name: Vec<u8> = (0..=random.below(8)).map(|_| BYTES[random.below(21)]).collect();
+        let parent = directories[random.below(directories.len())].clone();
+        let Ok(path) = Name::from_disk(&name).and_then(|name| parent.join(&name)) else { continue };
+        let mode = FileMode::default().executable(random.below(2) == 0);
+        let magnitude = random.below(18);
+        let size = random.below(1 << magnitude);
+        let content = if random.below(2) == 0 { noise(size, 9) } else { vec![b'a'; size] };
+        let options = PutOptions::default().mode(mode.private(random.below(4) == 0));
+        // A name that is there already stays what it is.
+        match random.below(4) {
+            0 if files.create_dir(&path).is_ok() => directories.push(path),
+            0 => {}
+            1 => drop(files.symlink(&path, &name)),
+            _ => drop(files.put(&path, &mut Staged::from_bytes(content), &options)),
+        }
+    }
+}
+
+#[test]
+fn generated_trees_come_back_from_their_archives() {
+    for seed in 0..120 {
+        let mut memory = MemoryBackend::new();
+        plant_generated(&mut memory, &mut Random(seed));
+        let bytes = export(&memory);
+        let expected = dump(&memory).unwrap();
+        assert_eq!(dump(&open(&bytes).unwrap()).unwrap(), expected, "seed {seed}");
+        if seed % 10 == 0 {
+            let mut host = HostBackend::temporary().unwrap();
+            import(&mut host, &bytes).unwrap();
+            assert_eq!(dump(&host).unwrap(), expected, "seed {seed}");
+            assert_eq!(export(&host), bytes, "seed {seed}");
+        }
+    }
+}
+
+/// Takes so many bytes and then has no room.
+struct Full(usize);
+
+impl std::io::Write for Full {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let taken = bytes.len().min(self.0);
+        self.0 -= taken;
+        if taken == 0 { Err(std::io::ErrorKind::StorageFull.into()) } else { Ok(taken) }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_full_disk_is_said_to_be_one() {
+    let len = export(&planted()).len();
+    for room in [0, 1, len / 2, len - 1] {
+        let error = archive::write(&planted(), Full(room), &options()).unwrap_err();
+        assert_eq!((error.kind(), error.operation()), (ErrorKind::NoSpace, Operation::Export));
+    }
+    archive::write(&planted(), Full(len), &options()).unwrap();
 }
 
 #[test]
@@ -66,8 +134,8 @@ fn an_empty_tree_is_an_archive_too() {
 fn counts_are_of_files_and_links() {
     let mut files = MemoryBackend::new();
     put(&mut files, b"a/b", "12345");
-    wink_fs::Filesystem::symlink(&mut files, &path(b"l"), b"target").unwrap();
-    wink_fs::Filesystem::create_dir(&mut files, &path(b"d")).unwrap();
+    files.symlink(&path(b"l"), b"target").unwrap();
+    files.create_dir(&path(b"d")).unwrap();
     let mut bytes = Vec::new();
     let exported = archive::write(&files, &mut bytes, &options()).unwrap();
     assert_eq!((exported.file_count, exported.total_bytes), (2, 11));
@@ -219,7 +287,7 @@ fn an_archive_is_read_from_several_threads() {
 #[test]
 fn modes_survive_in_the_unix_attributes() {
     let mut files = MemoryBackend::new();
-    let mode = wink_fs::FileMode::default();
+    let mode = FileMode::default();
     put_with(&mut files, b"p", "", mode.private(true));
     put_with(&mut files, b"x", "", mode.executable(true));
     let tree = open(&export(&files)).unwrap();

@@ -34,7 +34,9 @@ pub(super) fn find(
     let at = find_record(&tail)?;
     let (directory, end) = match tail[..at].len().checked_sub(LOCATOR64_BYTES) {
         Some(locator) if tail[locator..].starts_with(&LOCATOR64) => {
-            (read_large(&tail, start, locator, at)?, locator - END64_BYTES.min(locator))
+            let place = locator.checked_sub(END64_BYTES).ok_or_else(cut_off)?;
+            check_locator(&tail[locator..], start + place as u64)?;
+            (read_large(&tail[place..], &tail[at..])?, place)
         }
         _ => (read_small(&tail[at..])?, at),
     };
@@ -94,11 +96,9 @@ fn read_small(record: &[u8]) -> Result<Directory> {
 }
 
 /// Reads the record with 64 bits, of which the one with 32 must say the same or nothing.
-fn read_large(tail: &[u8], start: u64, locator: usize, at: usize) -> Result<Directory> {
-    let place = locator.checked_sub(END64_BYTES).ok_or_else(cut_off)?;
-    check_locator(&tail[locator..], start + place as u64)?;
-    let directory = read_large_record(&tail[place..])?;
-    let raw = read_raw(&tail[at..]).ok_or_else(cut_off)?;
+fn read_large(large: &[u8], small: &[u8]) -> Result<Directory> {
+    let directory = read_large_record(large)?;
+    let raw = read_raw(small).ok_or_else(cut_off)?;
     let agrees = |short: u64, unset: u64, wide: u64| short == unset || short == wide;
     let (few, short) = (u16::MAX.into(), u32::MAX.into());
     let same = raw.disks.iter().all(|disk| agrees((*disk).into(), few, 0))
