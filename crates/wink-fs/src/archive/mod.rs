@@ -1,6 +1,6 @@
 //! ZIP archives: the one exchange format of all backends.
 //!
-//! [`write`] makes an archive of any [`Tree`](crate::Tree), and [`ArchiveTree`] is a tree that reads one
+//! [`write()`] makes an archive of any [`Tree`](crate::Tree), and [`ArchiveTree`] is a tree that reads one
 //! without unpacking it. What is in an archive is believed only after it was checked: see
 //! [`ArchiveTree::open`]. The bytes are described in `docs/archive-format.md`.
 //!
