@@ -109,10 +109,18 @@ pub(crate) fn open(bytes: &[u8]) -> Result<ArchiveTree> {
 }
 
 pub(crate) fn open_within(bytes: &[u8], limits: &ArchiveLimits) -> Result<ArchiveTree> {
-    let source = Content::from(Bytes::copy_from_slice(bytes));
-    let tree = ArchiveTree::open(Arc::new(source), bytes.len() as u64, limits)?;
+    let tree = open_source(bytes, limits)?;
     tree.verify()?;
     Ok(tree)
+}
+
+pub(crate) fn open_unverified(bytes: &[u8]) -> Result<ArchiveTree> {
+    open_source(bytes, &ArchiveLimits::default())
+}
+
+fn open_source(bytes: &[u8], limits: &ArchiveLimits) -> Result<ArchiveTree> {
+    let source = Content::from(Bytes::copy_from_slice(bytes));
+    ArchiveTree::open(Arc::new(source), bytes.len() as u64, limits)
 }
 
 /// Imports an archive into an empty backend, or refuses it before anything is touched.

@@ -2,10 +2,11 @@
 
 use wink_fs::archive::{self, ArchiveLimits, PortabilityProblem};
 use wink_fs::testkit::dump;
-use wink_fs::{Backend, Error, ErrorKind};
+use wink_fs::{Backend, Error, ErrorKind, Tree};
 
 use crate::support::{
-    Random, export, import, import_within, noise, open, open_within, options, path, planted, put,
+    Random, export, import, import_within, noise, open, open_unverified, open_within, options,
+    path, planted, put,
 };
 use crate::zip::{End, Item, archive, extra, put16, put32, put64, raw};
 
@@ -36,6 +37,7 @@ on_both! {
     a2_46_other_features_of_zip_are_unsupported,
     a2_46_headers_that_disagree_are_refused,
     a2_47_a_cut_or_changed_archive_is_refused_or_the_same,
+    a2_47_content_that_is_not_what_it_says_is_never_returned,
     a2_49_deep_and_long_names_are_refused,
     a2_51_names_of_one_system_only_are_reported_and_come_back,
 }
@@ -394,6 +396,27 @@ fn a2_47_a_cut_or_changed_archive_is_refused_or_the_same(mut files: impl Backend
             assert_same_content(&dump(&tree).unwrap(), &expected, at);
         }
         flipped[at] = bytes[at];
+    }
+}
+
+fn a2_47_content_that_is_not_what_it_says_is_never_returned(mut files: impl Backend) {
+    let large = noise(9_000_000, 47);
+    for item in [
+        Item::stored("files/bad", "small"),
+        Item::deflated("files/bad", "small, small, small, small"),
+        Item::stored("files/bad", &large),
+        Item::deflated("files/bad", &large),
+    ] {
+        let bad = item.both(|header| header.crc ^= 1);
+        let bytes = archive([bad, Item::stored("files/good", "good")]);
+        assert_corrupt(&mut files, "checksum", &bytes);
+        let tree = open_unverified(&bytes).unwrap();
+        for _ in 0..2 {
+            let error = tree.open(&path(b"bad")).unwrap_err();
+            assert_eq!((error.kind(), error.path()), (ErrorKind::Corrupt, Some("bad")));
+        }
+        assert_eq!(&tree.open(&path(b"good")).unwrap().read_all().unwrap()[..], b"good");
+        assert_eq!(tree.verify().unwrap_err().path(), Some("files/bad"));
     }
 }
 

@@ -22,6 +22,9 @@ use crate::tree::{Entry, Kind, Stat, Tree};
 
 /// Reads an archive as a tree, without unpacking it.
 ///
+/// Content is unpacked when it is opened, up to 8 MiB into memory. Larger content is unpacked as it is
+/// read, fastest from its start to its end: a step back starts again from the first byte.
+///
 /// ```
 /// use std::sync::Arc;
 /// use wink_fs::archive::{self, ArchiveLimits, ArchiveTree, ExportOptions};
@@ -121,7 +124,7 @@ impl ArchiveTree {
     fn content(&self, path: &TreePath, file: &File) -> Result<Content> {
         let content = file.stored.content(&self.source, file.checked.load(Ordering::Relaxed));
         file.checked.fetch_or(content.is_ok(), Ordering::Relaxed);
-        content.map_err(|error| unreadable(path, error).during(Operation::Read))
+        content.map_err(|error| refuse::reading(error).during(Operation::Read).with_path(path))
     }
 
     fn find(&self, operation: Operation, path: &TreePath) -> Result<&Node> {
