@@ -27,6 +27,13 @@ impl ReadAt for std::fs::File {
     }
 }
 
+#[cfg(windows)]
+impl ReadAt for std::fs::File {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        std::os::windows::fs::FileExt::seek_read(self, buffer, offset)
+    }
+}
+
 /// Gives access to a file's content: bytes shared with whoever else has them, or an open file.
 ///
 /// A clone is cheap and reads independently. What was opened stays readable when the file is replaced
@@ -186,6 +193,12 @@ fn retry(mut read: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             result => return result,
         }
+    }
+}
+
+impl ReadAt for Content {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        Self::read_at(self, buffer, offset)
     }
 }
 

@@ -75,6 +75,7 @@
 //! - Links are data: listed, copied and deleted themselves, never followed.
 //! - Paths are [`TreePath`]s: parsed once, and never text again below that.
 
+pub mod archive;
 mod clock;
 mod content;
 mod error;

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 
+use crate::archive::{self, ArchiveLimits, ArchiveTree, ExportOptions, Exported, Imported};
 use crate::content::Content;
 use crate::error::{Operation, Result};
 use crate::event::{Event, Observers};
@@ -301,6 +302,23 @@ impl Workspace {
     pub fn put(&self, path: &str, staged: &mut Staged, options: &PutOptions) -> Result<Put> {
         let path = self.parse(Operation::Write, path)?;
         self.as_owner(|fs| fs.put(&path, staged, options))
+    }
+
+    /// Writes all files to an archive on the host, whose path is the program's own.
+    pub fn export_archive(&self, target: impl AsRef<std::path::Path>) -> Result<Exported> {
+        archive::export_ambient(&*self.0.live, target.as_ref(), &ExportOptions::default())
+    }
+
+    /// Makes the files those of an archive on the host, whose path is the program's own.
+    pub fn import_archive(&self, source: impl AsRef<std::path::Path>) -> Result<Imported> {
+        let archive = ArchiveTree::open_ambient(source, &ArchiveLimits::default())?;
+        self.replace_with(|backend| archive::import(backend, &archive))
+    }
+
+    /// Changes everything at once, as the only writer.
+    fn replace_with<T>(&self, work: impl FnOnce(&mut dyn Backend) -> Result<T>) -> Result<T> {
+        let mut writer = self.writer();
+        if self.0.properties.read_only { work(&mut *writer) } else { work(writer.inner_mut()) }
     }
 
     /// Deletes a file, a link or an empty directory.

@@ -55,6 +55,12 @@ pub enum Operation {
     Glob,
     /// Finding lines by content.
     Grep,
+    /// Making an archive.
+    Export,
+    /// Reading all files from an archive.
+    Import,
+    /// Reading an archive.
+    OpenArchive,
 }
 
 impl fmt::Display for Operation {
@@ -76,6 +82,9 @@ impl fmt::Display for Operation {
             Self::Mount => "mount",
             Self::Glob => "glob",
             Self::Grep => "grep",
+            Self::Export => "export",
+            Self::Import => "import",
+            Self::OpenArchive => "open archive",
         })
     }
 }

@@ -10,7 +10,7 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-pub(crate) use escape::needs_escape;
+pub(crate) use escape::{escape, needs_escape};
 pub use mount::MountPoint;
 pub use name::{MAX_NAME_BYTES, Name};
 
@@ -108,7 +108,7 @@ impl TreePath {
             bytes.push(b'/');
         }
         bytes.extend_from_slice(name.as_bytes());
-        let text = || escape::escape(name.as_bytes()).into_owned();
+        let text = || escape(name.as_bytes()).into_owned();
         Self::from_checked_segments(bytes).map_err(|why| {
             Error::new(Operation::Resolve, ErrorKind::InvalidPath)
                 .with_path_text(&text())
@@ -228,7 +228,7 @@ impl fmt::Display for TreePath {
             if at > 0 {
                 f.write_str("/")?;
             }
-            f.write_str(&escape::escape(segment))?;
+            f.write_str(&escape(segment))?;
         }
         Ok(())
     }

@@ -1,0 +1,41 @@
+//! A backend that becomes what an archive holds.
+
+use super::ArchiveTree;
+use crate::error::{Operation, Result};
+use crate::filesystem::{Backend, Replaced};
+
+/// Says what an import did.
+///
+/// ```
+/// use wink_fs::{MemoryBackend, Workspace};
+///
+/// # let directory = tempfile::tempdir().unwrap();
+/// # let archive = directory.path().join("a.fs.zip");
+/// let files = Workspace::memory();
+/// files.write("a.txt", "kept")?;
+/// files.export_archive(&archive)?;
+/// files.write("a.txt", "changed")?;
+/// files.write("b.txt", "new")?;
+///
+/// let imported = files.import_archive(&archive)?;
+/// assert_eq!((imported.file_count, imported.replaced.removed), (1, 1));
+/// assert_eq!(files.read("a.txt")?.content, "kept");
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Imported {
+    /// How many files and links the archive holds.
+    pub file_count: u64,
+    /// What changed.
+    pub replaced: Replaced,
+}
+
+/// Makes the files of a backend those of an archive, as a whole or not at all.
+///
+/// The archive was checked when it was opened; that every file is what it claims to be is found out
+/// when it is read, which all of them are before the first change.
+pub fn import(backend: &mut dyn Backend, archive: &ArchiveTree) -> Result<Imported> {
+    let replaced = backend.replace(archive).map_err(|error| error.during(Operation::Import))?;
+    Ok(Imported { file_count: archive.file_count(), replaced })
+}

@@ -1,0 +1,166 @@
+//! Content as it comes out of an archive: as much as was said, with the checksum that was said.
+
+use std::io::{self, Read};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use flate2::read::DeflateDecoder;
+use libdeflater::Decompressor;
+
+use super::section::Section;
+use crate::archive::WHOLE_BYTES;
+use crate::content::{Content, ReadAt};
+
+const BUFFER: usize = 64 * 1024;
+
+/// Where content is, and what it must be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Stored {
+    pub(super) start: u64,
+    pub(super) packed: u64,
+    pub(super) size: u64,
+    pub(super) crc: u32,
+    pub(super) deflated: bool,
+}
+
+impl Stored {
+    /// Tells whether it is unpacked as a whole.
+    fn is_small(&self) -> bool {
+        self.size <= WHOLE_BYTES && self.packed <= WHOLE_BYTES
+    }
+
+    fn section(&self, source: &Arc<dyn ReadAt>) -> Section {
+        Section::new(source, self.start, self.packed)
+    }
+
+    /// Reads it from start to end, checking it on the way.
+    fn reader(&self, source: &Arc<dyn ReadAt>) -> Checked {
+        let section = self.section(source);
+        let inner: Box<dyn Read + Send> = match self.deflated {
+            true => Box::new(DeflateDecoder::new_with_buf(section, vec![0; BUFFER])),
+            false => Box::new(section),
+        };
+        Checked { inner, left: self.size, crc: crc32fast::Hasher::new(), expected: self.crc }
+    }
+
+    /// Reads and checks all of it, keeping nothing.
+    pub(super) fn check(&self, source: &Arc<dyn ReadAt>) -> io::Result<()> {
+        if self.is_small() {
+            return self.read_all(source).map(drop);
+        }
+        io::copy(&mut self.reader(source), &mut io::sink()).map(drop)
+    }
+
+    /// Unpacks and checks content that is small enough for memory.
+    pub(super) fn read_all(&self, source: &Arc<dyn ReadAt>) -> io::Result<Vec<u8>> {
+        let packed = self.section(source).read_all()?;
+        let bytes = if self.deflated { self.inflate(&packed)? } else { packed };
+        if bytes.len() as u64 != self.size {
+            return Err(damaged("it holds another number of bytes than it says"));
+        }
+        match crc32fast::hash(&bytes) == self.crc {
+            true => Ok(bytes),
+            false => Err(damaged("its content does not have the checksum it says")),
+        }
+    }
+
+    fn inflate(&self, packed: &[u8]) -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; self.size as usize];
+        let len = Decompressor::new()
+            .deflate_decompress(packed, &mut bytes)
+            .map_err(|_| damaged("its content cannot be unpacked to the size it says"))?;
+        bytes.truncate(len);
+        Ok(bytes)
+    }
+
+    /// Gives access to content that was checked before, or is checked here.
+    pub(super) fn content(
+        &self,
+        source: &Arc<dyn ReadAt>,
+        was_checked: bool,
+    ) -> io::Result<Content> {
+        if self.is_small() {
+            return self.read_all(source).map(|bytes| Bytes::from(bytes).into());
+        }
+        if !was_checked {
+            self.check(source)?;
+        }
+        let (source, stored) = (source.clone(), *self);
+        let positional: Arc<dyn ReadAt> = match self.deflated {
+            true => Arc::new(Rewinding { source, stored, reader: Mutex::default() }),
+            false => Arc::new(Shifted { source, start: self.start, len: self.size }),
+        };
+        Ok(Content::positional(positional, self.size))
+    }
+}
+
+/// Reads content and fails where it is not what it must be.
+struct Checked {
+    inner: Box<dyn Read + Send>,
+    left: u64,
+    crc: crc32fast::Hasher,
+    expected: u32,
+}
+
+impl Read for Checked {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.crc.update(&buffer[..read]);
+        self.left = (self.left.checked_sub(read as u64))
+            .ok_or_else(|| damaged("it holds more bytes than it says"))?;
+        if read > 0 || buffer.is_empty() {
+            return Ok(read);
+        }
+        match (self.left, self.crc.clone().finalize() == self.expected) {
+            (0, true) => Ok(0),
+            (0, false) => Err(damaged("its content does not have the checksum it says")),
+            _ => Err(damaged("it holds fewer bytes than it says")),
+        }
+    }
+}
+
+/// Reads stored content where it lies.
+struct Shifted {
+    source: Arc<dyn ReadAt>,
+    start: u64,
+    len: u64,
+}
+
+impl ReadAt for Shifted {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let left = usize::try_from(self.len.saturating_sub(offset)).unwrap_or(usize::MAX);
+        let wanted = buffer.len().min(left);
+        match wanted {
+            0 => Ok(0),
+            _ => self.source.read_at(&mut buffer[..wanted], self.start + offset),
+        }
+    }
+}
+
+/// Reads compressed content by position: on from the last one, or again from the start.
+struct Rewinding {
+    source: Arc<dyn ReadAt>,
+    stored: Stored,
+    reader: Mutex<Option<(Checked, u64)>>,
+}
+
+impl ReadAt for Rewinding {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        if offset >= self.stored.size || buffer.is_empty() {
+            return Ok(0);
+        }
+        let mut place = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        let (mut reader, position) = match place.take() {
+            Some((reader, position)) if position <= offset => (reader, position),
+            _ => (self.stored.reader(&self.source), 0),
+        };
+        io::copy(&mut reader.by_ref().take(offset - position), &mut io::sink())?;
+        let read = reader.read(buffer)?;
+        *place = Some((reader, offset + read as u64));
+        Ok(read)
+    }
+}
+
+fn damaged(why: &'static str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, why)
+}

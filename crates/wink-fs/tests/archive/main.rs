@@ -1,0 +1,15 @@
+//! Archives: made of every tree, read by every program, and believed only after they were checked.
+
+#![allow(clippy::disallowed_methods, reason = "reads and writes archives from outside")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
+mod across;
+mod corpus;
+mod golden;
+mod python;
+mod round_trip;
+mod shapes;
+mod support;
+mod threats;
+mod tools;
+mod zip;
