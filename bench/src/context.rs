@@ -62,6 +62,18 @@ impl Context {
         Ok(self.generated_tree.get_or_init(|| tree))
     }
 
+    /// Returns the tree given, else one with so many files, generated once a run.
+    pub(crate) fn source_tree(&self, files: usize) -> Result<PathBuf> {
+        if let Some(tree) = &self.given_tree {
+            return Ok(tree.clone());
+        }
+        let tree = self.scratch().join(format!("tree-{files}"));
+        if !tree.exists() {
+            source_tree::generate(&tree, Shape { files, seed: SEED })?;
+        }
+        Ok(tree)
+    }
+
     /// Says where files below `path` lie, for a case whose files have just been touched.
     pub(crate) fn warm(&self, path: &Path) -> Result<String> {
         Ok(format!("{}, warm", machine::filesystem_of(path)?))

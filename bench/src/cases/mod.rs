@@ -1,5 +1,6 @@
 //! The one table of cases. A new one is a file here and a line in the table.
 
+mod archive;
 mod glob_host_vs_fd;
 mod grep;
 mod memory_create;
@@ -15,7 +16,7 @@ use anyhow::{Context as _, Result};
 use crate::case::Case;
 
 /// Every case, in the order it is run. Names stay the same for ever.
-pub(crate) static ALL: [Case; 11] = [
+pub(crate) static ALL: [Case; 14] = [
     write_host_vs_std::CASE,
     read_host_vs_std::CASE,
     read_page_vs_sed::CASE,
@@ -27,6 +28,9 @@ pub(crate) static ALL: [Case; 11] = [
     grep::HOST_MANY,
     grep::MEMORY,
     glob_host_vs_fd::CASE,
+    archive::EXPORT_VS_ZIPFILE,
+    archive::EXPORT_VS_ZIP,
+    archive::IMPORT_VS_ZIPFILE,
 ];
 
 /// Finds a case by its exact name.

@@ -136,3 +136,8 @@ pub use workspace::{Workspace, WorkspaceBuilder};
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// The example of AGENTS.md, compiled with the others.
+#[cfg(doctest)]
+#[doc = include_str!("../../../AGENTS.md")]
+struct Agents;
