@@ -179,3 +179,14 @@ fn grep_shows_lines_files_counts_and_what_was_not_searched() {
         ]
     ));
 }
+
+#[test]
+fn read_file_says_what_to_do_with_what_it_cannot_show() {
+    let workspace = workspace();
+    workspace.write_bytes("binary", &b"\xff\xfe"[..]).expect("written");
+    workspace.write("long", &"x".repeat(300_000)).expect("written");
+    insta::assert_snapshot!(transcript(
+        &workspace,
+        &[("read_file", json!({"path": "binary"})), ("read_file", json!({"path": "long"}))]
+    ));
+}

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use wink_fs::Workspace;
 use wink_fs::ops::{self, PageLimit, ReadOptions, TextPage};
+use wink_fs::{Error, ErrorKind, TreePath, Workspace};
 
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
@@ -43,8 +43,24 @@ fn run(workspace: &Workspace, params: &Params) -> Result<ToolResult, Refusal> {
     let limit = params.limit.map_or(limits.page_lines, |limit| limit.min(limits.page_lines));
     let options =
         ReadOptions::default().offset(params.offset).limit(PageLimit::Count(limit)).hash(true);
-    let page = ops::read(&*workspace.tree(), &path, &options, limits)?;
+    let page = ops::read(&*workspace.tree(), &path, &options, limits)
+        .map_err(|error| refusal(error, &path))?;
     Ok(ToolResult::success(message(&page, limit), value(&page)))
+}
+
+/// Words the refusals whose next step in the library is no tool.
+fn refusal(error: Error, path: &TreePath) -> Refusal {
+    let refusal = Refusal::from(error);
+    match refusal.kind() {
+        ErrorKind::NotText => refusal.reworded(format!(
+            "{path} is binary, not UTF-8 text, and cannot be shown; use ls for its size."
+        )),
+        ErrorKind::TooLarge => refusal.reworded(format!(
+            "A line of {path} at this offset is too long to be shown; find parts of it with grep, \
+             or go on with a higher offset."
+        )),
+        _ => refusal,
+    }
 }
 
 fn message(page: &TextPage, limit: u64) -> String {
