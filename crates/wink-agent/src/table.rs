@@ -16,6 +16,8 @@ pub static TOOLS: &[Tool] = &[
     tools::write_file::TOOL,
     tools::glob::TOOL,
     tools::grep::TOOL,
+    tools::export::TOOL,
+    tools::import::TOOL,
 ];
 
 /// Finds a tool by its exact name.

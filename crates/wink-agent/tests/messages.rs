@@ -190,3 +190,37 @@ fn read_file_says_what_to_do_with_what_it_cannot_show() {
         &[("read_file", json!({"path": "binary"})), ("read_file", json!({"path": "long"}))]
     ));
 }
+
+#[test]
+fn export_and_import_bring_everything_back() {
+    let workspace = Workspace::memory();
+    workspace.write("kept.txt", "kept").expect("written");
+    let done = call(&workspace, "export", json!({"path": "backup/all.fs.zip"}));
+    assert_eq!(done.code(), Some("not_found"), "the parent is not there: {}", done.message);
+    insta::assert_snapshot!(transcript_without_sizes(
+        &workspace,
+        &[
+            ("export", json!({})),
+            ("export", json!({})),
+            ("write_file", json!({"path": "new.txt", "content": "new"})),
+            ("import", json!({"path": "export.fs.zip", "replace_everything": false})),
+            ("import", json!({"path": "kept.txt", "replace_everything": true})),
+            ("import", json!({"path": "export.fs.zip", "replace_everything": true})),
+            ("ls", json!({})),
+        ]
+    ));
+}
+
+/// The size of an archive depends on the time in its manifest and on the compressor.
+fn transcript_without_sizes(workspace: &Workspace, calls: &[(&str, Value)]) -> String {
+    let mut text = String::new();
+    for (name, arguments) in calls {
+        let ToolResult { message, .. } = call(workspace, name, arguments.clone());
+        let message = match message.split_once(", an archive of ") {
+            Some((before, _)) => format!("{before}, an archive of … bytes."),
+            None => message,
+        };
+        let _ = writeln!(text, "> {name} {arguments}\n{message}\n");
+    }
+    text
+}

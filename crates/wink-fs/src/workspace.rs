@@ -311,8 +311,12 @@ impl Workspace {
 
     /// Makes the files those of an archive on the host, whose path is the program's own.
     pub fn import_archive(&self, source: impl AsRef<std::path::Path>) -> Result<Imported> {
-        let archive = ArchiveTree::open_ambient(source, &ArchiveLimits::default())?;
-        self.replace_with(|backend| archive::import(backend, &archive))
+        self.import(&ArchiveTree::open_ambient(source, &ArchiveLimits::default())?)
+    }
+
+    /// Makes the files those of an archive that is open already.
+    pub fn import(&self, archive: &ArchiveTree) -> Result<Imported> {
+        self.replace_with(|backend| archive::import(backend, archive))
     }
 
     /// Changes everything at once, as the only writer.

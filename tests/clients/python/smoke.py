@@ -44,12 +44,12 @@ def check_server(client, era):
 
 async def check_tools(client):
     tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-    assert list(tools) == ["ls", "read_file", "write_file", "glob", "grep"], tools
+    assert list(tools) == ["ls", "read_file", "write_file", "glob", "grep", "export", "import"], tools
     for tool in tools.values():
         assert tool.title and tool.description
         assert tool.input_schema["type"] == "object"
         assert tool.input_schema["additionalProperties"] is False
-        writes = tool.name == "write_file"
+        writes = tool.name in ("write_file", "export", "import")
         assert tool.annotations.read_only_hint is not writes
         assert tool.annotations.destructive_hint is writes
 
@@ -99,6 +99,17 @@ async def check_search(client):
     await refused(client, "invalid_pattern", "grep", pattern="(")
 
 
+async def check_archive(client):
+    _, exported = await call(client, "export", path="all.fs.zip")
+    assert exported["file_count"] == 1, exported
+    await call(client, "write_file", path="docs/b.txt", content="gone soon")
+    await refused(client, "invalid_argument", "import", path="all.fs.zip", replace_everything=False)
+    _, imported = await call(client, "import", path="all.fs.zip", replace_everything=True)
+    assert imported["file_count"] == 1 and imported["removed"] == 2, imported
+    _, found = await call(client, "glob", pattern="**")
+    assert found["paths"] == ["docs/a.txt"], found
+
+
 async def check_refusals(client):
     await refused(client, "permission_denied", "read_file", path="../x")
     await refused(client, "permission_denied", "write_file", path="../x", content="")
@@ -125,6 +136,7 @@ async def main(url, era):
         await check_write_and_read(client)
         await check_overwrite(client)
         await check_search(client)
+        await check_archive(client)
         await check_refusals(client)
         await check_unknown_tool(client)
 

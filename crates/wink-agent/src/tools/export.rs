@@ -1,0 +1,65 @@
+//! `export`: all files in one archive.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use wink_fs::archive::{self, ExportOptions, Exported};
+use wink_fs::{
+    Error, Filesystem, Operation, PutCondition, PutOptions, Staged, Tree, TreePath, Workspace,
+};
+
+use crate::refusal::Refusal;
+use crate::result::ToolResult;
+use crate::tool::{Effect, Tool};
+use crate::words::counted;
+use crate::{arguments, schema};
+
+pub(crate) const TOOL: Tool = Tool {
+    name: "export",
+    title: "Export all files",
+    description: "Writes all files of the workspace into one new ZIP archive in the workspace, which \
+                  import can bring back. The archive's name should end in .fs.zip.",
+    effect: Effect::Writes,
+    schema: schema::of::<Params>,
+    run: |workspace, arguments| run(workspace, &arguments::parse(arguments)?),
+};
+
+#[derive(Deserialize, JsonSchema)]
+struct Params {
+    /// Where the archive is written; nothing may be there yet.
+    #[serde(default = "target")]
+    path: String,
+}
+
+fn target() -> String {
+    "export.fs.zip".to_owned()
+}
+
+fn run(workspace: &Workspace, params: &Params) -> Result<ToolResult, Refusal> {
+    let path = workspace.path(&params.path)?;
+    let tree = workspace.tree();
+    let exported = workspace.as_agent(|fs| export(fs, &*tree, &path))?;
+    let files = counted(exported.file_count, "file");
+    let message = format!(
+        "Wrote {files} with {} bytes to {path}, an archive of {} bytes.",
+        exported.total_bytes, exported.archive_bytes
+    );
+    let value = json!({
+        "path": path.to_string(),
+        "file_count": exported.file_count,
+        "total_bytes": exported.total_bytes,
+        "archive_bytes": exported.archive_bytes,
+    });
+    Ok(ToolResult::success(message, value))
+}
+
+fn export(fs: &mut dyn Filesystem, tree: &dyn Tree, path: &TreePath) -> wink_fs::Result<Exported> {
+    let mut staging = fs.stage()?;
+    let exported = archive::write(tree, &mut staging, &ExportOptions::default())?;
+    let mut staged: Staged = staging
+        .finish()
+        .map_err(|error| Error::system(Operation::Export, error).with_path(path))?;
+    let options = PutOptions::default().condition(PutCondition::Absent);
+    fs.put(path, &mut staged, &options).map_err(|error| error.during(Operation::Export))?;
+    Ok(exported)
+}

@@ -1,0 +1,61 @@
+//! `import`: all files from one archive.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use wink_fs::Workspace;
+use wink_fs::archive::{ArchiveLimits, ArchiveTree, Imported};
+
+use crate::refusal::Refusal;
+use crate::result::ToolResult;
+use crate::tool::{Effect, Tool};
+use crate::words::counted;
+use crate::{arguments, schema};
+
+pub(crate) const TOOL: Tool = Tool {
+    name: "import",
+    title: "Import all files",
+    description: "Replaces ALL files of the workspace by those of a ZIP archive in the workspace that \
+                  export made. What is not in the archive is gone afterwards, the archive itself \
+                  included. A bad archive changes nothing.",
+    effect: Effect::Writes,
+    schema: schema::of::<Params>,
+    run: |workspace, arguments| run(workspace, &arguments::parse(arguments)?),
+};
+
+#[derive(Deserialize, JsonSchema)]
+struct Params {
+    /// The archive.
+    path: String,
+    /// Must be true: every other file goes.
+    replace_everything: bool,
+}
+
+fn run(workspace: &Workspace, params: &Params) -> Result<ToolResult, Refusal> {
+    if !params.replace_everything {
+        return Err(Refusal::invalid_argument(
+            "Nothing was imported: set replace_everything to true if all files are to be replaced.",
+        ));
+    }
+    let path = workspace.path(&params.path)?;
+    let content = workspace.tree().open(&path)?;
+    let len = content.len();
+    let archive = ArchiveTree::open(Arc::new(content), len, &ArchiveLimits::default())?;
+    let Imported { file_count, replaced, .. } = workspace.import(&archive)?;
+    let message = format!(
+        "The workspace now holds the {} of {path}: {} written, {} removed, {} unchanged.",
+        counted(file_count, "file"),
+        replaced.written,
+        replaced.removed,
+        replaced.unchanged
+    );
+    let value = json!({
+        "file_count": file_count,
+        "written": replaced.written,
+        "removed": replaced.removed,
+        "unchanged": replaced.unchanged,
+    });
+    Ok(ToolResult::success(message, value))
+}
