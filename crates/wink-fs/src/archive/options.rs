@@ -62,7 +62,7 @@ impl ExportOptions {
 
 impl Default for ExportOptions {
     fn default() -> Self {
-        Self { created_at: None, method: Method::Deflate, level: 6 }
+        Self { created_at: None, method: Method::Deflate, level: 5 }
     }
 }
 
