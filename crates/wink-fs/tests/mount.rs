@@ -3,6 +3,9 @@
 #![allow(clippy::disallowed_methods, reason = "makes the host files that are mounted")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "common/on_both.rs"]
+mod on_both;
+
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
@@ -11,17 +14,7 @@ use wink_fs::{
     WriteOptions, mount, ops,
 };
 
-/// Makes a test of each function here, on memory and on the host.
-macro_rules! on_both {
-    ($($case:ident),* $(,)?) => {
-        mod memory {
-            $(#[test] fn $case() { super::$case(&mut wink_fs::MemoryBackend::new()) })*
-        }
-        mod host {
-            $(#[test] fn $case() { super::$case(&mut wink_fs::HostBackend::temporary().unwrap()) })*
-        }
-    };
-}
+use on_both::on_both;
 
 on_both! {
     a_directory_comes_in_under_its_own_name,
@@ -91,7 +84,8 @@ fn text(tree: &dyn Tree, path: &str) -> String {
     String::from_utf8(tree.open(&at(path)).unwrap().read_all().unwrap().to_vec()).unwrap()
 }
 
-fn a_directory_comes_in_under_its_own_name(backend: &mut dyn Backend) {
+fn a_directory_comes_in_under_its_own_name(mut backend: impl Backend) {
+    let backend: &mut dyn Backend = &mut backend;
     let scene = Scene::new();
     let reports = scene.mount(backend, &[HostMount::new("src/")]).unwrap();
     assert_eq!(files(backend), ["src/lib/util.py", "src/logo.png", "src/main.py"]);
@@ -101,7 +95,8 @@ fn a_directory_comes_in_under_its_own_name(backend: &mut dyn Backend) {
     assert_eq!(text(backend, "src/main.py"), "print()");
 }
 
-fn a_mount_path_and_globs_choose_what_comes_in_and_where(backend: &mut dyn Backend) {
+fn a_mount_path_and_globs_choose_what_comes_in_and_where(mut backend: impl Backend) {
+    let backend: &mut dyn Backend = &mut backend;
     let scene = Scene::new();
     let python = HostMount::new("src").at(at("a/b")).include("*.py").exclude("lib/**");
     let everything = HostMount::new(scene.path("project/docs")).at(TreePath::root());
@@ -114,7 +109,8 @@ fn a_mount_path_and_globs_choose_what_comes_in_and_where(backend: &mut dyn Backe
     assert_eq!(skipped, expected);
 }
 
-fn a_file_is_mounted_by_itself(backend: &mut dyn Backend) {
+fn a_file_is_mounted_by_itself(mut backend: impl Backend) {
+    let backend: &mut dyn Backend = &mut backend;
     let scene = Scene::new();
     scene.mount(backend, &[HostMount::new("docs/guide.md")]).unwrap();
     assert_eq!(files(backend), ["guide.md"]);
@@ -122,7 +118,8 @@ fn a_file_is_mounted_by_itself(backend: &mut dyn Backend) {
     assert_eq!(text(backend, "x/y"), "# Guide");
 }
 
-fn directories_merge_and_later_mounts_win(backend: &mut dyn Backend) {
+fn directories_merge_and_later_mounts_win(mut backend: impl Backend) {
+    let backend: &mut dyn Backend = &mut backend;
     let scene = Scene::new();
     scene.write("project/one/same", "one");
     scene.write("project/one/d/f", "one");
@@ -147,8 +144,9 @@ fn directories_merge_and_later_mounts_win(backend: &mut dyn Backend) {
 }
 
 fn too_many_bytes_are_an_error_that_names_both_numbers_and_mounts_nothing(
-    backend: &mut dyn Backend,
+    mut backend: impl Backend,
 ) {
+    let backend: &mut dyn Backend = &mut backend;
     let scene = Scene::new();
     let mounts = [HostMount::new("docs"), HostMount::new("src").max_bytes(13)];
     let error = scene.mount(backend, &mounts).unwrap_err();
@@ -158,7 +156,8 @@ fn too_many_bytes_are_an_error_that_names_both_numbers_and_mounts_nothing(
     scene.mount(backend, &[HostMount::new("src").max_bytes(14)]).unwrap();
 }
 
-fn without_an_allowed_root_everything_is_refused(backend: &mut dyn Backend) {
+fn without_an_allowed_root_everything_is_refused(mut backend: impl Backend) {
+    let backend: &mut dyn Backend = &mut backend;
     let scene = Scene::new();
     let none: [&Path; 0] = [];
     let mounts = [HostMount::new(scene.path("project/src"))];
@@ -167,7 +166,8 @@ fn without_an_allowed_root_everything_is_refused(backend: &mut dyn Backend) {
     assert_eq!(files(backend), [""; 0]);
 }
 
-fn a_path_outside_the_allowed_roots_is_refused_however_it_is_written(backend: &mut dyn Backend) {
+fn a_path_outside_the_allowed_roots_is_refused_however_it_is_written(mut backend: impl Backend) {
+    let backend: &mut dyn Backend = &mut backend;
     let scene = Scene::new();
     scene.link("project/out", scene.path("secret"));
     scene.link("project/out-file", scene.path("secret/key"));
@@ -194,14 +194,16 @@ fn a_path_outside_the_allowed_roots_is_refused_however_it_is_written(backend: &m
     assert_eq!(files(backend), [""; 0]);
 }
 
-fn a_relative_path_is_tried_against_each_root_in_turn(backend: &mut dyn Backend) {
+fn a_relative_path_is_tried_against_each_root_in_turn(mut backend: impl Backend) {
+    let backend: &mut dyn Backend = &mut backend;
     let scene = Scene::new();
     let roots = [scene.path("secret"), scene.path("project")];
     mount(backend, &[HostMount::new("docs"), HostMount::new("key")], &roots).unwrap();
     assert_eq!(files(backend), ["docs/guide.md", "key"]);
 }
 
-fn links_come_in_as_links_unless_followed(backend: &mut dyn Backend) {
+fn links_come_in_as_links_unless_followed(mut backend: impl Backend) {
+    let backend: &mut dyn Backend = &mut backend;
     let scene = Scene::new();
     scene.link("project/src/out", scene.path("secret"));
     scene.link("project/src/docs", "../docs");
@@ -210,7 +212,8 @@ fn links_come_in_as_links_unless_followed(backend: &mut dyn Backend) {
     assert_eq!(backend.read_link(&at("src/docs")).unwrap(), b"../docs");
 }
 
-fn followed_links_stay_below_the_allowed_roots_and_end(backend: &mut dyn Backend) {
+fn followed_links_stay_below_the_allowed_roots_and_end(mut backend: impl Backend) {
+    let backend: &mut dyn Backend = &mut backend;
     let scene = Scene::new();
     scene.link("project/src/out", scene.path("secret"));
     scene.link("project/src/key", scene.path("secret/key"));
@@ -239,7 +242,8 @@ fn followed_links_stay_below_the_allowed_roots_and_end(backend: &mut dyn Backend
     );
 }
 
-fn special_files_are_left_out_with_a_reason(backend: &mut dyn Backend) {
+fn special_files_are_left_out_with_a_reason(mut backend: impl Backend) {
+    let backend: &mut dyn Backend = &mut backend;
     let scene = Scene::new();
     let fifo = scene.path("project/docs/fifo");
     rustix::fs::mkfifoat(rustix::fs::CWD, &fifo, rustix::fs::Mode::RWXU).unwrap();
@@ -248,7 +252,8 @@ fn special_files_are_left_out_with_a_reason(backend: &mut dyn Backend) {
     assert_eq!(files(backend), ["docs/guide.md"]);
 }
 
-fn one_mount_that_fails_mounts_none(backend: &mut dyn Backend) {
+fn one_mount_that_fails_mounts_none(mut backend: impl Backend) {
+    let backend: &mut dyn Backend = &mut backend;
     let scene = Scene::new();
     let mounts = [HostMount::new("docs"), HostMount::new("missing")];
     assert_eq!(scene.mount(backend, &mounts).unwrap_err().kind(), ErrorKind::NotFound);
@@ -257,7 +262,8 @@ fn one_mount_that_fails_mounts_none(backend: &mut dyn Backend) {
     assert_eq!(files(backend), [""; 0]);
 }
 
-fn limits_for_agents_do_not_apply(backend: &mut dyn Backend) {
+fn limits_for_agents_do_not_apply(mut backend: impl Backend) {
+    let backend: &mut dyn Backend = &mut backend;
     let scene = Scene::new();
     let deep = format!("project/deep/{}{}", "d/".repeat(30), "n".repeat(200));
     scene.write(&deep, &"x".repeat(100_000));

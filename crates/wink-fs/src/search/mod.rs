@@ -8,13 +8,13 @@
 //! use wink_fs::Workspace;
 //!
 //! let files = Workspace::memory();
-//! files.write("src/main.rs", "fn main() {\n    todo!()\n}\n")?;
+//! files.write("src/main.rs", "fn main() {\n    run()\n}\n")?;
 //! files.write("src/lib.rs", "pub fn one() -> u8 { 1 }\n")?;
 //!
 //! let found = files.glob("**/*.rs", "")?;
 //! assert_eq!(found.paths.len(), 2);
 //!
-//! let found = files.grep(r"todo!\(\)", "", &GrepOptions::default())?;
+//! let found = files.grep(r"run\(\)", "", &GrepOptions::default())?;
 //! assert_eq!(found.matches[0].path.to_string(), "src/main.rs");
 //! assert_eq!((found.matches[0].line_number, found.matches[0].match_start), (2, 4));
 //! # Ok::<(), wink_fs::Error>(())

@@ -6,6 +6,8 @@
 mod across;
 mod corpus;
 mod golden;
+#[path = "../common/on_both.rs"]
+mod on_both;
 mod python;
 mod round_trip;
 mod shapes;

@@ -4,23 +4,12 @@ use wink_fs::archive::{self, ArchiveLimits, PortabilityProblem};
 use wink_fs::testkit::dump;
 use wink_fs::{Backend, Error, ErrorKind, Tree};
 
+use crate::on_both::on_both;
 use crate::support::{
     Random, export, import, import_within, noise, open, open_unverified, open_within, options,
     path, planted, put,
 };
 use crate::zip::{End, Item, archive, extra, put16, put32, put64, raw};
-
-/// Makes a test of each function here, on memory and on the host.
-macro_rules! on_both {
-    ($($case:ident),* $(,)?) => {
-        mod memory {
-            $(#[test] fn $case() { super::$case(wink_fs::MemoryBackend::new()) })*
-        }
-        mod host {
-            $(#[test] fn $case() { super::$case(wink_fs::HostBackend::temporary().unwrap()) })*
-        }
-    };
-}
 
 on_both! {
     a2_34_names_that_leave_the_tree_are_refused,

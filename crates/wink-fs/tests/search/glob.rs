@@ -3,18 +3,7 @@
 use wink_fs::search::GlobOptions;
 use wink_fs::{Backend, ErrorKind, TreePath, Workspace};
 
-/// Makes a test of each function here, on memory and on the host.
-macro_rules! on_both {
-    ($($case:ident),* $(,)?) => {
-        mod memory {
-            $(#[test] fn $case() { super::$case(wink_fs::MemoryBackend::new()) })*
-        }
-        mod host {
-            $(#[test] fn $case() { super::$case(wink_fs::HostBackend::temporary().unwrap()) })*
-        }
-    };
-}
-pub(crate) use on_both;
+use crate::on_both::on_both;
 
 on_both! {
     each_part_of_the_dialect_matches_what_it_says,

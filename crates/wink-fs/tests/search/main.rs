@@ -6,4 +6,6 @@
 mod corpus;
 mod glob;
 mod grep;
+#[path = "../common/on_both.rs"]
+mod on_both;
 mod reference;

@@ -8,19 +8,8 @@ use wink_fs::{
     ReadOptions, Staged, TreePath, Workspace, WriteMode, WriteOptions, ops,
 };
 
+use crate::on_both::on_both;
 use crate::operations::{CHANGING, LOOKING, NAMING, accepted};
-
-/// Makes a test of each function here, on memory and on the host.
-macro_rules! on_both {
-    ($($case:ident),* $(,)?) => {
-        mod memory {
-            $(#[test] fn $case() { super::$case(wink_fs::MemoryBackend::new()) })*
-        }
-        mod host {
-            $(#[test] fn $case() { super::$case(wink_fs::HostBackend::temporary().unwrap()) })*
-        }
-    };
-}
 
 on_both! {
     a1_01_paths_that_leave_the_root_are_refused_by_every_operation,

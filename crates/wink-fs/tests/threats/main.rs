@@ -7,5 +7,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 mod both;
+#[path = "../common/on_both.rs"]
+mod on_both;
 mod operations;
 mod planted;

@@ -1,0 +1,15 @@
+//! The same tests on both backends.
+
+/// Makes a test of each function named, in a module `memory` and in a module `host`.
+macro_rules! on_both {
+    ($($case:ident),* $(,)?) => {
+        mod memory {
+            $(#[test] fn $case() { super::$case(wink_fs::MemoryBackend::new()) })*
+        }
+        mod host {
+            $(#[test] fn $case() { super::$case(wink_fs::HostBackend::temporary().unwrap()) })*
+        }
+    };
+}
+
+pub(crate) use on_both;
