@@ -12,6 +12,7 @@ use crate::hash::ContentHash;
 use crate::path::TreePath;
 use crate::staged::{Staged, Staging};
 use crate::tree::{Entry, FileMode, Stat, Tree};
+use crate::tree_hash::TreeHash;
 
 /// Describes one call on its way to a backend.
 ///
@@ -243,6 +244,14 @@ macro_rules! layered_tree {
             fn known_hash(&self, path: &TreePath) -> Option<ContentHash> {
                 look(&*self.inner, &*self.layer, &Call::KnownHash { path }, |tree| {
                     Ok(tree.known_hash(path))
+                })
+                .ok()
+                .flatten()
+            }
+
+            fn known_tree_hash(&self, path: &TreePath) -> Option<TreeHash> {
+                look(&*self.inner, &*self.layer, &Call::KnownHash { path }, |tree| {
+                    Ok(tree.known_tree_hash(path))
                 })
                 .ok()
                 .flatten()

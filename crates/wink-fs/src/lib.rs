@@ -92,6 +92,7 @@ mod host_options;
 mod layer;
 mod limits;
 mod memory;
+mod merkle;
 #[cfg(target_os = "linux")]
 mod mount;
 pub mod ops;

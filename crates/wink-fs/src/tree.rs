@@ -6,6 +6,7 @@ use crate::content::Content;
 use crate::error::Result;
 use crate::hash::ContentHash;
 use crate::path::{Name, TreePath};
+use crate::tree_hash::TreeHash;
 
 /// Says what an entry is.
 ///
@@ -184,4 +185,9 @@ pub trait Tree: Send + Sync {
     ///
     /// There is no default, because a decorator that forgot to forward it would lose it silently.
     fn known_hash(&self, path: &TreePath) -> Option<ContentHash>;
+
+    /// Returns the hash of a directory, with all that is below it, when it is known without reading a file.
+    ///
+    /// Only a directory has one. What knows none answers `None`, and loses speed but nothing else.
+    fn known_tree_hash(&self, path: &TreePath) -> Option<TreeHash>;
 }

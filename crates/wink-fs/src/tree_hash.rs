@@ -5,13 +5,10 @@ use std::fmt;
 use rayon::prelude::*;
 
 use crate::error::{Error, ErrorKind, Operation, Result};
-use crate::hash::ContentHash;
+use crate::merkle::{self, Identity};
 use crate::ops;
 use crate::path::TreePath;
-use crate::tree::{Entry, FileMode, Kind, Tree};
-
-const DIRECTORY_CONTEXT: &str = "wink-fs tree hash v1: directory";
-const LINK_CONTEXT: &str = "wink-fs tree hash v1: symlink";
+use crate::tree::{Entry, Kind, Tree};
 
 /// Identifies a directory with everything below it: names, kinds, contents, modes and link targets.
 ///
@@ -32,6 +29,11 @@ const LINK_CONTEXT: &str = "wink-fs tree hash v1: symlink";
 pub struct TreeHash([u8; 32]);
 
 impl TreeHash {
+    /// Takes the 32 bytes of a hash that was computed before.
+    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
     /// Returns the 32 bytes of the hash.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
@@ -52,48 +54,32 @@ impl fmt::Debug for TreeHash {
 
 /// Computes the hash of a whole tree; a FIFO, socket or device in it is SpecialFile.
 pub fn tree_hash(tree: &dyn Tree) -> Result<TreeHash> {
-    directory(tree, &TreePath::root()).map(TreeHash)
+    directory(tree, &TreePath::root())
 }
 
-fn directory(tree: &dyn Tree, path: &TreePath) -> Result<[u8; 32]> {
-    let entries = tree.list(path)?;
-    let encoded = entries.par_iter().map(|entry| encode(tree, path, entry));
-    let encoded: Vec<Vec<u8>> = encoded.collect::<Result<_>>()?;
-    let mut hasher = blake3::Hasher::new_derive_key(DIRECTORY_CONTEXT);
-    encoded.iter().for_each(|entry| {
-        hasher.update(entry);
-    });
-    Ok(hasher.finalize().into())
-}
-
-/// Encodes one entry: kind, mode, length of the name, name, identity of what it names.
-fn encode(tree: &dyn Tree, directory: &TreePath, entry: &Entry) -> Result<Vec<u8>> {
-    let path = directory.join(&entry.name)?;
-    let (kind, mode, identity) = identify(tree, &path, entry.kind)?;
-    let name = entry.name.as_bytes();
-    let mut encoded = Vec::with_capacity(3 + name.len() + identity.len());
-    // A name has at most 255 bytes.
-    encoded.extend_from_slice(&[kind, mode_bits(mode), name.len() as u8]);
-    encoded.extend_from_slice(name);
-    encoded.extend_from_slice(&identity);
-    Ok(encoded)
-}
-
-fn identify(tree: &dyn Tree, path: &TreePath, kind: Kind) -> Result<(u8, FileMode, [u8; 32])> {
-    match kind {
-        Kind::File => {
-            let hash: ContentHash = ops::content_hash(tree, path)?;
-            Ok((b'f', tree.stat(path)?.mode, *hash.as_bytes()))
-        }
-        Kind::Directory => Ok((b'd', FileMode::default(), self::directory(tree, path)?)),
-        Kind::Symlink => {
-            let target = tree.read_link(path)?;
-            Ok((b'l', FileMode::default(), blake3::derive_key(LINK_CONTEXT, &target)))
-        }
-        Kind::Other => Err(Error::new(Operation::Read, ErrorKind::SpecialFile).with_path(path)),
+fn directory(tree: &dyn Tree, path: &TreePath) -> Result<TreeHash> {
+    if let Some(known) = tree.known_tree_hash(path) {
+        return Ok(known);
     }
+    let entries = tree.list(path)?;
+    let identities = entries.par_iter().map(|entry| identify(tree, path, entry));
+    let identities: Vec<Identity> = identities.collect::<Result<_>>()?;
+    let mut encoded = Vec::new();
+    for (entry, identity) in entries.iter().zip(&identities) {
+        merkle::encode_entry(&mut encoded, entry.name.as_bytes(), identity);
+    }
+    Ok(merkle::directory_hash(&encoded))
 }
 
-fn mode_bits(mode: FileMode) -> u8 {
-    u8::from(mode.executable) | u8::from(mode.private) << 1
+fn identify(tree: &dyn Tree, directory: &TreePath, entry: &Entry) -> Result<Identity> {
+    let path = directory.join(&entry.name)?;
+    match entry.kind {
+        Kind::File => {
+            let hash = ops::content_hash(tree, &path)?;
+            Ok(Identity::File { mode: tree.stat(&path)?.mode, hash })
+        }
+        Kind::Directory => Ok(Identity::Directory(self::directory(tree, &path)?)),
+        Kind::Symlink => Ok(Identity::of_link(&tree.read_link(&path)?)),
+        Kind::Other => Err(Error::new(Operation::Read, ErrorKind::SpecialFile).with_path(&path)),
+    }
 }

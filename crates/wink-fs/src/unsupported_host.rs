@@ -14,6 +14,7 @@ use crate::host_options::HostOptions;
 use crate::path::TreePath;
 use crate::staged::{Staged, Staging};
 use crate::tree::{Entry, FileMode, Stat, Tree};
+use crate::tree_hash::TreeHash;
 
 /// Keeps files in a directory of the host, on Linux; here every way to make one is Unsupported.
 #[derive(Debug)]
@@ -64,6 +65,10 @@ impl Tree for HostBackend {
     }
 
     fn known_hash(&self, _: &TreePath) -> Option<ContentHash> {
+        match self.0 {}
+    }
+
+    fn known_tree_hash(&self, _: &TreePath) -> Option<TreeHash> {
         match self.0 {}
     }
 }

@@ -6,8 +6,8 @@
 use std::collections::BTreeSet;
 
 use wink_fs::{
-    Backend, FileMode, Filesystem, HostBackend, MemoryBackend, Tree, TreePath, WriteOptions, ops,
-    tree_hash,
+    Backend, FileMode, Filesystem, HostBackend, MemoryBackend, Recursion, Replacement, Tree,
+    TreePath, WriteOptions, ops, tree_hash,
 };
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/tree-hash.md");
@@ -71,4 +71,23 @@ fn everything_that_is_kept_of_a_tree_changes_its_hash() {
     write(&mut files, "a", "y", plain);
     write(&mut files, "a", "x", plain);
     assert_eq!(tree_hash(&files).unwrap(), before, "times do not count");
+}
+
+/// Memory keeps the hashes of directories; a change anywhere below must make it forget them.
+#[test]
+fn a_hash_asked_for_before_a_change_is_not_kept() {
+    let build = |asking: bool| {
+        let mut files = MemoryBackend::new();
+        for path in ["a/b/one", "a/b/two", "a/c/three"] {
+            write(&mut files, path, path, FileMode::default());
+            assert!(!asking || tree_hash(&files).is_ok());
+        }
+        files.set_mode(&at("a/b/one"), FileMode::default().executable(true)).unwrap();
+        assert!(!asking || tree_hash(&files).is_ok());
+        files.remove(&at("a/c/three"), Recursion::OnlyEmpty).unwrap();
+        assert!(!asking || tree_hash(&files).is_ok());
+        files.rename(&at("a/b/two"), &at("a/two"), Replacement::Refuse).unwrap();
+        tree_hash(&files).unwrap()
+    };
+    assert_eq!(build(true), build(false));
 }

@@ -34,6 +34,7 @@ use crate::path::{MountPoint, RESERVED_NAME, TreePath};
 use crate::refusal;
 use crate::staged::{Staged, Staging};
 use crate::tree::{Entry, FileMode, Kind, Stat, Tree};
+use crate::tree_hash::TreeHash;
 
 /// Keeps files in a directory of the host, and reaches nothing outside it.
 ///
@@ -253,6 +254,10 @@ impl Tree for Host {
     fn known_hash(&self, _: &TreePath) -> Option<ContentHash> {
         None
     }
+
+    fn known_tree_hash(&self, _: &TreePath) -> Option<TreeHash> {
+        None
+    }
 }
 
 impl Tree for HostBackend {
@@ -274,6 +279,10 @@ impl Tree for HostBackend {
 
     fn known_hash(&self, path: &TreePath) -> Option<ContentHash> {
         self.host.known_hash(path)
+    }
+
+    fn known_tree_hash(&self, path: &TreePath) -> Option<TreeHash> {
+        self.host.known_tree_hash(path)
     }
 }
 

@@ -31,7 +31,7 @@ pub(super) fn directory(
     counts.removed += old.map_or(0, |old| count_missing(old, &entries));
     let children: OrdMap<_, _> = children.into_iter().map(|(name, node, _)| (name, node)).collect();
     let times = old.map_or(Times::new(now), |old| old.times);
-    Ok((Directory { children, times }, counts))
+    Ok((Directory::with(children, times), counts))
 }
 
 fn node(

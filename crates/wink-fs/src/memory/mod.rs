@@ -25,6 +25,7 @@ use crate::path::TreePath;
 use crate::refusal;
 use crate::staged::{Staged, StagedBody, Staging, StagingSink};
 use crate::tree::{Entry, FileMode, Stat, Tree};
+use crate::tree_hash::TreeHash;
 
 /// Keeps files in memory, as immutable nodes that captured states share.
 ///
@@ -109,6 +110,11 @@ impl Tree for Live {
     fn known_hash(&self, path: &TreePath) -> Option<ContentHash> {
         self.read().known_hash(path)
     }
+
+    fn known_tree_hash(&self, path: &TreePath) -> Option<TreeHash> {
+        // It may have to be computed: a writer must not wait for that.
+        self.now().known_tree_hash(path)
+    }
 }
 
 impl Tree for MemoryBackend {
@@ -130,6 +136,10 @@ impl Tree for MemoryBackend {
 
     fn known_hash(&self, path: &TreePath) -> Option<ContentHash> {
         self.live.known_hash(path)
+    }
+
+    fn known_tree_hash(&self, path: &TreePath) -> Option<TreeHash> {
+        self.live.known_tree_hash(path)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The immutable nodes a state in memory is made of.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
 use bytes::Bytes;
@@ -9,8 +9,10 @@ use imbl::OrdMap;
 use crate::content::Content;
 use crate::filesystem::Removed;
 use crate::hash::ContentHash;
+use crate::merkle::{self, Identity};
 use crate::path::Name;
 use crate::tree::{Entry, FileMode, Kind, Stat};
+use crate::tree_hash::TreeHash;
 
 /// One entry; a clone shares it.
 #[derive(Clone)]
@@ -32,6 +34,7 @@ pub(super) struct File {
 pub(super) struct Directory {
     pub(super) children: OrdMap<Name, Node>,
     pub(super) times: Times,
+    hash: OnceLock<TreeHash>,
 }
 
 #[derive(Clone)]
@@ -54,7 +57,29 @@ impl Times {
 
 impl Directory {
     pub(super) fn new(now: SystemTime) -> Self {
-        Self { children: OrdMap::new(), times: Times::new(now) }
+        Self::with(OrdMap::new(), Times::new(now))
+    }
+
+    pub(super) fn with(children: OrdMap<Name, Node>, times: Times) -> Self {
+        Self { children, times, hash: OnceLock::new() }
+    }
+
+    /// Lets a directory be changed, copying it only where somebody else shares it.
+    pub(super) fn make_mut(directory: &mut Arc<Self>) -> &mut Self {
+        let directory = Arc::make_mut(directory);
+        directory.hash.take();
+        directory
+    }
+
+    /// Returns the hash of the directory with all that is below it, computed once.
+    pub(super) fn hash(&self) -> TreeHash {
+        *self.hash.get_or_init(|| {
+            let mut encoded = Vec::new();
+            for (name, node) in &self.children {
+                merkle::encode_entry(&mut encoded, name.as_bytes(), &node.identity());
+            }
+            merkle::directory_hash(&encoded)
+        })
     }
 }
 
@@ -64,6 +89,14 @@ impl Node {
             Self::File(_) => Kind::File,
             Self::Directory(_) => Kind::Directory,
             Self::Link(_) => Kind::Symlink,
+        }
+    }
+
+    pub(super) fn identity(&self) -> Identity {
+        match self {
+            Self::File(file) => Identity::File { mode: file.mode, hash: file.hash },
+            Self::Directory(directory) => Identity::Directory(directory.hash()),
+            Self::Link(link) => Identity::of_link(&link.target),
         }
     }
 

@@ -10,6 +10,7 @@ use crate::hash::ContentHash;
 use crate::path::TreePath;
 use crate::refusal;
 use crate::tree::{Entry, Stat, Tree};
+use crate::tree_hash::TreeHash;
 
 /// The files at one moment; a clone shares everything.
 #[derive(Clone)]
@@ -97,12 +98,12 @@ impl State {
 
     /// Returns the directory that holds a path, copying only what a captured state still shares.
     fn parent_mut(&mut self, path: &TreePath) -> Option<&mut Directory> {
-        let mut directory = Arc::make_mut(&mut self.root);
+        let mut directory = Directory::make_mut(&mut self.root);
         let mut parents = path.segments();
         parents.next_back();
         for segment in parents {
             match directory.children.get_mut(segment)? {
-                Node::Directory(next) => directory = Arc::make_mut(next),
+                Node::Directory(next) => directory = Directory::make_mut(next),
                 Node::File(_) | Node::Link(_) => return None,
             }
         }
@@ -137,6 +138,13 @@ impl Tree for State {
     fn known_hash(&self, path: &TreePath) -> Option<ContentHash> {
         match self.walk(path.segments()) {
             Ok(Node::File(file)) => Some(file.hash),
+            _ => None,
+        }
+    }
+
+    fn known_tree_hash(&self, path: &TreePath) -> Option<TreeHash> {
+        match self.walk(path.segments()) {
+            Ok(Node::Directory(directory)) => Some(directory.hash()),
             _ => None,
         }
     }

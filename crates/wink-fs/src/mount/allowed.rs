@@ -19,6 +19,7 @@ use crate::host::{entry, failure};
 use crate::path::TreePath;
 use crate::refusal;
 use crate::tree::{Entry, Stat, Tree};
+use crate::tree_hash::TreeHash;
 
 /// The allow-list, by handle.
 pub(super) struct AllowedRoots(Vec<Allowed>);
@@ -124,6 +125,10 @@ impl Tree for HeldFile {
     }
 
     fn known_hash(&self, _: &TreePath) -> Option<ContentHash> {
+        None
+    }
+
+    fn known_tree_hash(&self, _: &TreePath) -> Option<TreeHash> {
         None
     }
 }

@@ -9,6 +9,7 @@ use crate::hash::ContentHash;
 use crate::path::{Name, TreePath};
 use crate::refusal;
 use crate::tree::{Entry, Kind, Stat, Tree};
+use crate::tree_hash::TreeHash;
 
 /// The mounted entries by path, parents included.
 #[derive(Default)]
@@ -146,6 +147,10 @@ impl Tree for Overlay {
     fn known_hash(&self, path: &TreePath) -> Option<ContentHash> {
         let shows = self.added(path).is_none() && self.base_shows(path);
         shows.then(|| self.base.known_hash(path)).flatten()
+    }
+
+    fn known_tree_hash(&self, _: &TreePath) -> Option<TreeHash> {
+        None
     }
 }
 

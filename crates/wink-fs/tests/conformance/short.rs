@@ -7,7 +7,7 @@ use bytes::Bytes;
 use wink_fs::{
     Backend, Content, ContentHash, Entry, FileMode, Filesystem, MemoryBackend, Properties, Put,
     PutOptions, ReadAt, Recursion, Removed, Replaced, Replacement, Result, Staged, StagedBody,
-    Staging, StagingSink, Stat, Tree, TreePath,
+    Staging, StagingSink, Stat, Tree, TreeHash, TreePath,
 };
 
 /// The most that one read or write takes: a prime, so that no line or buffer ends with it.
@@ -87,6 +87,10 @@ macro_rules! short_tree {
             }
 
             fn known_hash(&self, _: &TreePath) -> Option<ContentHash> {
+                None
+            }
+
+            fn known_tree_hash(&self, _: &TreePath) -> Option<TreeHash> {
                 None
             }
         }

@@ -20,6 +20,7 @@ use crate::hash::ContentHash;
 use crate::path::TreePath;
 use crate::refusal;
 use crate::tree::{Entry, Kind, Stat, Tree};
+use crate::tree_hash::TreeHash;
 
 /// Reads an archive as a tree, without unpacking it.
 ///
@@ -202,6 +203,10 @@ impl Tree for ArchiveTree {
     }
 
     fn known_hash(&self, _: &TreePath) -> Option<ContentHash> {
+        None
+    }
+
+    fn known_tree_hash(&self, _: &TreePath) -> Option<TreeHash> {
         None
     }
 }

@@ -11,6 +11,7 @@ use crate::memory::MemoryBackend;
 use crate::path::TreePath;
 use crate::testkit::dump;
 use crate::tree::{Entry, FileMode, Kind, Stat, Tree};
+use crate::tree_hash::TreeHash;
 
 /// A tree with something of every kind.
 fn varied() -> MemoryBackend {
@@ -118,6 +119,10 @@ impl Tree for Broken {
     }
 
     fn known_hash(&self, _: &TreePath) -> Option<ContentHash> {
+        None
+    }
+
+    fn known_tree_hash(&self, _: &TreePath) -> Option<TreeHash> {
         None
     }
 }
