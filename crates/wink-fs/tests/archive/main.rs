@@ -14,4 +14,6 @@ mod shapes;
 mod support;
 mod threats;
 mod tools;
+#[path = "../common/trees.rs"]
+mod trees;
 mod zip;

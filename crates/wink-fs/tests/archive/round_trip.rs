@@ -5,12 +5,12 @@ use std::sync::Arc;
 use wink_fs::archive::{self, ArchiveLimits, ArchiveTree, Method, PortabilityProblem};
 use wink_fs::testkit::dump;
 use wink_fs::{
-    Backend, ErrorKind, FileMode, Filesystem, HostBackend, MemoryBackend, Name, Operation,
-    PutOptions, Staged, Tree, TreePath,
+    Backend, ErrorKind, FileMode, Filesystem, HostBackend, MemoryBackend, Operation, Tree,
 };
 
 use crate::support::{
-    Random, export, import, noise, noon, open, options, path, plant, planted, put, put_with,
+    Random, export, import, noise, noon, open, options, path, plant, plant_generated, planted, put,
+    put_with,
 };
 
 #[test]
@@ -26,29 +26,6 @@ fn a_tree_on_the_host_comes_back_from_its_archive() {
     let bytes = export(&files);
     assert_eq!(bytes, export(&planted()), "nothing of the backend is in it");
     assert_eq!(dump(&open(&bytes).unwrap()).unwrap(), dump(&files).unwrap());
-}
-
-/// Makes a tree of anything: names of odd bytes, every kind and mode, contents of many sizes.
-fn plant_generated(files: &mut dyn Filesystem, random: &mut Random) {
-    const BYTES: [u8; 21] = *b"aAb.C: \\x41\n\xff\xe9\xc3\xa9~_-05";
-    let mut directories = vec![TreePath::root()];
-    for _ in 0..random.below(60) {
-        let name: Vec<u8> = (0..=random.below(8)).map(|_| BYTES[random.below(21)]).collect();
-        let parent = directories[random.below(directories.len())].clone();
-        let Ok(path) = Name::from_disk(&name).and_then(|name| parent.join(&name)) else { continue };
-        let mode = FileMode::default().executable(random.below(2) == 0);
-        let magnitude = random.below(18);
-        let size = random.below(1 << magnitude);
-        let content = if random.below(2) == 0 { noise(size, 9) } else { vec![b'a'; size] };
-        let options = PutOptions::default().mode(mode.private(random.below(4) == 0));
-        // A name that is there already stays what it is.
-        match random.below(4) {
-            0 if files.create_dir(&path).is_ok() => directories.push(path),
-            0 => {}
-            1 => drop(files.symlink(&path, &name)),
-            _ => drop(files.put(&path, &mut Staged::from_bytes(content), &options)),
-        }
-    }
 }
 
 #[test]
