@@ -99,7 +99,9 @@ pub mod ops;
 mod path;
 mod refusal;
 pub mod search;
+mod snapshot;
 mod staged;
+mod store;
 #[cfg(feature = "testkit")]
 pub mod testkit;
 mod tree;
@@ -128,7 +130,12 @@ pub use ops::{
     TextPage, WriteMode, WriteOptions, Written,
 };
 pub use path::{MAX_NAME_BYTES, MAX_PATH_BYTES, MountPoint, Name, RESERVED_NAME, TreePath};
+pub use snapshot::{
+    NewSnapshot, NotCaptured, Problem, Snapshot, SnapshotCause, SnapshotId, SnapshotStore,
+    Verification, VerifyOptions,
+};
 pub use staged::{Staged, StagedBody, Staging, StagingSink};
+pub use store::Store;
 pub use tree::{Entry, FileMode, Kind, Stat, Tree};
 pub use tree_hash::{TreeHash, tree_hash};
 pub use workspace::{Workspace, WorkspaceBuilder};

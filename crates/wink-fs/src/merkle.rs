@@ -1,7 +1,5 @@
 //! The encoding that makes a tree of hashes of a directory; `docs/tree-hash.md` has the format.
 
-#![allow(dead_code, reason = "the store reads what is encoded here")]
-
 use crate::hash::ContentHash;
 use crate::path::Name;
 use crate::tree::{FileMode, Kind};

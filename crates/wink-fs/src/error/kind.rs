@@ -96,6 +96,10 @@ kinds! {
         Cancelled: "cancelled", 130, 499, "the call was cancelled; nothing was changed";
         /// Stored data is not what it was.
         Corrupt: "corrupt", 14, 500, "stored data is damaged; verify the store";
+        /// No snapshot has this id or tag.
+        SnapshotNotFound: "snapshot_not_found", 12, 404, "there is no such snapshot; list the snapshots to see which there are";
+        /// What was stored has a format that is not known.
+        SnapshotIncompatible: "snapshot_incompatible", 14, 409, "it was stored in a format that is not known; use the version that wrote it";
         /// Any other failure of the system.
         Io: "io", 1, 500, "the system reported a failure; try again";
     }

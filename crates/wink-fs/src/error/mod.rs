@@ -2,12 +2,14 @@
 
 mod kind;
 mod system;
+mod worded;
 
 use std::error::Error as StdError;
 use std::fmt;
 use std::io;
 
 pub use kind::ErrorKind;
+pub(crate) use worded::{damaged, worded};
 
 use crate::hash::ContentHash;
 use crate::path::{TreePath, needs_escape};
@@ -61,6 +63,14 @@ pub enum Operation {
     Import,
     /// Reading an archive.
     OpenArchive,
+    /// Keeping a state, or forgetting one.
+    Snapshot,
+    /// Going back to a state that was kept.
+    Restore,
+    /// Looking for damage.
+    Verify,
+    /// Opening or making a store of snapshots.
+    OpenStore,
 }
 
 impl fmt::Display for Operation {
@@ -85,6 +95,10 @@ impl fmt::Display for Operation {
             Self::Export => "export",
             Self::Import => "import",
             Self::OpenArchive => "open archive",
+            Self::Snapshot => "snapshot",
+            Self::Restore => "restore",
+            Self::Verify => "verify",
+            Self::OpenStore => "open store",
         })
     }
 }
@@ -130,7 +144,7 @@ impl Error {
         let source = source.into();
         let (kind, detail) = system::classify(&source);
         let mut error = Self::new(operation, kind);
-        error.0.detail = detail.map(String::from);
+        error.0.detail = detail;
         error.0.source = Some(source);
         error
     }

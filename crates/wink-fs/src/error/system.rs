@@ -3,9 +3,16 @@
 use std::io;
 
 use super::ErrorKind;
+use super::worded::Worded;
 
 /// Returns the kind of a system failure and, where the kind's own sentence is too general, a better one.
-pub(super) fn classify(error: &io::Error) -> (ErrorKind, Option<&'static str>) {
+pub(super) fn classify(error: &io::Error) -> (ErrorKind, Option<String>) {
+    let (kind, sentence) = classify_kind(error);
+    let worded = error.get_ref().and_then(|inner| inner.downcast_ref::<Worded>());
+    (kind, worded.map(Worded::to_string).or(sentence.map(String::from)))
+}
+
+fn classify_kind(error: &io::Error) -> (ErrorKind, Option<&'static str>) {
     let kind = match error.kind() {
         io::ErrorKind::NotFound => ErrorKind::NotFound,
         io::ErrorKind::AlreadyExists => ErrorKind::AlreadyExists,
@@ -16,6 +23,7 @@ pub(super) fn classify(error: &io::Error) -> (ErrorKind, Option<&'static str>) {
         io::ErrorKind::ReadOnlyFilesystem => ErrorKind::ReadOnly,
         io::ErrorKind::InvalidFilename => ErrorKind::InvalidPath,
         io::ErrorKind::InvalidInput => ErrorKind::InvalidArgument,
+        io::ErrorKind::InvalidData => ErrorKind::Corrupt,
         io::ErrorKind::StorageFull | io::ErrorKind::FileTooLarge => ErrorKind::NoSpace,
         io::ErrorKind::QuotaExceeded => return (ErrorKind::NoSpace, Some(QUOTA)),
         io::ErrorKind::CrossesDevices | io::ErrorKind::ResourceBusy => {

@@ -1,0 +1,131 @@
+//! What a caller knows of a snapshot that is to be taken.
+
+use std::time::SystemTime;
+
+use super::id::SnapshotId;
+use super::value::{NotCaptured, SnapshotCause};
+
+/// Says what is known of a snapshot before it is kept.
+///
+/// ```
+/// use std::time::SystemTime;
+/// use wink_fs::NewSnapshot;
+///
+/// let new = NewSnapshot::new(SystemTime::UNIX_EPOCH).tag("before").backend("memory");
+/// assert_eq!((new.tag.as_deref(), new.file_count), (Some("before"), 0));
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct NewSnapshot {
+    /// When it was taken.
+    pub created_at: SystemTime,
+    /// The snapshot that its state grew from.
+    pub parent: Option<SnapshotId>,
+    /// The name that a person gives it.
+    pub tag: Option<String>,
+    /// What a person says about it.
+    pub message: Option<String>,
+    /// Why it is taken.
+    pub cause: SnapshotCause,
+    /// How many files and links it holds.
+    pub file_count: u64,
+    /// The bytes of their contents and targets.
+    pub total_bytes: u64,
+    /// The backend whose files they are.
+    pub backend: String,
+    /// Whether nobody could write while it was taken.
+    pub point_in_time: bool,
+    /// What a setting keeps out of every snapshot.
+    pub excluded: Vec<String>,
+    /// What the tree left out already.
+    pub skipped: Vec<NotCaptured>,
+}
+
+impl NewSnapshot {
+    /// Starts with the time it is taken at.
+    pub fn new(created_at: SystemTime) -> Self {
+        Self {
+            created_at,
+            parent: None,
+            tag: None,
+            message: None,
+            cause: SnapshotCause::Requested,
+            file_count: 0,
+            total_bytes: 0,
+            backend: String::new(),
+            point_in_time: false,
+            excluded: Vec::new(),
+            skipped: Vec::new(),
+        }
+    }
+
+    /// Sets the snapshot that its state grew from.
+    #[must_use]
+    pub fn parent(mut self, parent: SnapshotId) -> Self {
+        self.parent = Some(parent);
+        self
+    }
+
+    /// Sets the name that a person gives it: 1 to 100 characters, unique in its store.
+    #[must_use]
+    pub fn tag(mut self, tag: impl Into<String>) -> Self {
+        self.tag = Some(tag.into());
+        self
+    }
+
+    /// Sets what a person says about it.
+    #[must_use]
+    pub fn message(mut self, message: impl Into<String>) -> Self {
+        self.message = Some(message.into());
+        self
+    }
+
+    /// Sets why it is taken.
+    #[must_use]
+    pub fn cause(mut self, cause: SnapshotCause) -> Self {
+        self.cause = cause;
+        self
+    }
+
+    /// Sets how many files and links it holds.
+    #[must_use]
+    pub fn file_count(mut self, file_count: u64) -> Self {
+        self.file_count = file_count;
+        self
+    }
+
+    /// Sets the bytes of their contents and targets.
+    #[must_use]
+    pub fn total_bytes(mut self, total_bytes: u64) -> Self {
+        self.total_bytes = total_bytes;
+        self
+    }
+
+    /// Sets the backend whose files they are.
+    #[must_use]
+    pub fn backend(mut self, backend: impl Into<String>) -> Self {
+        self.backend = backend.into();
+        self
+    }
+
+    /// Sets whether nobody could write while it was taken.
+    #[must_use]
+    pub fn point_in_time(mut self, point_in_time: bool) -> Self {
+        self.point_in_time = point_in_time;
+        self
+    }
+
+    /// Sets what a setting keeps out of every snapshot.
+    #[must_use]
+    pub fn excluded(mut self, excluded: Vec<String>) -> Self {
+        self.excluded = excluded;
+        self
+    }
+
+    /// Sets what the tree left out already; a store adds what it leaves out itself.
+    #[must_use]
+    pub fn skipped(mut self, skipped: Vec<NotCaptured>) -> Self {
+        self.skipped = skipped;
+        self
+    }
+}

@@ -1,0 +1,46 @@
+//! The names people give to snapshots.
+
+use super::id::SnapshotId;
+use crate::error::{Error, ErrorKind, Operation, Result};
+
+const MAX_CHARACTERS: usize = 100;
+
+/// Refuses a tag that could not be typed back, or that reads as something else.
+pub(crate) fn check_tag(tag: &str) -> Result<()> {
+    let why = match tag {
+        "" => "a tag has at least one character; give one, or none at all",
+        _ if tag.chars().count() > MAX_CHARACTERS => {
+            "a tag has at most 100 characters; give a shorter one"
+        }
+        _ if tag.chars().any(char::is_control) => "a tag has no control characters; leave them out",
+        _ if tag.starts_with(['@', '-']) => "a tag does not start with `@` or `-`; give another",
+        _ if tag.trim() != tag => "a tag has no spaces at its ends; leave them out",
+        _ if tag.parse::<SnapshotId>().is_ok() => {
+            "a tag cannot be what only an id looks like; give another"
+        }
+        _ => return Ok(()),
+    };
+    Err(Error::new(Operation::Snapshot, ErrorKind::InvalidArgument).with_detail(why))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_people_give_are_tags() {
+        for tag in ["a", "v1.0", "before the change", "größe", "日本", &"x".repeat(100), "a-@"]
+        {
+            check_tag(tag).unwrap();
+        }
+    }
+
+    #[test]
+    fn names_that_read_as_something_else_are_refused() {
+        let id = SnapshotId::random();
+        let (uuid, base32, long) = (id.to_string(), id.base32(), "x".repeat(101));
+        for tag in ["", "@1", "-f", " a", "a ", "a\nb", "\u{7}", &long, &uuid, &base32] {
+            assert_eq!(check_tag(tag).unwrap_err().kind(), ErrorKind::InvalidArgument, "{tag:?}");
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! A snapshot, as a value.
+
+use std::time::SystemTime;
+
+use super::id::SnapshotId;
+use crate::tree_hash::TreeHash;
+
+/// Says why a snapshot was taken.
+///
+/// ```
+/// assert_eq!(wink_fs::SnapshotCause::default(), wink_fs::SnapshotCause::Requested);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[non_exhaustive]
+pub enum SnapshotCause {
+    /// Somebody asked for it.
+    #[default]
+    Requested,
+    /// It keeps what something else was about to replace.
+    Safety,
+}
+
+/// Names an entry that a snapshot does not hold, and says why.
+///
+/// ```
+/// let fifo = wink_fs::NotCaptured::new("run/fifo", "it is a FIFO, socket or device");
+/// assert_eq!(fifo.path, "run/fifo");
+/// ```
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[non_exhaustive]
+pub struct NotCaptured {
+    /// Its path, as text.
+    pub path: String,
+    /// Why it was left out.
+    pub why: String,
+}
+
+impl NotCaptured {
+    /// Names an entry that was left out.
+    pub fn new(path: impl Into<String>, why: impl Into<String>) -> Self {
+        Self { path: path.into(), why: why.into() }
+    }
+}
+
+/// Describes a snapshot; it never changes.
+///
+/// ```
+/// use std::time::SystemTime;
+/// use wink_fs::{NewSnapshot, SnapshotStore, Store, Workspace};
+///
+/// # let directory = tempfile::tempdir().unwrap();
+/// let store = Store::create_ambient(directory.path())?;
+/// let files = Workspace::memory();
+/// files.write("a.txt", "hello")?;
+/// let new = NewSnapshot::new(SystemTime::now()).tag("first").file_count(1).total_bytes(5);
+/// let snapshot = store.save(&*files.tree(), &new)?;
+/// assert_eq!((snapshot.tag.as_deref(), snapshot.file_count), (Some("first"), 1));
+/// assert_eq!(store.list()?, [snapshot]);
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Snapshot {
+    /// Its id.
+    pub id: SnapshotId,
+    /// Its place in the order of a store's snapshots, which no clock decides.
+    pub sequence: u64,
+    /// When it was taken, by the clock of that time.
+    pub created_at: SystemTime,
+    /// The snapshot that its state grew from.
+    pub parent: Option<SnapshotId>,
+    /// The name that a person gave it.
+    pub tag: Option<String>,
+    /// What a person said about it.
+    pub message: Option<String>,
+    /// Why it was taken.
+    pub cause: SnapshotCause,
+    /// How many files and links it holds.
+    pub file_count: u64,
+    /// The bytes of their contents and targets.
+    pub total_bytes: u64,
+    /// The backend whose files they are.
+    pub backend: String,
+    /// What keeps it: the strategy's name.
+    pub strategy: String,
+    /// What the strategy wrote for it, such as a pack's id; empty where it wrote nothing new.
+    pub reference: String,
+    /// The hash of the whole tree, where it is known.
+    pub tree_hash: Option<TreeHash>,
+    /// Whether nobody could write while it was taken.
+    pub point_in_time: bool,
+    /// What a setting keeps out of every snapshot.
+    pub excluded: Vec<String>,
+    /// What could not be captured.
+    pub skipped: Vec<NotCaptured>,
+}

@@ -1,0 +1,79 @@
+//! What is looked at when a store is verified, and what is found.
+
+use super::id::SnapshotId;
+
+/// Says how much of a store is verified.
+///
+/// ```
+/// let options = wink_fs::VerifyOptions::default().data(true).subset(1, 10);
+/// assert_eq!(options.subset, Some((1, 10)));
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub struct VerifyOptions {
+    /// Whether the bytes of contents are read and hashed, not only their tables.
+    pub data: bool,
+    /// Which part of the bytes: the n-th of t, counted from 1; all parts together are everything.
+    pub subset: Option<(u32, u32)>,
+}
+
+impl VerifyOptions {
+    /// Sets whether the bytes of contents are read and hashed.
+    #[must_use]
+    pub fn data(mut self, data: bool) -> Self {
+        self.data = data;
+        self
+    }
+
+    /// Sets that only the n-th of t parts of the bytes is read.
+    #[must_use]
+    pub fn subset(mut self, n: u32, t: u32) -> Self {
+        self.subset = Some((n, t));
+        self
+    }
+}
+
+/// Describes one thing that is wrong with a store.
+///
+/// See [`Verification`].
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[non_exhaustive]
+pub struct Problem {
+    /// What is wrong, in a sentence.
+    pub what: String,
+    /// The snapshots that cannot be restored as a whole because of it.
+    pub snapshots: Vec<SnapshotId>,
+}
+
+impl Problem {
+    /// Describes something that is wrong.
+    pub fn new(what: impl Into<String>, snapshots: Vec<SnapshotId>) -> Self {
+        Self { what: what.into(), snapshots }
+    }
+}
+
+/// Says what was looked at and what was found; damage is a finding and not a failure.
+///
+/// ```
+/// use wink_fs::{SnapshotStore, Store, VerifyOptions};
+///
+/// # let directory = tempfile::tempdir().unwrap();
+/// let store = Store::create_ambient(directory.path())?;
+/// let found = store.verify(&VerifyOptions::default().data(true))?;
+/// assert_eq!((found.snapshots, found.problems.len()), (0, 0));
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub struct Verification {
+    /// How many snapshots there are, damaged ones included.
+    pub snapshots: u64,
+    /// How many packs there are, damaged ones included.
+    pub packs: u64,
+    /// How many objects the packs hold.
+    pub objects: u64,
+    /// How many bytes of contents were read and hashed.
+    pub bytes_checked: u64,
+    /// What is wrong.
+    pub problems: Vec<Problem>,
+}

@@ -1,0 +1,165 @@
+//! From a tree to the objects that a store does not hold yet.
+
+use std::io;
+use std::sync::{Mutex, PoisonError};
+
+use rayon::prelude::*;
+
+use super::library::Shelf;
+use super::object::{ObjectId, ObjectKind};
+use super::pack::PackWriter;
+use super::parts::{self, LARGE_FILE_BYTES};
+use crate::content::Content;
+use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::hash::ContentHash;
+use crate::merkle::{self, Identity};
+use crate::path::TreePath;
+use crate::snapshot::NotCaptured;
+use crate::tree::{Entry, Kind, Tree};
+use crate::tree_hash::TreeHash;
+
+const SPECIAL: &str = "it is a FIFO, socket or device";
+
+/// Walks a tree and adds what is new to a pack.
+///
+/// A directory is added after everything below it, a list of parts after its parts, and a pack is
+/// published as a whole. So where all packs are there, a directory that is in one of them has all that
+/// is below it somewhere too, and needs no look.
+pub(super) struct Capture<'a, 'd> {
+    tree: &'a dyn Tree,
+    shelf: &'a Shelf,
+    /// Whether no pack is missing.
+    complete: bool,
+    writer: &'a PackWriter<'d>,
+    skipped: Mutex<Vec<NotCaptured>>,
+}
+
+impl<'a, 'd> Capture<'a, 'd> {
+    pub(super) fn new(
+        tree: &'a dyn Tree,
+        shelf: &'a Shelf,
+        complete: bool,
+        writer: &'a PackWriter<'d>,
+    ) -> Self {
+        Self { tree, shelf, complete, writer, skipped: Mutex::default() }
+    }
+
+    /// Adds everything that is new, and returns the root's hash and what was left out, by path.
+    pub(super) fn run(self) -> Result<(TreeHash, Vec<NotCaptured>)> {
+        let root = self.directory(&TreePath::root())?;
+        let mut skipped = self.skipped.into_inner().unwrap_or_else(PoisonError::into_inner);
+        skipped.sort();
+        Ok((root, skipped))
+    }
+
+    fn directory(&self, path: &TreePath) -> Result<TreeHash> {
+        let known = self.tree.known_tree_hash(path);
+        if let Some(known) = known.filter(|known| self.has_all_below(known)) {
+            return Ok(known);
+        }
+        let entries = self.tree.list(path)?;
+        let identities = entries.par_iter().map(|entry| self.entry(path, entry));
+        let identities: Vec<Option<Identity>> = identities.collect::<Result<_>>()?;
+        let mut encoded = Vec::new();
+        for (entry, identity) in entries.iter().zip(&identities) {
+            if let Some(identity) = identity {
+                merkle::encode_entry(&mut encoded, entry.name.as_bytes(), identity);
+            }
+        }
+        let hash = merkle::directory_hash(&encoded);
+        self.keep(ObjectId::directory(&hash), &encoded).map_err(|error| unstored(path, error))?;
+        Ok(hash)
+    }
+
+    fn has_all_below(&self, hash: &TreeHash) -> bool {
+        let id = ObjectId::directory(hash);
+        self.writer.contains(&id) || self.complete && self.shelf.contains(&id)
+    }
+
+    /// Returns what an entry is known by; `None` where it is left out.
+    fn entry(&self, directory: &TreePath, entry: &Entry) -> Result<Option<Identity>> {
+        let path = directory.join(&entry.name)?;
+        match entry.kind {
+            Kind::File => self.file(&path).map(Some),
+            Kind::Directory => Ok(Some(Identity::Directory(self.directory(&path)?))),
+            Kind::Symlink => self.link(&path).map(Some),
+            Kind::Other => Ok(self.leave_out(&path)),
+        }
+    }
+
+    fn leave_out(&self, path: &TreePath) -> Option<Identity> {
+        let left_out = NotCaptured::new(path.to_string(), SPECIAL);
+        self.skipped.lock().unwrap_or_else(PoisonError::into_inner).push(left_out);
+        None
+    }
+
+    fn link(&self, path: &TreePath) -> Result<Identity> {
+        let target = self.tree.read_link(path)?;
+        let hash = merkle::link_hash(&target);
+        self.keep(ObjectId::link(&hash), &target).map_err(|error| unstored(path, error))?;
+        Ok(Identity::Link(hash))
+    }
+
+    fn file(&self, path: &TreePath) -> Result<Identity> {
+        let claimed = self.tree.known_hash(path);
+        let hash = match claimed.filter(|claimed| self.has_content(claimed)) {
+            Some(hash) => hash,
+            None => self.content(path, claimed)?,
+        };
+        Ok(Identity::File { mode: self.tree.stat(path)?.mode, hash })
+    }
+
+    fn has_content(&self, hash: &ContentHash) -> bool {
+        if self.writer.contains(&ObjectId::blob(hash))
+            || self.writer.contains(&ObjectId::list(hash))
+        {
+            return true;
+        }
+        match self.shelf.find_file(hash) {
+            Some(Ok(found)) => self.complete || found.row.id.kind == ObjectKind::Blob,
+            _ => false,
+        }
+    }
+
+    fn content(&self, path: &TreePath, claimed: Option<ContentHash>) -> Result<ContentHash> {
+        let content = self.tree.open(path)?;
+        let hash = match content.len() > LARGE_FILE_BYTES {
+            true => parts::keep(&content, |id, size, bytes| self.keep_sized(id, size, bytes)),
+            false => self.small(&content),
+        };
+        let hash = hash.map_err(|error| unstored(path, error))?;
+        match claimed.is_none_or(|claimed| claimed == hash) {
+            true => Ok(hash),
+            false => Err(changed(path, hash)),
+        }
+    }
+
+    fn small(&self, content: &Content) -> io::Result<ContentHash> {
+        let bytes = content.read_all()?;
+        let hash = ContentHash::of(&bytes);
+        self.keep(ObjectId::blob(&hash), &bytes)?;
+        Ok(hash)
+    }
+
+    fn keep(&self, id: ObjectId, bytes: &[u8]) -> io::Result<()> {
+        self.keep_sized(id, bytes.len() as u64, bytes)
+    }
+
+    fn keep_sized(&self, id: ObjectId, size: u64, bytes: &[u8]) -> io::Result<()> {
+        match self.shelf.contains(&id) {
+            true => Ok(()),
+            false => self.writer.add(id, size, bytes),
+        }
+    }
+}
+
+fn changed(path: &TreePath, hash: ContentHash) -> Error {
+    Error::new(Operation::Snapshot, ErrorKind::Conflict)
+        .with_path(path)
+        .with_current_hash(hash)
+        .with_detail("it changed while the snapshot was taken; take it again")
+}
+
+fn unstored(path: &TreePath, error: io::Error) -> Error {
+    super::failure::of(Operation::Snapshot, error).with_path(path)
+}

@@ -1,0 +1,127 @@
+//! The files of a store: the only place where it touches the host.
+
+#![allow(
+    clippy::disallowed_methods,
+    reason = "this is the ambient authority that the constructors' names speak of"
+)]
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use crate::error::{damaged, worded};
+
+/// Holds the place of a store; names are relative to it.
+#[derive(Clone, Debug)]
+pub(super) struct Disk {
+    root: PathBuf,
+}
+
+impl Disk {
+    pub(super) fn new(root: &Path) -> Self {
+        Self { root: root.to_path_buf() }
+    }
+
+    /// Makes the store's own directory, or takes one that is empty.
+    pub(super) fn make_root(&self) -> io::Result<()> {
+        match directories().create(&self.root) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => self.check_empty(),
+            made => made,
+        }
+    }
+
+    fn check_empty(&self) -> io::Result<()> {
+        match fs::read_dir(&self.root)?.next() {
+            None => restrict(&self.root),
+            Some(_) => Err(worded(
+                io::ErrorKind::AlreadyExists,
+                "the directory is not empty; name a new one, or open the store that is there",
+            )),
+        }
+    }
+
+    pub(super) fn make_dir(&self, name: &str) -> io::Result<()> {
+        directories().create(self.root.join(name))
+    }
+
+    pub(super) fn open(&self, name: &str) -> io::Result<File> {
+        File::open(self.root.join(name))
+    }
+
+    /// Reads a whole file that must not be larger than `limit`.
+    pub(super) fn read(&self, name: &str, limit: u64) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.open(name)?.take(limit + 1).read_to_end(&mut bytes)?;
+        match bytes.len() as u64 > limit {
+            true => Err(damaged(format!("the store's file {name} is too large to be whole"))),
+            false => Ok(bytes),
+        }
+    }
+
+    /// Makes a file that nobody else has any access to; one of that name must not be there.
+    pub(super) fn create(&self, name: &str) -> io::Result<File> {
+        private().read(true).write(true).create_new(true).open(self.root.join(name))
+    }
+
+    /// Opens a file to lock it, and makes it where it is not there.
+    pub(super) fn open_lock(&self, name: &str) -> io::Result<File> {
+        private().read(true).write(true).create(true).truncate(false).open(self.root.join(name))
+    }
+
+    pub(super) fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        fs::rename(self.root.join(from), self.root.join(to))
+    }
+
+    /// Removes a file and tells whether it was there.
+    pub(super) fn remove(&self, name: &str) -> io::Result<bool> {
+        match fs::remove_file(self.root.join(name)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            removed => removed.map(|()| true),
+        }
+    }
+
+    /// Returns the names in a directory, sorted.
+    pub(super) fn names(&self, directory: &str) -> io::Result<Vec<String>> {
+        let entries = fs::read_dir(self.root.join(directory))?;
+        let name = |entry: io::Result<fs::DirEntry>| {
+            entry.map(|entry| entry.file_name().to_string_lossy().into_owned())
+        };
+        let mut names = entries.map(name).collect::<io::Result<Vec<_>>>()?;
+        names.sort();
+        Ok(names)
+    }
+
+    /// Makes the names in a directory durable.
+    pub(super) fn sync_dir(&self, directory: &str) -> io::Result<()> {
+        #[cfg(unix)]
+        self.open(directory)?.sync_all()?;
+        #[cfg(not(unix))]
+        let _ = directory;
+        Ok(())
+    }
+}
+
+fn directories() -> DirBuilder {
+    #[allow(unused_mut, reason = "only Unix has modes")]
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
+}
+
+fn private() -> OpenOptions {
+    #[allow(unused_mut, reason = "only Unix has modes")]
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+/// Takes everybody else's access from a directory that was there before.
+fn restrict(directory: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    fs::set_permissions(directory, std::os::unix::fs::PermissionsExt::from_mode(0o700))?;
+    #[cfg(not(unix))]
+    let _ = directory;
+    Ok(())
+}

@@ -1,0 +1,26 @@
+//! How a store words what the system reports.
+
+use std::io;
+
+use crate::error::{Error, ErrorKind, Operation};
+
+/// Words a failure of the store's own files, none of which the caller has a path for.
+pub(super) fn of(operation: Operation, error: io::Error) -> Error {
+    match error.kind() {
+        io::ErrorKind::NotFound => Error::new(operation, ErrorKind::Unavailable)
+            .with_detail("the store's files are gone; see that its disk is mounted and try again"),
+        io::ErrorKind::PermissionDenied => Error::system(operation, error)
+            .with_detail("the store does not let this user in; use it as the user who made it"),
+        io::ErrorKind::ReadOnlyFilesystem => Error::system(operation, error)
+            .with_detail("the store is on a read-only disk; it can be read but takes no snapshot"),
+        io::ErrorKind::StorageFull => Error::system(operation, error).with_detail(
+            "there is no space left for the store; nothing was kept, free some and try again",
+        ),
+        _ => Error::system(operation, error),
+    }
+}
+
+/// Says that no snapshot has this id.
+pub(super) fn no_snapshot(operation: Operation) -> Error {
+    Error::new(operation, ErrorKind::SnapshotNotFound)
+}

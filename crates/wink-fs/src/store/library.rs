@@ -1,0 +1,178 @@
+//! All objects of a store, in whatever pack they are.
+
+use std::io;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use bytes::Bytes;
+
+use super::cache::BlockCache;
+use super::disk::Disk;
+use super::object::{KEY_BYTES, ObjectId, ObjectKind};
+use super::pack::{self, ObjectRow, Pack};
+use crate::error::{damaged, worded};
+use crate::hash::ContentHash;
+
+const FILE_KINDS: [ObjectKind; 2] = [ObjectKind::Blob, ObjectKind::List];
+
+/// Holds the packs that were there at one moment.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Shelf {
+    packs: Vec<Arc<Pack>>,
+    /// The ids of packs that cannot be used, and why.
+    pub(super) unusable: Vec<(String, String)>,
+}
+
+/// Says where an object is.
+#[derive(Clone, Debug)]
+pub(super) struct Located {
+    pack: Arc<Pack>,
+    pub(super) row: ObjectRow,
+}
+
+impl Shelf {
+    pub(super) fn packs(&self) -> &[Arc<Pack>] {
+        &self.packs
+    }
+
+    pub(super) fn has_pack(&self, id: &str) -> bool {
+        self.packs.iter().any(|pack| pack.id == id)
+    }
+
+    pub(super) fn contains(&self, id: &ObjectId) -> bool {
+        self.find(&id.key, &[id.kind]).is_some_and(|found| found.is_ok())
+    }
+
+    /// Finds a file's content, as one object or as a list of parts.
+    pub(super) fn find_file(&self, hash: &ContentHash) -> Option<io::Result<Located>> {
+        self.find(hash.as_bytes(), &FILE_KINDS)
+    }
+
+    fn find(&self, key: &[u8; KEY_BYTES], kinds: &[ObjectKind]) -> Option<io::Result<Located>> {
+        self.packs.iter().find_map(|pack| {
+            let found = pack.find(key, kinds)?;
+            Some(found.map(|row| Located { pack: Arc::clone(pack), row }))
+        })
+    }
+}
+
+/// Reads objects of a store; tables of packs are read when the first object is asked for.
+#[derive(Debug)]
+pub(super) struct Library {
+    pub(super) disk: Disk,
+    shelf: RwLock<Option<Arc<Shelf>>>,
+    cache: BlockCache,
+}
+
+impl Library {
+    pub(super) fn new(disk: Disk) -> Self {
+        Self { disk, shelf: RwLock::default(), cache: BlockCache::default() }
+    }
+
+    /// Returns the packs that are there by now.
+    pub(super) fn refresh(&self) -> io::Result<Arc<Shelf>> {
+        let known = self.known().unwrap_or_default();
+        let shelf = Arc::new(self.read_shelf(&known)?);
+        *self.shelf.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&shelf));
+        Ok(shelf)
+    }
+
+    /// Returns the packs as they were when they were last looked at.
+    fn shelf(&self) -> io::Result<Arc<Shelf>> {
+        self.known().map_or_else(|| self.refresh(), Ok)
+    }
+
+    fn known(&self) -> Option<Arc<Shelf>> {
+        self.shelf.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn read_shelf(&self, known: &Shelf) -> io::Result<Shelf> {
+        let mut shelf = Shelf::default();
+        for id in self.pack_ids()? {
+            match known.packs.iter().find(|pack| pack.id == id) {
+                Some(pack) => shelf.packs.push(Arc::clone(pack)),
+                None => self.open_pack(&mut shelf, id)?,
+            }
+        }
+        Ok(shelf)
+    }
+
+    /// Returns the ids of the packs that are there, sorted.
+    pub(super) fn pack_ids(&self) -> io::Result<Vec<String>> {
+        let names = self.disk.names(pack::DIRECTORY)?;
+        let ids = names.iter().filter(|name| !super::temporary::is_temporary(name));
+        Ok(ids.filter_map(|name| pack::id_of(name)).map(String::from).collect())
+    }
+
+    /// Opens a pack; one that is damaged does not keep the others from being used.
+    fn open_pack(&self, shelf: &mut Shelf, id: String) -> io::Result<()> {
+        match Pack::open(&self.disk, &id) {
+            Ok(pack) => shelf.packs.push(Arc::new(pack)),
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                shelf.unusable.push((id, error.to_string()));
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// Finds a file's content, as one object or as a list of parts.
+    pub(super) fn locate_file(&self, hash: &ContentHash) -> io::Result<Located> {
+        self.locate(&ObjectId::blob(hash), &FILE_KINDS)
+    }
+
+    /// Finds an object; another process may have added it a moment ago.
+    fn locate(&self, id: &ObjectId, kinds: &[ObjectKind]) -> io::Result<Located> {
+        let found = self.shelf()?.find(&id.key, kinds);
+        let found = match found {
+            None => self.refresh()?.find(&id.key, kinds),
+            found => found,
+        };
+        found.unwrap_or_else(|| Err(damaged(format!("the {id} is missing; verify the store"))))
+    }
+
+    /// Returns what an object stands for has of bytes.
+    pub(super) fn size(&self, id: &ObjectId) -> io::Result<u64> {
+        Ok(self.locate(id, &[id.kind])?.row.size)
+    }
+
+    /// Returns the checked bytes of an object.
+    pub(super) fn get(&self, id: &ObjectId) -> io::Result<Bytes> {
+        self.read(&self.locate(id, &[id.kind])?)
+    }
+
+    /// Returns the checked bytes of an object that was found.
+    pub(super) fn read(&self, located: &Located) -> io::Result<Bytes> {
+        let Located { pack, row } = located;
+        let read = || pack.read_block(&self.disk, row.block);
+        let block = self.cache.get(pack, row.block, read).map_err(|error| naming(row, error))?;
+        check(row, cut(row, &block))
+    }
+}
+
+/// Cuts an object out of its block; `None` where it does not lie in it.
+pub(super) fn cut(row: &ObjectRow, block: &Bytes) -> Option<Bytes> {
+    let start = row.offset as usize;
+    let end = start.checked_add(row.length as usize)?;
+    let bytes = block.get(start..end)?;
+    // A small piece must not keep the whole block in memory.
+    Some(match bytes.len() > block.len() / 2 {
+        true => block.slice(start..end),
+        false => Bytes::copy_from_slice(bytes),
+    })
+}
+
+/// Refuses bytes that are not those of the object.
+pub(super) fn check(row: &ObjectRow, bytes: Option<Bytes>) -> io::Result<Bytes> {
+    bytes.filter(|bytes| row.id.names(bytes)).ok_or_else(|| {
+        damaged(format!("the bytes of the {} are damaged; verify the store", row.id))
+    })
+}
+
+/// Says which object could not be read because of a failure.
+fn naming(row: &ObjectRow, error: io::Error) -> io::Error {
+    let kind = match error.kind() {
+        kind @ (io::ErrorKind::InvalidData | io::ErrorKind::NotFound) => kind,
+        _ => io::ErrorKind::Other,
+    };
+    worded(kind, format!("the {} cannot be read: {error}; verify the store", row.id))
+}

@@ -1,0 +1,82 @@
+//! The locks between processes that use one store.
+
+use std::fs::{File, TryLockError};
+use std::io::{self, Read, Seek, Write};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::disk::Disk;
+use super::failure;
+use crate::error::{Error, ErrorKind, Operation, Result};
+
+/// Held shared while objects are looked up that a snapshot will rely on, exclusively to delete any.
+pub(super) const STORE: &str = "lock";
+
+/// Held exclusively for the moment in which a snapshot gets its place in the order.
+const PUBLISH: &str = "publish.lock";
+
+const PATIENCE: Duration = Duration::from_secs(5);
+const STEP: Duration = Duration::from_millis(2);
+
+/// Holds a lock until it is dropped.
+#[derive(Debug)]
+pub(super) struct Held {
+    _file: File,
+}
+
+/// Waits until nobody deletes objects, and keeps it so.
+pub(super) fn share(disk: &Disk) -> Result<Held> {
+    let file = open(disk, STORE)?;
+    wait(&file, File::try_lock_shared)?;
+    Ok(Held { _file: file })
+}
+
+/// Waits for the turn to publish, and leaves this process's id for those who wait.
+pub(super) fn publish(disk: &Disk) -> Result<Held> {
+    let mut file = open(disk, PUBLISH)?;
+    wait(&file, File::try_lock)?;
+    sign(&mut file).map_err(|error| failure::of(Operation::Snapshot, error))?;
+    Ok(Held { _file: file })
+}
+
+/// Takes the store for itself where nobody uses it just now.
+pub(super) fn alone(disk: &Disk) -> Option<Held> {
+    let file = disk.open_lock(STORE).ok()?;
+    file.try_lock().ok()?;
+    Some(Held { _file: file })
+}
+
+fn open(disk: &Disk, name: &str) -> Result<File> {
+    disk.open_lock(name).map_err(|error| failure::of(Operation::Snapshot, error))
+}
+
+fn sign(file: &mut File) -> io::Result<()> {
+    file.set_len(0)?;
+    file.rewind()?;
+    writeln!(file, "{}", std::process::id())
+}
+
+fn wait(file: &File, attempt: fn(&File) -> Result<(), TryLockError>) -> Result<()> {
+    let start = Instant::now();
+    loop {
+        match attempt(file) {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::Error(error)) => return Err(failure::of(Operation::Snapshot, error)),
+            Err(TryLockError::WouldBlock) if start.elapsed() > PATIENCE => {
+                return Err(locked(file));
+            }
+            Err(TryLockError::WouldBlock) => thread::sleep(STEP),
+        }
+    }
+}
+
+fn locked(mut file: &File) -> Error {
+    let mut text = String::new();
+    let _ = file.rewind().and_then(|()| file.take(20).read_to_string(&mut text));
+    let owner = match text.trim().parse::<u32>() {
+        Ok(pid) => format!("process {pid}"),
+        Err(_) => "another process".to_string(),
+    };
+    Error::new(Operation::Snapshot, ErrorKind::Locked)
+        .with_detail(format!("{owner} holds the store of snapshots; try again in a moment"))
+}

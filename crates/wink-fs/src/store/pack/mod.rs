@@ -1,0 +1,24 @@
+//! Packs: the new objects of one capture in one immutable file.
+
+mod layout;
+mod read;
+mod write;
+
+pub(super) use layout::ObjectRow;
+pub(super) use read::Pack;
+pub(super) use write::{FinishedPack, PackWriter};
+
+/// The directory that packs are in.
+pub(super) const DIRECTORY: &str = "packs";
+
+const SUFFIX: &str = ".pack";
+
+/// Returns the id of a pack by the name of its file; `None` where that names no pack.
+pub(super) fn id_of(file_name: &str) -> Option<&str> {
+    file_name.strip_suffix(SUFFIX)
+}
+
+/// Returns the name of a pack's file in its directory.
+fn file_name(id: &str) -> String {
+    format!("{id}{SUFFIX}")
+}

@@ -1,0 +1,107 @@
+//! How a snapshot gets into a store: objects first, the record last.
+
+use super::capture::Capture;
+use super::library::Shelf;
+use super::pack::{FinishedPack, PackWriter};
+use super::{STRATEGY, Store, catalog, failure, lock};
+use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::snapshot::{NewSnapshot, NotCaptured, Snapshot, SnapshotId, check_tag};
+use crate::tree::Tree;
+use crate::tree_hash::TreeHash;
+
+/// Keeps a tree; what it relies on is not deleted meanwhile, and a failure leaves nothing behind.
+pub(super) fn save(store: &Store, tree: &dyn Tree, new: &NewSnapshot) -> Result<Snapshot> {
+    let failed = |error| failure::of(Operation::Snapshot, error);
+    check_request(store, new)?;
+    let _shared = lock::share(store.disk())?;
+    let shelf = store.library.refresh().map_err(failed)?;
+    let complete = is_complete(store, &shelf)?;
+    let writer = PackWriter::new(store.disk());
+    let captured = Capture::new(tree, &shelf, complete, &writer).run()?;
+    let pack = writer.finish().map_err(failed)?;
+    publish(store, &shelf, pack, describe(new, captured))
+}
+
+/// Refuses early what publishing would refuse.
+fn check_request(store: &Store, new: &NewSnapshot) -> Result<()> {
+    let Some(tag) = &new.tag else { return Ok(()) };
+    check_tag(tag)?;
+    let snapshots = store.catalog.list(store.disk());
+    let snapshots = snapshots.map_err(|error| failure::of(Operation::Snapshot, error))?;
+    catalog::check_unused(Some(tag), &snapshots)
+}
+
+/// Tells whether no pack is missing or damaged that a snapshot wrote.
+///
+/// Where one is, the objects in the others do not say what is below them.
+fn is_complete(store: &Store, shelf: &Shelf) -> Result<bool> {
+    let snapshots = store.catalog.list(store.disk());
+    let snapshots = snapshots.map_err(|error| failure::of(Operation::Snapshot, error))?;
+    let there =
+        |snapshot: &Snapshot| snapshot.reference.is_empty() || shelf.has_pack(&snapshot.reference);
+    Ok(shelf.unusable.is_empty() && snapshots.iter().all(there))
+}
+
+fn describe(new: &NewSnapshot, captured: (TreeHash, Vec<NotCaptured>)) -> Snapshot {
+    let (root, left_out) = captured;
+    let NewSnapshot { tag, message, backend, excluded, mut skipped, .. } = new.clone();
+    skipped.extend(left_out);
+    Snapshot {
+        id: SnapshotId::random(),
+        sequence: 0,
+        created_at: new.created_at,
+        parent: new.parent,
+        tag,
+        message,
+        cause: new.cause,
+        file_count: new.file_count,
+        total_bytes: new.total_bytes,
+        backend,
+        strategy: STRATEGY.into(),
+        reference: String::new(),
+        tree_hash: Some(root),
+        point_in_time: new.point_in_time,
+        excluded,
+        skipped,
+    }
+}
+
+/// Gives a snapshot its place in the order and makes it visible.
+///
+/// The record is on disk before the pack gets its name, so that a disk without room is noticed while
+/// nothing is visible yet.
+fn publish(
+    store: &Store,
+    shelf: &Shelf,
+    pack: Option<FinishedPack<'_>>,
+    mut snapshot: Snapshot,
+) -> Result<Snapshot> {
+    let failed = |error| failure::of(Operation::Snapshot, error);
+    let _turn = lock::publish(store.disk())?;
+    // After the lock, so that a failure takes the pack back before somebody else has a turn.
+    let mut pack = pack;
+    let others = store.catalog.list(store.disk()).map_err(failed)?;
+    catalog::check_unused(snapshot.tag.as_deref(), &others)?;
+    check_still_there(store, shelf)?;
+    snapshot.sequence = others.last().map_or(1, |last| last.sequence.saturating_add(1));
+    snapshot.reference = pack.as_ref().map_or_else(String::new, |pack| pack.id.clone());
+    let mut record = catalog::prepare(store.disk(), &snapshot)?;
+    if let Some(pack) = &mut pack {
+        pack.file.publish().map_err(failed)?;
+    }
+    record.publish().map_err(failed)?;
+    record.keep();
+    pack.into_iter().for_each(|pack| pack.file.keep());
+    Ok(snapshot)
+}
+
+/// Refuses to rely on a pack that its writer took back because it could not be made durable.
+fn check_still_there(store: &Store, shelf: &Shelf) -> Result<()> {
+    let ids = store.library.pack_ids();
+    let ids = ids.map_err(|error| failure::of(Operation::Snapshot, error))?;
+    match shelf.packs().iter().all(|pack| ids.contains(&pack.id)) {
+        true => Ok(()),
+        false => Err(Error::new(Operation::Snapshot, ErrorKind::Conflict)
+            .with_detail("the store lost a pack while the snapshot was taken; take it again")),
+    }
+}

@@ -1,0 +1,73 @@
+//! A file that is not part of the store yet.
+
+use std::fs::File;
+use std::io::{self, Write};
+
+use super::disk::Disk;
+
+/// What the names of unfinished files start with; nothing reads such files.
+const PREFIX: char = '.';
+
+/// Tells whether a file is no part of the store.
+pub(super) fn is_temporary(name: &str) -> bool {
+    name.starts_with(PREFIX)
+}
+
+/// Holds a file under a temporary name; unless it is published, it goes when this is dropped.
+#[derive(Debug)]
+pub(super) struct Temporary<'a> {
+    disk: &'a Disk,
+    file: File,
+    directory: &'static str,
+    name: String,
+    /// Where it is now, so that it can be taken away again.
+    place: Option<String>,
+}
+
+impl<'a> Temporary<'a> {
+    /// Makes the file that is to become `name` in a directory of the store.
+    pub(super) fn new(disk: &'a Disk, directory: &'static str, name: String) -> io::Result<Self> {
+        let place = format!("{directory}/{PREFIX}{name}.tmp");
+        let file = disk.create(&place)?;
+        Ok(Self { disk, file, directory, name, place: Some(place) })
+    }
+
+    /// Makes all bytes durable; after a failure nobody may try again, the kernel may have dropped them.
+    pub(super) fn sync(&self) -> io::Result<()> {
+        self.file.sync_all()
+    }
+
+    /// Gives the file its name and makes that durable; if that fails, the file goes.
+    pub(super) fn publish(&mut self) -> io::Result<()> {
+        let place = format!("{}/{}", self.directory, self.name);
+        if let Some(from) = &self.place {
+            self.disk.rename(from, &place)?;
+        }
+        self.place = Some(place);
+        self.disk.sync_dir(self.directory)
+    }
+
+    /// Lets the file stay when this is dropped.
+    pub(super) fn keep(mut self) {
+        self.place = None;
+    }
+}
+
+impl Write for Temporary<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for Temporary<'_> {
+    fn drop(&mut self) {
+        if let Some(place) = &self.place {
+            // What cannot be removed now is removed when the store is opened.
+            let _ = self.disk.remove(place);
+        }
+    }
+}

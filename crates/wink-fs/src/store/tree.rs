@@ -1,0 +1,166 @@
+//! A snapshot as a tree.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::io;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use super::large::LargeFile;
+use super::library::Library;
+use super::object::{ObjectId, ObjectKind};
+use super::{failure, list};
+use crate::content::Content;
+use crate::error::{Error, ErrorKind, Operation, Result, damaged};
+use crate::hash::ContentHash;
+use crate::merkle::{self, Identity};
+use crate::path::{Name, TreePath};
+use crate::refusal;
+use crate::tree::{Entry, Stat, Tree};
+use crate::tree_hash::TreeHash;
+
+/// The entries of one directory, sorted by name.
+type Directory = Arc<[(Name, Identity)]>;
+
+/// Reads a snapshot from the packs of its store; directories are read once.
+pub(super) struct StoreTree {
+    library: Arc<Library>,
+    root: TreeHash,
+    directories: RwLock<HashMap<TreeHash, Directory>>,
+}
+
+impl StoreTree {
+    /// Makes the tree of a root directory, which must be there.
+    pub(super) fn open(library: Arc<Library>, root: TreeHash) -> io::Result<Self> {
+        let tree = Self { library, root, directories: RwLock::default() };
+        tree.directory(&root)?;
+        Ok(tree)
+    }
+
+    fn directory(&self, hash: &TreeHash) -> io::Result<Directory> {
+        let known = self.directories.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(directory) = known.get(hash) {
+            return Ok(Arc::clone(directory));
+        }
+        drop(known);
+        let directory: Directory = read_directory(&self.library, hash)?.into();
+        let mut known = self.directories.write().unwrap_or_else(PoisonError::into_inner);
+        known.insert(*hash, Arc::clone(&directory));
+        Ok(directory)
+    }
+
+    fn find(&self, operation: Operation, path: &TreePath) -> Result<Identity> {
+        let mut found = Identity::Directory(self.root);
+        for segment in path.segments() {
+            let missing = || Error::new(operation, ErrorKind::NotFound).with_path(path);
+            let directory = match found {
+                Identity::Directory(hash) => self.directory(&hash),
+                Identity::Link(_) => return Err(Error::through_link(operation, path)),
+                Identity::File { .. } => return Err(missing()),
+            };
+            let directory = directory.map_err(|error| unread(operation, path, error))?;
+            let at = directory.binary_search_by(|(name, _)| name.as_bytes().cmp(segment));
+            found = directory[at.map_err(|_| missing())?].1;
+        }
+        Ok(found)
+    }
+
+    fn size(&self, identity: &Identity) -> io::Result<u64> {
+        match identity {
+            Identity::Directory(_) => Ok(0),
+            Identity::Link(hash) => self.library.size(&ObjectId::link(hash)),
+            Identity::File { hash, .. } => Ok(self.library.locate_file(hash)?.row.size),
+        }
+    }
+
+    fn content(&self, hash: &ContentHash) -> io::Result<Content> {
+        let located = self.library.locate_file(hash)?;
+        let bytes = self.library.read(&located)?;
+        let content = match located.row.id.kind {
+            ObjectKind::List => self.large(hash, located.row.size, &bytes)?,
+            _ => bytes.into(),
+        };
+        Ok(content.with_known_hash(*hash))
+    }
+
+    fn large(&self, hash: &ContentHash, size: u64, bytes: &[u8]) -> io::Result<Content> {
+        let parts = list::decode(bytes).filter(|parts| list::size(parts) == size);
+        let parts =
+            parts.ok_or_else(|| damaged(format!("the {} is damaged", ObjectId::list(hash))))?;
+        let file = LargeFile::new(Arc::clone(&self.library), *hash, &parts);
+        Ok(Content::positional(Arc::new(file), size))
+    }
+}
+
+/// Reads a directory; one that no tree could have is refused.
+pub(super) fn read_directory(
+    library: &Library,
+    hash: &TreeHash,
+) -> io::Result<Vec<(Name, Identity)>> {
+    let id = ObjectId::directory(hash);
+    merkle::decode(&library.get(&id)?)
+        .ok_or_else(|| damaged(format!("the {id} has names that no directory has")))
+}
+
+fn unread(operation: Operation, path: &TreePath, error: io::Error) -> Error {
+    failure::of(operation, error).with_path(path)
+}
+
+impl Tree for StoreTree {
+    fn stat(&self, path: &TreePath) -> Result<Stat> {
+        let identity = self.find(Operation::Stat, path)?;
+        let size = self.size(&identity).map_err(|error| unread(Operation::Stat, path, error))?;
+        let mut stat = Stat::new(identity.kind(), size);
+        if let Identity::File { mode, .. } = identity {
+            stat.mode = mode;
+        }
+        Ok(stat)
+    }
+
+    fn list(&self, path: &TreePath) -> Result<Vec<Entry>> {
+        let identity = self.find(Operation::List, path)?;
+        refusal::check_directory(path, identity.kind())?;
+        let Identity::Directory(hash) = identity else { return Ok(Vec::new()) };
+        let directory =
+            self.directory(&hash).map_err(|error| unread(Operation::List, path, error))?;
+        let entry = |(name, identity): &(Name, Identity)| Entry::new(name.clone(), identity.kind());
+        Ok(directory.iter().map(entry).collect())
+    }
+
+    fn open(&self, path: &TreePath) -> Result<Content> {
+        let identity = self.find(Operation::Read, path)?;
+        refusal::check_file(Operation::Read, path, identity.kind())?;
+        let Identity::File { hash, .. } = identity else { return Ok(bytes::Bytes::new().into()) };
+        self.content(&hash).map_err(|error| unread(Operation::Read, path, error))
+    }
+
+    fn read_link(&self, path: &TreePath) -> Result<Vec<u8>> {
+        match self.find(Operation::Read, path)? {
+            Identity::Link(hash) => self
+                .library
+                .get(&ObjectId::link(&hash))
+                .map(|target| target.to_vec())
+                .map_err(|error| unread(Operation::Read, path, error)),
+            _ => Err(refusal::not_a_link(path)),
+        }
+    }
+
+    fn known_hash(&self, path: &TreePath) -> Option<ContentHash> {
+        match self.find(Operation::Stat, path) {
+            Ok(Identity::File { hash, .. }) => Some(hash),
+            _ => None,
+        }
+    }
+
+    fn known_tree_hash(&self, path: &TreePath) -> Option<TreeHash> {
+        match self.find(Operation::Stat, path) {
+            Ok(Identity::Directory(hash)) => Some(hash),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Debug for StoreTree {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "StoreTree({})", self.root)
+    }
+}

@@ -1,0 +1,119 @@
+//! Reads every object and hashes it.
+
+use std::collections::HashMap;
+use std::io;
+
+use bytes::Bytes;
+use rayon::prelude::*;
+
+use super::super::large::LargeFile;
+use super::super::library::{self, Library, Shelf};
+use super::super::list;
+use super::super::object::{ObjectId, ObjectKind};
+use super::super::pack::{ObjectRow, Pack};
+use crate::error::{Error, ErrorKind, Operation, Result, damaged};
+use crate::hash::ContentHash;
+use crate::snapshot::VerifyOptions;
+
+/// Says which objects are read.
+#[derive(Clone, Copy)]
+pub(super) struct Part {
+    n: u32,
+    t: u32,
+}
+
+impl Part {
+    pub(super) fn new(options: &VerifyOptions) -> Result<Self> {
+        let (n, t) = options.subset.unwrap_or((1, 1));
+        if (1..=t).contains(&n) {
+            return Ok(Self { n, t });
+        }
+        Err(Error::new(Operation::Verify, ErrorKind::InvalidArgument)
+            .with_detail("a subset n/t has an n from 1 to t; give such a one"))
+    }
+
+    fn has(self, id: &ObjectId) -> bool {
+        let [a, b, c, d, ..] = id.key;
+        u32::from_le_bytes([a, b, c, d]) % self.t == self.n - 1
+    }
+}
+
+/// Holds what is wrong, each with its objects.
+#[derive(Default)]
+pub(super) struct Damage {
+    pub(super) causes: Vec<String>,
+    pub(super) cause_of: HashMap<ObjectId, usize>,
+    pub(super) bytes_checked: u64,
+}
+
+impl Damage {
+    /// Notes that objects are damaged for a reason.
+    pub(super) fn add(&mut self, what: String, ids: impl IntoIterator<Item = ObjectId>) -> usize {
+        let at = self.causes.len();
+        self.causes.push(what);
+        self.cause_of.extend(ids.into_iter().map(|id| (id, at)));
+        at
+    }
+}
+
+/// What came of one block.
+struct Looked {
+    bytes: u64,
+    damage: Vec<(String, Vec<ObjectId>)>,
+}
+
+/// Reads and hashes a part of the objects.
+pub(super) fn check(library: &Library, shelf: &Shelf, part: Part) -> Damage {
+    let mut damage = Damage::default();
+    for pack in shelf.packs() {
+        let blocks = by_block(pack, part);
+        let look = |(number, rows): &(u32, Vec<ObjectRow>)| look(library, pack, *number, rows);
+        let looked: Vec<Looked> = blocks.par_iter().map(look).collect();
+        for looked in looked {
+            damage.bytes_checked += looked.bytes;
+            for (what, ids) in looked.damage {
+                damage.add(what, ids);
+            }
+        }
+    }
+    damage
+}
+
+/// Returns the blocks that hold a part of the objects, with their rows.
+fn by_block(pack: &Pack, part: Part) -> Vec<(u32, Vec<ObjectRow>)> {
+    let mut rows: Vec<_> = pack.objects().flatten().filter(|row| part.has(&row.id)).collect();
+    rows.sort_unstable_by_key(|row| (row.block, row.offset));
+    rows.chunk_by(|a, b| a.block == b.block).map(|rows| (rows[0].block, rows.to_vec())).collect()
+}
+
+fn look(library: &Library, pack: &Pack, number: u32, rows: &[ObjectRow]) -> Looked {
+    let block = match pack.read_block(&library.disk, number) {
+        Ok(block) => block,
+        Err(error) => {
+            let ids = rows.iter().map(|row| row.id).collect();
+            return Looked { bytes: 0, damage: vec![(error.to_string(), ids)] };
+        }
+    };
+    let damage = rows.iter().filter_map(|row| {
+        let error = check_object(library, row, &block).err()?;
+        Some((error.to_string(), vec![row.id]))
+    });
+    let damage = damage.collect();
+    Looked { bytes: rows.iter().map(|row| u64::from(row.length)).sum(), damage }
+}
+
+fn check_object(library: &Library, row: &ObjectRow, block: &Bytes) -> io::Result<()> {
+    let bytes = library::check(row, library::cut(row, block))?;
+    match row.id.kind {
+        ObjectKind::List => check_list(library, row, &bytes),
+        _ => Ok(()),
+    }
+}
+
+/// Checks that the parts of a list make the file that the list is named by.
+fn check_list(library: &Library, row: &ObjectRow, bytes: &[u8]) -> io::Result<()> {
+    let parts = list::decode(bytes).filter(|parts| list::size(parts) == row.size);
+    let parts = parts.ok_or_else(|| damaged(format!("the {} is damaged", row.id)))?;
+    let hash = ContentHash::from_bytes(row.id.key);
+    LargeFile::new(library, hash, &parts).check()
+}

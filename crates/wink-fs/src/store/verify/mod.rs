@@ -1,0 +1,125 @@
+//! Looks for damage: records, tables, everything that snapshots reach, and the bytes themselves.
+
+mod data;
+mod reach;
+
+use std::collections::BTreeMap;
+
+use self::data::Part;
+use self::reach::{Reach, Walker};
+use super::disk::Disk;
+use super::library::{Library, Shelf};
+use super::{catalog, failure, lock};
+use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::snapshot::{Problem, Snapshot, SnapshotId, Verification, VerifyOptions};
+
+/// Verifies a store as it is on disk, whatever of it is in memory.
+pub(super) fn verify(disk: &Disk, options: &VerifyOptions) -> Result<Verification> {
+    let part = Part::new(options)?;
+    let _shared = share(disk)?;
+    let library = Library::new(disk.clone());
+    let shelf = library.refresh().map_err(failed)?;
+    let mut findings = Findings::default();
+    let snapshots = findings.records(disk)?;
+    findings.packs(&shelf, &snapshots);
+    let damage = match options.data {
+        true => data::check(&library, &shelf, part),
+        false => data::Damage::default(),
+    };
+    findings.verification.bytes_checked = damage.bytes_checked;
+    findings.reached(Walker::new(&library, damage), &snapshots);
+    Ok(findings.verification)
+}
+
+/// Keeps others from deleting; a store that cannot be written to has no others.
+fn share(disk: &Disk) -> Result<Option<lock::Held>> {
+    match lock::share(disk) {
+        Ok(held) => Ok(Some(held)),
+        Err(error) if error.kind() == ErrorKind::Locked => Err(error.during(Operation::Verify)),
+        Err(_) => Ok(None),
+    }
+}
+
+fn failed(error: std::io::Error) -> Error {
+    failure::of(Operation::Verify, error)
+}
+
+#[derive(Default)]
+struct Findings {
+    verification: Verification,
+}
+
+impl Findings {
+    fn add(&mut self, what: impl Into<String>, snapshots: Vec<SnapshotId>) {
+        self.verification.problems.push(Problem::new(what, snapshots));
+    }
+
+    /// Returns the snapshots whose record is whole.
+    fn records(&mut self, disk: &Disk) -> Result<Vec<Snapshot>> {
+        let names = catalog::names(disk).map_err(failed)?;
+        self.verification.snapshots = names.len() as u64;
+        let mut whole = Vec::new();
+        for name in names {
+            match catalog::read(disk, &name) {
+                Ok(snapshot) => whole.push(snapshot),
+                Err(error) => {
+                    let what = error.during(Operation::Verify).to_string();
+                    self.add(what, name.parse().into_iter().collect());
+                }
+            }
+        }
+        Ok(whole)
+    }
+
+    fn packs(&mut self, shelf: &Shelf, snapshots: &[Snapshot]) {
+        let (packs, unusable) = (shelf.packs(), &shelf.unusable);
+        self.verification.packs = (packs.len() + unusable.len()) as u64;
+        self.verification.objects = packs.iter().map(|pack| pack.object_count() as u64).sum();
+        for (id, why) in unusable {
+            self.add(why, written_with(id, snapshots));
+        }
+        for pack in packs {
+            if let Err(error) = pack.check_rows() {
+                self.add(error.to_string(), written_with(&pack.id, snapshots));
+            }
+        }
+        self.missing_packs(shelf, snapshots);
+    }
+
+    fn missing_packs(&mut self, shelf: &Shelf, snapshots: &[Snapshot]) {
+        for snapshot in snapshots.iter().filter(|snapshot| !snapshot.reference.is_empty()) {
+            let id = &snapshot.reference;
+            if !shelf.has_pack(id) && shelf.unusable.iter().all(|(unusable, _)| unusable != id) {
+                self.add(format!("pack {id} is missing"), vec![snapshot.id]);
+            }
+        }
+    }
+
+    /// Reports what each snapshot reaches that is damaged or missing.
+    fn reached(&mut self, mut walker: Walker<'_>, snapshots: &[Snapshot]) {
+        let mut by_cause: BTreeMap<usize, Vec<SnapshotId>> = BTreeMap::new();
+        for snapshot in snapshots {
+            let reach = snapshot.tree_hash.map(|root| walker.below(&root)).unwrap_or_default();
+            reach.causes.iter().for_each(|at| by_cause.entry(*at).or_default().push(snapshot.id));
+            self.missing(&reach, snapshot.id);
+        }
+        for (at, what) in walker.into_causes().into_iter().enumerate() {
+            self.add(what, by_cause.remove(&at).unwrap_or_default());
+        }
+    }
+
+    fn missing(&mut self, reach: &Reach, snapshot: SnapshotId) {
+        if let Some(first) = reach.missing.first() {
+            let count = reach.missing.len();
+            self.add(
+                format!("objects are missing: {count}, among them the {first}"),
+                vec![snapshot],
+            );
+        }
+    }
+}
+
+fn written_with(pack: &str, snapshots: &[Snapshot]) -> Vec<SnapshotId> {
+    let wrote_it = |snapshot: &&Snapshot| snapshot.reference == pack;
+    snapshots.iter().filter(wrote_it).map(|snapshot| snapshot.id).collect()
+}

@@ -1,0 +1,161 @@
+//! What is left when the system fails, or the process dies, in the middle of a snapshot.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+
+use wink_fs::testkit::dump;
+use wink_fs::{ErrorKind, SnapshotStore, Store, VerifyOptions};
+
+use crate::places::Mounted;
+use crate::support::{Scene, names, new, noise, path, plant_small, planted, put};
+
+/// Runs a test of this program again under strace, with faults, on a store.
+fn again_under_strace(test: &str, store: &Path, arguments: &[&str]) -> ExitStatus {
+    Command::new("strace")
+        .args(["-f", "-o", "/dev/null"])
+        .args(arguments)
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", test])
+        .env("WINK_TRACED", store)
+        .output()
+        .unwrap()
+        .status
+}
+
+/// The store to work on, in the process that is traced.
+fn traced() -> Option<PathBuf> {
+    std::env::var_os("WINK_TRACED").map(PathBuf::from)
+}
+
+#[track_caller]
+fn check_whole(root: &Path, expected: &[usize]) {
+    let store = Store::open_ambient(root).unwrap();
+    let found = store.verify(&VerifyOptions::default().data(true)).unwrap();
+    assert_eq!(found.problems, []);
+    let snapshots = store.list().unwrap();
+    assert!(expected.contains(&snapshots.len()), "{} snapshots", snapshots.len());
+    for snapshot in snapshots {
+        dump(&*store.load(&snapshot.id).unwrap()).unwrap();
+    }
+    for directory in ["packs", "snapshots"] {
+        let names = names(&root.join(directory));
+        assert!(names.iter().all(|name| !name.starts_with('.')), "{names:?}");
+    }
+}
+
+#[test]
+fn fault_02_a_kill_at_any_write_leaves_no_snapshot_or_a_whole_one() {
+    if let Some(root) = traced() {
+        Store::open_ambient(root).unwrap().save(&planted(), &new()).unwrap();
+        return;
+    }
+    let test = "faults::fault_02_a_kill_at_any_write_leaves_no_snapshot_or_a_whole_one";
+    let mut files = wink_fs::MemoryBackend::new();
+    plant_small(&mut files);
+    let calls = ["write", "fsync", "/^rename", "ftruncate", "flock", "lseek"];
+    for (call, at_least) in calls.into_iter().zip([5, 4, 2, 1, 3, 1]) {
+        let nth = (1..).find(|nth| {
+            let scene = Scene::new();
+            scene.save(&files);
+            let inject = format!("inject={call}:signal=KILL:when={nth}");
+            let survived = again_under_strace(test, &scene.root(), &["-e", &inject]).success();
+            check_whole(&scene.root(), if survived { &[2] } else { &[1, 2] });
+            scene.save(&planted());
+            survived
+        });
+        assert!(nth > Some(at_least), "{call}: killed {nth:?} times only");
+    }
+}
+
+#[test]
+fn fault_08_a_full_disk_is_said_to_be_one_and_leaves_the_rest() {
+    let mut noticed = 0;
+    let scene = Scene::new();
+    let pack = scene.pack_bytes(&scene.save(&planted())) / 1024;
+    for kilobytes in [64, pack / 2].into_iter().chain((pack - 16..pack + 48).step_by(4)) {
+        let directory = tempfile::tempdir().unwrap();
+        let options = std::ffi::CString::new(format!("size={kilobytes}k")).unwrap();
+        let _mounted = Mounted::tmpfs(directory.path(), &options);
+        let store = Store::create_ambient(directory.path()).unwrap();
+        let mut files = wink_fs::MemoryBackend::new();
+        put(&mut files, b"small", "small");
+        let first = store.save(&files, &new()).unwrap();
+        let packs = names(&directory.path().join("packs"));
+        match store.save(&planted(), &new()) {
+            Ok(_) => check_whole(directory.path(), &[2]),
+            Err(error) => {
+                noticed += 1;
+                assert_eq!(error.kind(), ErrorKind::NoSpace, "{error}");
+                assert_eq!(names(&directory.path().join("packs")), packs, "its space is free");
+                check_whole(directory.path(), &[1]);
+                assert_eq!(dump(&*store.load(&first.id).unwrap()).unwrap(), dump(&files).unwrap());
+            }
+        }
+    }
+    assert!((6..18).contains(&noticed), "{noticed}");
+}
+
+#[test]
+fn fault_10_exhausted_inodes_are_no_space() {
+    let directory = tempfile::tempdir().unwrap();
+    let _mounted = Mounted::tmpfs(directory.path(), c"nr_inodes=7");
+    let store = Store::create_ambient(directory.path()).unwrap();
+    let error = store.save(&planted(), &new()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NoSpace, "{error}");
+    check_whole(directory.path(), &[0]);
+}
+
+#[test]
+fn fault_12_a_disk_that_cannot_read_an_object_is_reported_with_its_name() {
+    if let Some(root) = traced() {
+        let store = Store::open_ambient(root).unwrap();
+        let tree = store.load(&store.list().unwrap()[0].id).unwrap();
+        let error = tree.open(&path(b"file")).unwrap_err();
+        assert_eq!((error.kind(), error.path()), (ErrorKind::Io, Some("file")));
+        let hash = tree.known_hash(&path(b"file")).unwrap();
+        assert!(error.to_string().contains(&hash.to_string()), "{error}");
+        tree.open(&path(b"file")).unwrap();
+        return;
+    }
+    let test = "faults::fault_12_a_disk_that_cannot_read_an_object_is_reported_with_its_name";
+    let scene = Scene::new();
+    let mut files = wink_fs::MemoryBackend::new();
+    put(&mut files, b"file", noise(200_000, 1));
+    let snapshot = scene.save(&files);
+    let pack = scene.pack(&snapshot);
+    // Three reads for the tables, one for the directory.
+    let arguments = ["-P", pack.to_str().unwrap(), "-e", "inject=pread64:error=EIO:when=5"];
+    assert!(again_under_strace(test, &scene.root(), &arguments).success());
+}
+
+#[test]
+fn fault_13_a_failed_sync_fails_the_snapshot_and_is_not_tried_again() {
+    if let Some(root) = traced() {
+        let store = Store::open_ambient(&root).unwrap();
+        let error = store.save(&planted(), &new()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Io, "{error}");
+        for directory in ["packs", "snapshots"] {
+            assert_eq!(
+                names(&root.join(directory)),
+                [""; 0],
+                "nothing unsynced is left to rely on"
+            );
+        }
+        assert!(!store.save(&planted(), &new()).unwrap().reference.is_empty());
+        return;
+    }
+    let test = "faults::fault_13_a_failed_sync_fails_the_snapshot_and_is_not_tried_again";
+    // The pack, the record, the directory of packs, the directory of records.
+    for sync in 1..=4 {
+        let scene = Scene::new();
+        let inject = format!("inject=fsync:error=EIO:when={sync}");
+        assert!(again_under_strace(test, &scene.root(), &["-e", &inject]).success(), "sync {sync}");
+        check_whole(&scene.root(), &[1]);
+    }
+    let scene = Scene::new();
+    let inject = "inject=fsync:error=EIO:when=5";
+    assert!(
+        !again_under_strace(test, &scene.root(), &["-e", inject]).success(),
+        "four syncs suffice"
+    );
+}

@@ -1,0 +1,18 @@
+//! The store of snapshots: gives back what it was given, or says that it cannot.
+
+#![allow(clippy::disallowed_methods, reason = "looks at stores from outside")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
+mod catalog;
+mod concurrent;
+mod damage;
+mod faults;
+mod golden;
+mod incremental;
+mod page;
+mod places;
+mod round_trip;
+mod support;
+mod tampered;
+#[path = "../common/trees.rs"]
+mod trees;
