@@ -35,7 +35,10 @@ impl VerifyOptions {
 
 /// Describes one thing that is wrong with a store.
 ///
-/// See [`Verification`].
+/// ```
+/// let problem = wink_fs::Problem::new("pack 1 is missing", vec![]);
+/// assert!(problem.snapshots.is_empty());
+/// ```
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[non_exhaustive]
 pub struct Problem {

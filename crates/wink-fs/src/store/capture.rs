@@ -34,6 +34,39 @@ pub(super) struct Capture<'a, 'd> {
     skipped: Mutex<Vec<NotCaptured>>,
 }
 
+/// A directory on the way down.
+enum Directory {
+    /// The store has it, and all that is below it.
+    Known(TreeHash),
+    Listed {
+        path: TreePath,
+        entries: Vec<Entry>,
+    },
+}
+
+impl Directory {
+    /// Returns the directories in it, in order.
+    fn children(&self) -> Result<Vec<TreePath>> {
+        match self {
+            Self::Known(_) => Ok(Vec::new()),
+            Self::Listed { path, entries } => {
+                directories(entries).map(|entry| path.join(&entry.name)).collect()
+            }
+        }
+    }
+
+    fn child_count(&self) -> usize {
+        match self {
+            Self::Known(_) => 0,
+            Self::Listed { entries, .. } => directories(entries).count(),
+        }
+    }
+}
+
+fn directories(entries: &[Entry]) -> impl Iterator<Item = &Entry> {
+    entries.iter().filter(|entry| entry.kind == Kind::Directory)
+}
+
 impl<'a, 'd> Capture<'a, 'd> {
     pub(super) fn new(
         tree: &'a dyn Tree,
@@ -45,23 +78,69 @@ impl<'a, 'd> Capture<'a, 'd> {
     }
 
     /// Adds everything that is new, and returns the root's hash and what was left out, by path.
+    ///
+    /// It goes down and up again by levels, because trees can be deeper than a stack.
     pub(super) fn run(self) -> Result<(TreeHash, Vec<NotCaptured>)> {
-        let root = self.directory(&TreePath::root())?;
+        let mut hashes = Vec::new();
+        for level in self.levels()?.iter().rev() {
+            hashes = self.finish_level(level, &hashes)?;
+        }
         let mut skipped = self.skipped.into_inner().unwrap_or_else(PoisonError::into_inner);
         skipped.sort();
-        Ok((root, skipped))
+        Ok((hashes[0], skipped))
     }
 
-    fn directory(&self, path: &TreePath) -> Result<TreeHash> {
-        let known = self.tree.known_tree_hash(path);
-        if let Some(known) = known.filter(|known| self.has_all_below(known)) {
-            return Ok(known);
+    /// Lists all directories that need a look, those of each depth together.
+    fn levels(&self) -> Result<Vec<Vec<Directory>>> {
+        let mut levels = Vec::new();
+        let mut level = vec![self.look(TreePath::root())?];
+        while !level.is_empty() {
+            let below: Vec<_> = level.iter().map(Directory::children).collect::<Result<_>>()?;
+            let below: Vec<TreePath> = below.into_iter().flatten().collect();
+            levels.push(level);
+            level = below.into_par_iter().map(|path| self.look(path)).collect::<Result<_>>()?;
         }
-        let entries = self.tree.list(path)?;
-        let identities = entries.par_iter().map(|entry| self.entry(path, entry));
+        Ok(levels)
+    }
+
+    fn look(&self, path: TreePath) -> Result<Directory> {
+        let known = self.tree.known_tree_hash(&path);
+        Ok(match known.filter(|known| self.has_all_below(known)) {
+            Some(known) => Directory::Known(known),
+            None => Directory::Listed { entries: self.tree.list(&path)?, path },
+        })
+    }
+
+    fn has_all_below(&self, hash: &TreeHash) -> bool {
+        self.complete && self.shelf.contains(&ObjectId::directory(hash))
+    }
+
+    /// Returns the hashes of directories by those of the directories below them.
+    fn finish_level(&self, level: &[Directory], mut below: &[TreeHash]) -> Result<Vec<TreeHash>> {
+        let mut work = Vec::with_capacity(level.len());
+        for directory in level {
+            let (own, others) = below.split_at(directory.child_count());
+            work.push((directory, own));
+            below = others;
+        }
+        work.into_par_iter().map(|(directory, own)| self.finish(directory, own)).collect()
+    }
+
+    fn finish(&self, directory: &Directory, below: &[TreeHash]) -> Result<TreeHash> {
+        let (path, entries) = match directory {
+            Directory::Known(hash) => return Ok(*hash),
+            Directory::Listed { path, entries } => (path, entries),
+        };
+        let mut below = below.iter().copied();
+        let with_hash = |entry| (entry, below_of(entry, &mut below));
+        let entries: Vec<_> = entries.iter().map(with_hash).collect();
+        let identities = entries.par_iter().map(|(entry, known)| match known {
+            Some(known) => Ok(Some(*known)),
+            None => self.entry(path, entry),
+        });
         let identities: Vec<Option<Identity>> = identities.collect::<Result<_>>()?;
         let mut encoded = Vec::new();
-        for (entry, identity) in entries.iter().zip(&identities) {
+        for ((entry, _), identity) in entries.iter().zip(&identities) {
             if let Some(identity) = identity {
                 merkle::encode_entry(&mut encoded, entry.name.as_bytes(), identity);
             }
@@ -71,19 +150,13 @@ impl<'a, 'd> Capture<'a, 'd> {
         Ok(hash)
     }
 
-    fn has_all_below(&self, hash: &TreeHash) -> bool {
-        let id = ObjectId::directory(hash);
-        self.writer.contains(&id) || self.complete && self.shelf.contains(&id)
-    }
-
-    /// Returns what an entry is known by; `None` where it is left out.
+    /// Returns what an entry that is no directory is known by; `None` where it is left out.
     fn entry(&self, directory: &TreePath, entry: &Entry) -> Result<Option<Identity>> {
         let path = directory.join(&entry.name)?;
         match entry.kind {
             Kind::File => self.file(&path).map(Some),
-            Kind::Directory => Ok(Some(Identity::Directory(self.directory(&path)?))),
             Kind::Symlink => self.link(&path).map(Some),
-            Kind::Other => Ok(self.leave_out(&path)),
+            Kind::Directory | Kind::Other => Ok(self.leave_out(&path)),
         }
     }
 
@@ -150,6 +223,14 @@ impl<'a, 'd> Capture<'a, 'd> {
             true => Ok(()),
             false => self.writer.add(id, size, bytes),
         }
+    }
+}
+
+/// Takes the next hash for an entry that is a directory.
+fn below_of(entry: &Entry, below: &mut impl Iterator<Item = TreeHash>) -> Option<Identity> {
+    match entry.kind {
+        Kind::Directory => below.next().map(Identity::Directory),
+        _ => None,
     }
 }
 

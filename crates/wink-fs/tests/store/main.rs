@@ -9,6 +9,8 @@ mod damage;
 mod faults;
 mod golden;
 mod incremental;
+#[path = "../common/on_both.rs"]
+mod on_both;
 mod page;
 mod places;
 mod round_trip;

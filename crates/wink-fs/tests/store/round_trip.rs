@@ -145,3 +145,16 @@ fn a_tree_that_changes_while_it_is_looked_at_is_a_conflict() {
     assert_eq!(crate::support::names(&scene.root().join("packs")), [""; 0]);
     assert_eq!(scene.store.list().unwrap(), []);
 }
+
+/// Programs make trees that are as deep as a path can be long; a walk must not run out of stack.
+#[test]
+fn the_deepest_tree_comes_back() {
+    let mut host = HostBackend::temporary().unwrap();
+    let deepest = [&b"d/".repeat(2_046)[..], b"file"].concat();
+    put(&mut host, &deepest, "deep");
+    let scene = Scene::new();
+    let snapshot = scene.save(&host);
+    let loaded = scene.load(&snapshot);
+    assert_eq!(loaded.open(&path(&deepest)).unwrap().read_all().unwrap(), "deep");
+    assert_eq!(scene.verify().problems, []);
+}

@@ -156,3 +156,45 @@ pub(super) fn checksum(header: &[u8], tables_and_footer: &[u8]) -> [u8; CHECKSUM
     hasher.update(tables_and_footer);
     hasher.finalize().into()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block(stored: u32, raw: u32, codec: Codec) -> Option<BlockRow> {
+        let mut bytes = Vec::new();
+        BlockRow { offset: 12, stored, raw, crc: 7, codec }.encode(&mut bytes);
+        assert_eq!(bytes.len(), BLOCK_ROW_BYTES);
+        BlockRow::decode(&bytes)
+    }
+
+    #[test]
+    fn threat_50_blocks_that_would_unpack_to_more_than_memory_are_refused() {
+        assert!(block(10, MAX_BLOCK_BYTES, Codec::Zstd).is_some());
+        assert!(block(10, 10, Codec::Raw).is_some());
+        for (stored, raw, codec) in [
+            (10, MAX_BLOCK_BYTES + 1, Codec::Zstd),
+            (u32::MAX, u32::MAX, Codec::Raw),
+            (10, 9, Codec::Zstd),
+            (10, 10, Codec::Zstd),
+            (9, 10, Codec::Raw),
+        ] {
+            assert_eq!(block(stored, raw, codec), None, "{stored} {raw} {codec:?}");
+        }
+    }
+
+    #[test]
+    fn rows_and_footers_are_read_as_they_were_written() {
+        let id = ObjectId { key: [3; 32], kind: ObjectKind::List };
+        let row = ObjectRow { id, block: 1, offset: 2, length: 3, size: 1 << 40 };
+        let mut bytes = Vec::new();
+        row.encode(&mut bytes);
+        assert_eq!((bytes.len(), ObjectRow::decode(&bytes)), (OBJECT_ROW_BYTES, Some(row)));
+        bytes[32] = b'b';
+        assert_eq!(ObjectRow::decode(&bytes), None, "only a list stands for something larger");
+        let footer = Footer { tables_at: 5, blocks: 1, objects: 2 };
+        assert_eq!(Footer::decode(&footer.encode()), Some(footer));
+        assert_eq!(footer.pack_bytes(), Some(5 + 21 + 2 * 53 + 48));
+        assert_eq!(Footer { tables_at: u64::MAX, ..footer }.pack_bytes(), None);
+    }
+}

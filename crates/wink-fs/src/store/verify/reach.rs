@@ -1,8 +1,7 @@
 //! Everything that a snapshot reaches.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io;
-use std::sync::Arc;
 
 use super::super::library::Library;
 use super::super::list;
@@ -12,11 +11,7 @@ use super::data::Damage;
 use crate::error::damaged;
 use crate::hash::ContentHash;
 use crate::merkle::Identity;
-use crate::path::MAX_PATH_BYTES;
 use crate::tree_hash::TreeHash;
-
-/// No path has more segments.
-const MAX_DEPTH: usize = MAX_PATH_BYTES / 2;
 
 /// Holds what is wrong with a directory and everything below it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -33,16 +28,25 @@ impl Reach {
     }
 }
 
-/// Walks from the roots of snapshots, and visits each directory once.
+/// Walks from the roots of snapshots, and reads each directory once.
 pub(super) struct Walker<'a> {
     library: &'a Library,
     damage: Damage,
-    visited: HashMap<TreeHash, Arc<Reach>>,
+    directories: HashMap<TreeHash, Directory>,
+    /// Whether anything is wrong anywhere.
+    hurt: bool,
+}
+
+/// What is wrong with a directory and its entries, but for the directories in it.
+#[derive(Default)]
+struct Directory {
+    own: Reach,
+    children: Vec<TreeHash>,
 }
 
 impl<'a> Walker<'a> {
     pub(super) fn new(library: &'a Library, damage: Damage) -> Self {
-        Self { library, damage, visited: HashMap::new() }
+        Self { library, damage, directories: HashMap::new(), hurt: false }
     }
 
     pub(super) fn into_causes(self) -> Vec<String> {
@@ -50,35 +54,48 @@ impl<'a> Walker<'a> {
     }
 
     /// Returns what is wrong with a directory and everything below it.
-    pub(super) fn below(&mut self, root: &TreeHash) -> Arc<Reach> {
-        self.directory(root, 0)
-    }
-
-    fn directory(&mut self, hash: &TreeHash, depth: usize) -> Arc<Reach> {
-        if let Some(visited) = self.visited.get(hash) {
-            return Arc::clone(visited);
-        }
+    pub(super) fn below(&mut self, root: &TreeHash) -> Reach {
+        self.visit(*root);
         let mut reach = Reach::default();
-        let id = ObjectId::directory(hash);
-        match read_directory(self.library, hash) {
-            Ok(_) if depth >= MAX_DEPTH => self.blame(&mut reach, id, too_deep(&id)),
-            Ok(entries) => {
-                for (_, identity) in entries {
-                    self.entry(&mut reach, &identity, depth);
-                }
+        let (mut seen, mut waiting) = (HashSet::from([*root]), vec![*root]);
+        while let Some(hash) = waiting.pop().filter(|_| self.hurt) {
+            if let Some(directory) = self.directories.get(&hash) {
+                reach.join(&directory.own);
+                waiting.extend(directory.children.iter().filter(|child| seen.insert(**child)));
             }
-            Err(error) => self.blame(&mut reach, id, error),
         }
-        let reach = Arc::new(reach);
-        self.visited.insert(*hash, Arc::clone(&reach));
         reach
     }
 
-    fn entry(&mut self, reach: &mut Reach, identity: &Identity, depth: usize) {
+    /// Reads a directory and all below it; a list stands for a stack, which trees can be deeper than.
+    fn visit(&mut self, root: TreeHash) {
+        let mut waiting = vec![root];
+        while let Some(hash) = waiting.pop() {
+            if !self.directories.contains_key(&hash) {
+                let directory = self.read(&hash);
+                self.hurt |= directory.own != Reach::default();
+                waiting.extend(&directory.children);
+                self.directories.insert(hash, directory);
+            }
+        }
+    }
+
+    fn read(&mut self, hash: &TreeHash) -> Directory {
+        let mut directory = Directory::default();
+        match read_directory(self.library, hash) {
+            Ok(entries) => {
+                entries.iter().for_each(|(_, identity)| self.entry(&mut directory, identity));
+            }
+            Err(error) => self.blame(&mut directory.own, ObjectId::directory(hash), error),
+        }
+        directory
+    }
+
+    fn entry(&mut self, directory: &mut Directory, identity: &Identity) {
         match identity {
-            Identity::Directory(hash) => reach.join(&self.directory(hash, depth + 1)),
-            Identity::Link(hash) => self.object(reach, ObjectId::link(hash)),
-            Identity::File { hash, .. } => self.file(reach, hash),
+            Identity::Directory(hash) => directory.children.push(*hash),
+            Identity::Link(hash) => self.object(&mut directory.own, ObjectId::link(hash)),
+            Identity::File { hash, .. } => self.file(&mut directory.own, hash),
         }
     }
 
@@ -124,8 +141,4 @@ impl<'a> Walker<'a> {
         let cause = known.unwrap_or_else(|| self.damage.add(error.to_string(), [id]));
         reach.causes.insert(cause);
     }
-}
-
-fn too_deep(id: &ObjectId) -> io::Error {
-    damaged(format!("the {id} lies deeper than any path"))
 }
