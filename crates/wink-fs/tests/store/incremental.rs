@@ -1,5 +1,7 @@
 //! A snapshot costs what is new.
 
+use std::path::Path;
+
 use wink_fs::testkit::dump;
 use wink_fs::{HostBackend, MemoryBackend, SnapshotStore};
 
@@ -78,6 +80,19 @@ fn text_is_compressed() {
 /// A pack that is gone must not be relied on, though others name what was in it.
 #[test]
 fn a_snapshot_after_the_loss_of_a_pack_is_whole() {
+    check_after_loss(|pack| std::fs::remove_file(pack).unwrap());
+}
+
+#[test]
+fn a_snapshot_after_the_damage_of_a_pack_is_whole() {
+    check_after_loss(|pack| {
+        let mut bytes = std::fs::read(pack).unwrap();
+        *bytes.last_mut().unwrap() ^= 1;
+        std::fs::write(pack, bytes).unwrap();
+    });
+}
+
+fn check_after_loss(lose: impl Fn(&Path)) {
     let mut scene = Scene::new();
     let mut files = MemoryBackend::new();
     put(&mut files, b"d/one", "1");
@@ -85,7 +100,7 @@ fn a_snapshot_after_the_loss_of_a_pack_is_whole() {
     let first = scene.save(&files);
     put(&mut files, b"e/two", "2");
     let second = scene.save(&files);
-    std::fs::remove_file(scene.pack(&first)).unwrap();
+    lose(&scene.pack(&first));
     scene.reopen();
     let third = scene.save(&files);
     assert_eq!(third.tree_hash, second.tree_hash);
