@@ -21,6 +21,7 @@ pub(super) fn classify(error: &io::Error) -> (ErrorKind, Option<&'static str>) {
         io::ErrorKind::CrossesDevices | io::ErrorKind::ResourceBusy => {
             return (ErrorKind::PermissionDenied, Some(OTHER_MOUNT));
         }
+        io::ErrorKind::StaleNetworkFileHandle => ErrorKind::Conflict,
         _ => ErrorKind::Io,
     };
     (kind, None)

@@ -36,6 +36,7 @@ use self::plan::Plan;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::Backend;
 use crate::path::TreePath;
+use crate::scope::Scope;
 
 /// Names a host file or directory and what of it is brought in.
 ///
@@ -183,7 +184,7 @@ pub fn mount<P: AsRef<Path>>(
     let plan = |mount: &HostMount| Plan::make(mount, &allowed, &mut added);
     let reports = mounts.iter().map(plan).collect::<Result<_>>()?;
     backend
-        .replace(&Overlay::new(backend.live(), Arc::new(added)))
+        .replace(&Overlay::new(backend.live(), Arc::new(added)), &Scope::everything())
         .map_err(|error| error.during(Operation::Mount))?;
     Ok(reports)
 }
