@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use globset::{GlobBuilder, GlobMatcher};
+use globset::{GlobBuilder, GlobSet};
 
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::limits::Limits;
@@ -22,7 +22,7 @@ use crate::path::TreePath;
 /// ```
 #[derive(Clone, Debug)]
 pub struct PathPattern {
-    glob: GlobMatcher,
+    glob: GlobSet,
     names_only: bool,
 }
 
@@ -31,13 +31,11 @@ impl PathPattern {
     pub fn parse(pattern: &str, limits: &Limits) -> Result<Self> {
         check_length(Operation::Glob, pattern, limits)?;
         let text = pattern.trim_start_matches("./").trim_start_matches('/');
-        let glob = GlobBuilder::new(text)
-            .literal_separator(true)
-            .backslash_escape(false)
-            .empty_alternates(true)
-            .build()
-            .map_err(|error| invalid(Operation::Glob, pattern, &error.kind().to_string()))?;
-        Ok(Self { glob: glob.compile_matcher(), names_only: !pattern.contains('/') })
+        let glob = compile(text).map_err(|error| match error.kind() {
+            globset::ErrorKind::Regex(_) => invalid(Operation::Glob, pattern, "it is too complex"),
+            kind => invalid(Operation::Glob, pattern, &kind.to_string()),
+        })?;
+        Ok(Self { glob, names_only: !pattern.contains('/') })
     }
 
     /// Tells whether a path relative to the base matches.
@@ -53,6 +51,16 @@ impl PathPattern {
         };
         self.glob.is_match(std::path::Path::new(&*as_text(part)))
     }
+}
+
+/// Compiles a pattern as a set of one, which refuses what is nested too deeply where a single matcher panics.
+fn compile(pattern: &str) -> Result<GlobSet, globset::Error> {
+    let glob = GlobBuilder::new(pattern)
+        .literal_separator(true)
+        .backslash_escape(false)
+        .empty_alternates(true)
+        .build()?;
+    GlobSet::new([glob])
 }
 
 /// Returns the text a pattern is matched against: what listings show.
