@@ -6,13 +6,11 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 use rustix::fd::{AsFd, BorrowedFd};
-use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
-use rustix::io::Errno;
+use rustix::fs::{Mode, OFlags, RenameFlags};
 
 use super::Host;
 use super::entry::{self, KEPT_BITS};
 use super::failure;
-use super::purge;
 use super::staging::Area;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::Replaced;
@@ -26,9 +24,8 @@ pub(super) fn replace(host: &Host, target: &dyn Tree) -> Result<Replaced> {
     plan.compare(host, target, &TreePath::root())?;
     plan.drop_unchanged(host, target)?;
     let area = host.area().map_err(|errno| Error::system(Operation::Replace, errno))?;
-    let staged = plan.stage(&area, target)?;
-    apply(host, &area, &staged)?;
-    discard(host, &area, &staged);
+    let mut staged = plan.stage(&area, target)?;
+    apply(host, &mut staged)?;
     Ok(plan.counts)
 }
 
@@ -141,24 +138,35 @@ fn resolve(host: &Host, target: &dyn Tree, change: Change) -> Result<Option<Chan
 }
 
 /// A change whose new entry, if any, waits under a name in the staging directory.
+///
+/// Dropped, it takes away what lies there: the new entry if it was not needed, else the old one.
 struct Staged {
+    area: Arc<Area>,
     path: TreePath,
     name: String,
     action: Action,
     files: u64,
+    /// Whether the old entry is there and could not be put back.
+    stuck: bool,
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        if !self.stuck {
+            self.area.discard(&self.name);
+        }
+    }
 }
 
 fn stage_change(area: &Arc<Area>, target: &dyn Tree, change: &Change) -> Result<Staged> {
     let Change { path, action } = change;
-    let name = area.new_name();
-    let files = match action {
-        Action::Remove | Action::Compare => 0,
-        Action::Add(kind) | Action::Exchange(kind) => {
-            let writer = Writer { target };
-            writer.entry(area.directory(), name.as_bytes(), path, *kind)?
-        }
-    };
-    Ok(Staged { path: path.clone(), name, action: *action, files })
+    let (area, path, name) = (area.clone(), path.clone(), area.new_name());
+    let mut staged = Staged { area, path, name, action: *action, files: 0, stuck: false };
+    if let Action::Add(kind) | Action::Exchange(kind) = *action {
+        let (directory, name) = (staged.area.directory(), staged.name.as_bytes());
+        staged.files = Writer { target }.entry(directory, name, &staged.path, kind)?;
+    }
+    Ok(staged)
 }
 
 /// Writes entries of the target into the staging directory.
@@ -220,12 +228,12 @@ fn set_mode(file: &File, mode: FileMode) -> rustix::io::Result<()> {
 }
 
 /// Renames everything into place; when one rename fails, those before it are undone.
-fn apply(host: &Host, area: &Area, staged: &[Staged]) -> Result<()> {
-    for (done, step) in staged.iter().enumerate() {
-        if let Err(error) = host.step(area, step, Direction::Forward) {
-            for step in staged[..done].iter().rev() {
+fn apply(host: &Host, staged: &mut [Staged]) -> Result<()> {
+    for done in 0..staged.len() {
+        if let Err(error) = host.step(&staged[done], Direction::Forward) {
+            for step in staged[..done].iter_mut().rev() {
                 // What cannot be undone stays in the staging directory and is not discarded.
-                let _ = host.step(area, step, Direction::Back);
+                step.stuck = host.step(step, Direction::Back).is_err();
             }
             return Err(error);
         }
@@ -240,9 +248,9 @@ enum Direction {
 }
 
 impl Host {
-    fn step(&self, area: &Area, step: &Staged, direction: Direction) -> Result<()> {
+    fn step(&self, step: &Staged, direction: Direction) -> Result<()> {
         let slot = self.new_slot(Operation::Replace, &step.path)?;
-        let waiting = (area.directory(), step.name.as_bytes());
+        let waiting = (step.area.directory(), step.name.as_bytes());
         let standing = (slot.directory.as_fd(), slot.name);
         let (from, to, flags) = match (step.action, direction) {
             (Action::Exchange(_), _) => (waiting, standing, RenameFlags::EXCHANGE),
@@ -261,15 +269,4 @@ fn rename(
     flags: RenameFlags,
 ) -> rustix::io::Result<()> {
     rustix::fs::renameat_with(from.0, from.1, to.0, to.1, flags)
-}
-
-/// Removes what was replaced, now that all of it is out of sight.
-fn discard(host: &Host, area: &Area, staged: &[Staged]) {
-    for step in staged.iter().filter(|step| !matches!(step.action, Action::Add(_))) {
-        let name = step.name.as_bytes();
-        let removed = rustix::fs::unlinkat(area.directory(), name, AtFlags::empty());
-        if removed == Err(Errno::ISDIR) {
-            let _ = purge::purge(&host.root, area.directory(), name);
-        }
-    }
 }
