@@ -116,6 +116,10 @@ fn a_file_is_mounted_by_itself(mut backend: impl Backend) {
     assert_eq!(files(backend), ["guide.md"]);
     scene.mount(backend, &[HostMount::new("docs/guide.md").at(at("x/y"))]).unwrap();
     assert_eq!(text(backend, "x/y"), "# Guide");
+    let at_root = HostMount::new("docs/guide.md").at(TreePath::root());
+    let error = scene.mount(backend, &[HostMount::new("src"), at_root]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidArgument, "a file is not the root");
+    assert_eq!(files(backend), ["guide.md", "x/y"]);
 }
 
 fn directories_merge_and_later_mounts_win(mut backend: impl Backend) {

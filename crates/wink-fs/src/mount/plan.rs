@@ -79,6 +79,10 @@ impl<'a> Plan<'a> {
             let directory = TreePath::root();
             return self.take_directory(&Source { tree, directory, real_root, trail }, inner);
         }
+        if inner.is_root() && self.report.mount_path.is_root() {
+            let why = "a file cannot be the root; say where it is put with mount_path";
+            return Err(refused(self.mount, ErrorKind::InvalidArgument, why));
+        }
         let file = HeldFile(handle);
         let stat = file.stat(&TreePath::root()).map_err(|error| error.during(Operation::Mount))?;
         self.take_file(Arc::new(file), TreePath::root(), stat, inner)
