@@ -20,6 +20,7 @@ on_both! {
     a_directory_comes_in_under_its_own_name,
     a_mount_path_and_globs_choose_what_comes_in_and_where,
     a_file_is_mounted_by_itself,
+    patterns_see_the_name_of_a_file_that_is_mounted_by_itself,
     directories_merge_and_later_mounts_win,
     too_many_bytes_are_an_error_that_names_both_numbers_and_mounts_nothing,
     without_an_allowed_root_everything_is_refused,
@@ -120,6 +121,18 @@ fn a_file_is_mounted_by_itself(mut backend: impl Backend) {
     let error = scene.mount(backend, &[HostMount::new("src"), at_root]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidArgument, "a file is not the root");
     assert_eq!(files(backend), ["guide.md", "x/y"]);
+}
+
+fn patterns_see_the_name_of_a_file_that_is_mounted_by_itself(mut backend: impl Backend) {
+    let backend: &mut dyn Backend = &mut backend;
+    let scene = Scene::new();
+    let guide = || HostMount::new("docs/guide.md");
+    for left_out in [guide().include("*.py"), guide().exclude("*.md"), guide().exclude("guide.*")] {
+        assert_eq!(scene.mount(backend, &[left_out]).unwrap()[0].skipped.len(), 1);
+        assert_eq!(files(backend), [""; 0]);
+    }
+    scene.mount(backend, &[guide().include("*.md").exclude("*.py").at(at("x"))]).unwrap();
+    assert_eq!(files(backend), ["x"]);
 }
 
 fn directories_merge_and_later_mounts_win(mut backend: impl Backend) {

@@ -25,6 +25,8 @@ const MAX_ENTRIES: usize = 1_000_000;
 pub(super) struct Plan<'a> {
     mount: &'a HostMount,
     allowed: &'a AllowedRoots,
+    /// What patterns see of a file that is mounted by itself, which has no path below the mount.
+    own_name: TreePath,
     include: Vec<PathPattern>,
     exclude: Vec<PathPattern>,
     added: &'a mut Added,
@@ -62,10 +64,13 @@ impl<'a> Plan<'a> {
     ) -> Result<MountReport> {
         let opened = allowed.resolve(mount)?;
         let mount_path = mount_path(mount, &opened)?;
+        let own_name = last_component(mount, &opened).map_or(b"".as_slice(), OsStr::as_bytes);
+        let own_name = TreePath::from_disk(own_name)?;
         let (files, links, bytes, skipped) = (0, 0, 0, Vec::new());
         let report = MountReport { mount_path, files, links, bytes, skipped };
         let (include, exclude) = (patterns(&mount.include_glob)?, patterns(&mount.exclude_glob)?);
-        let mut plan = Plan { mount, allowed, include, exclude, added, report, entries: 0 };
+        let mut plan =
+            Plan { mount, allowed, own_name, include, exclude, added, report, entries: 0 };
         plan.take_opened(opened, &TreePath::root(), Vec::new())?;
         Ok(plan.report)
     }
@@ -190,9 +195,10 @@ impl<'a> Plan<'a> {
 
     /// Tells whether the patterns want a file, and notes it where they do not.
     fn wanted(&mut self, inner: &TreePath) -> bool {
-        if !self.include.is_empty() && !matches(&self.include, inner) {
+        let seen = if inner.is_root() { &self.own_name } else { inner };
+        if !self.include.is_empty() && !matches(&self.include, seen) {
             self.leave_out(inner, "not included by a pattern");
-        } else if self.excluded(inner) {
+        } else if self.excluded(seen) {
             self.leave_out(inner, "excluded by a pattern");
         } else {
             return true;
@@ -237,12 +243,15 @@ fn mount_path(mount: &HostMount, opened: &Opened) -> Result<TreePath> {
     if let Some(path) = &mount.mount_path {
         return Ok(path.clone());
     }
-    let last = mount.host_path.file_name().or_else(|| opened.real_path.file_name());
-    match last {
+    match last_component(mount, opened) {
         Some(name) => TreePath::from_disk(name.as_bytes()),
         None => {
             let why = "the host path has no last component; say where it is put with mount_path";
             Err(refused(mount, ErrorKind::InvalidArgument, why))
         }
     }
+}
+
+fn last_component<'p>(mount: &'p HostMount, opened: &'p Opened) -> Option<&'p OsStr> {
+    mount.host_path.file_name().or_else(|| opened.real_path.file_name())
 }
