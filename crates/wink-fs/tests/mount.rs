@@ -20,6 +20,7 @@ on_both! {
     a_directory_comes_in_under_its_own_name,
     a_mount_path_and_globs_choose_what_comes_in_and_where,
     a_file_is_mounted_by_itself,
+    an_excluded_directory_is_left_out_with_all_that_is_in_it,
     patterns_see_the_name_of_a_file_that_is_mounted_by_itself,
     directories_merge_and_later_mounts_win,
     too_many_bytes_are_an_error_that_names_both_numbers_and_mounts_nothing,
@@ -133,6 +134,16 @@ fn patterns_see_the_name_of_a_file_that_is_mounted_by_itself(mut backend: impl B
     }
     scene.mount(backend, &[guide().include("*.md").exclude("*.py").at(at("x"))]).unwrap();
     assert_eq!(files(backend), ["x"]);
+}
+
+fn an_excluded_directory_is_left_out_with_all_that_is_in_it(mut backend: impl Backend) {
+    let backend: &mut dyn Backend = &mut backend;
+    let scene = Scene::new();
+    scene.write("project/src/lib/keys/deep/key", "secret");
+    let reports = scene.mount(backend, &[HostMount::new("src").exclude("keys")]).unwrap();
+    assert_eq!(files(backend), ["src/lib/util.py", "src/logo.png", "src/main.py"]);
+    assert_eq!(reports[0].skipped[0].to_string(), "src/lib/keys: excluded by a pattern");
+    assert_eq!((reports[0].files, reports[0].skipped.len()), (3, 1));
 }
 
 fn directories_merge_and_later_mounts_win(mut backend: impl Backend) {

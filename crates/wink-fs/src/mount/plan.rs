@@ -94,12 +94,16 @@ impl<'a> Plan<'a> {
     }
 
     fn take_directory(&mut self, source: &Source, inner: &TreePath) -> Result<()> {
+        if !inner.is_root() && self.excluded(inner) {
+            self.leave_out(inner, "excluded by a pattern");
+            return Ok(());
+        }
         let Ok(entries) = source.tree.list(&source.directory) else {
             self.leave_out(inner, "it may not be read");
             return Ok(());
         };
         self.count(entries.len())?;
-        if self.include.is_empty() && !self.excluded(inner) {
+        if self.include.is_empty() {
             self.added.insert(self.place(inner)?, Node::Directory);
         }
         for entry in entries {
