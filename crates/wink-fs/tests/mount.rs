@@ -300,6 +300,25 @@ fn limits_for_agents_do_not_apply(mut backend: impl Backend) {
 }
 
 #[test]
+fn too_few_handles_are_an_error_and_not_links_that_lead_nowhere() {
+    const CHILD: &str = "WINK_TEST_FEW_HANDLES";
+    if std::env::var_os(CHILD).is_none() {
+        // The limit holds for a whole process, and other tests run in this one.
+        let name = "too_few_handles_are_an_error_and_not_links_that_lead_nowhere";
+        let mut child = std::process::Command::new("sh");
+        child.args(["-c", "ulimit -n 100 && exec \"$0\" --exact \"$1\""]);
+        let child = child.arg(std::env::current_exe().unwrap()).arg(name).env(CHILD, "1");
+        return assert!(child.status().unwrap().success());
+    }
+    let scene = Scene::new();
+    for n in 0..200 {
+        scene.link(&format!("project/docs/{n}"), "guide.md");
+    }
+    let mounts = [HostMount::new("docs").follow_symlinks(true)];
+    assert_eq!(scene.mount(&mut MemoryBackend::new(), &mounts).unwrap_err().kind(), ErrorKind::Io);
+}
+
+#[test]
 fn mounts_give_the_same_tree_on_every_backend() {
     let scene = Scene::new();
     let (mut memory, mut host) = (MemoryBackend::new(), HostBackend::temporary().unwrap());

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::FileType;
+use rustix::io::Errno;
 
 use super::allowed::{AllowedRoots, HeldFile, Opened};
 use super::overlay::{Added, Node};
@@ -148,6 +149,8 @@ impl<'a> Plan<'a> {
             }
             Ok(Some(opened)) => self.take_opened(opened, inner, trail)?,
             Ok(None) => self.leave_out(inner, "the link leads out of the allowed host roots"),
+            // Says nothing of the link: the process has no handles left.
+            Err(errno @ (Errno::MFILE | Errno::NFILE)) => return Err(self.failed(errno)),
             Err(_) => self.leave_out(inner, "the link leads nowhere"),
         }
         Ok(())
@@ -225,7 +228,7 @@ impl<'a> Plan<'a> {
         TreePath::from_disk(&place)
     }
 
-    fn failed(&self, errno: rustix::io::Errno) -> Error {
+    fn failed(&self, errno: Errno) -> Error {
         let error = Error::system(Operation::Mount, errno);
         error.with_path_text(&self.mount.host_path.to_string_lossy())
     }
