@@ -12,6 +12,7 @@ on_both! {
     names_that_are_not_text_are_matched_as_listings_show_them,
     paths_come_in_order_of_segments,
     ignore_files_hide_only_when_asked_and_are_counted,
+    ignore_files_mean_what_they_mean_to_git,
     a_pattern_that_does_not_parse_is_an_invalid_pattern,
 }
 
@@ -133,6 +134,30 @@ fn ignore_files_hide_only_when_asked_and_are_counted(backend: impl Backend + 'st
     assert_eq!(result.skipped.ignored, 5, "three tests, one .pyc, one in deep");
     let below = files.glob_with("*", "src/app", &options).unwrap();
     assert_eq!((below.paths.len(), below.skipped.ignored), (1, 2), "rules above the base apply");
+}
+
+fn ignore_files_mean_what_they_mean_to_git(backend: impl Backend + 'static) {
+    let files = Workspace::builder(backend).build();
+    for path in ["a", "b", "x1", "{a,b}", "x{1,2}", "open{", "[{]", "{", r"\{a}"] {
+        files.write(path, "").unwrap();
+    }
+    // What is hidden is what `git ls-files --others --exclude-standard` does not show.
+    for (rules, hidden) in [
+        ("\u{feff}a\n", "a"),
+        ("{a,b}\n", "{a,b}"),
+        ("x{1,2}\r\n", "x{1,2}"),
+        ("open{\n", "open{"),
+        ("[{]\n", "{"),
+        ("\\{\n", "{"),
+        ("\\\\{a}\n", r"\{a}"),
+    ] {
+        files.write(".gitignore", rules).unwrap();
+        let all = found(&files, "*", "");
+        let shown = files.glob_with("*", "", &GlobOptions::default().ignore_files(true)).unwrap();
+        let shown: Vec<_> = shown.paths.iter().map(ToString::to_string).collect();
+        let missing: Vec<_> = all.into_iter().filter(|path| !shown.contains(path)).collect();
+        assert_eq!(missing, [hidden], "{rules:?}");
+    }
 }
 
 fn a_pattern_that_does_not_parse_is_an_invalid_pattern(backend: impl Backend + 'static) {
