@@ -92,7 +92,8 @@ fn find_all(matcher: &RegexMatcher, stop: &Stop, line: &[u8]) -> ((usize, usize)
         count += 1;
         stop.reason().is_none()
     });
-    (first.unwrap_or_default(), count)
+    // A carriage return that ends the file without a newline is not shown; `^$` matches after it.
+    (first.unwrap_or((line.len(), line.len())), count.max(1))
 }
 
 /// A line as text, with the place of its first match in that text.

@@ -12,6 +12,7 @@ use crate::on_both::on_both;
 on_both! {
     a_match_has_its_line_its_place_and_its_number,
     lines_end_alike_with_lf_crlf_and_nothing,
+    a_line_that_matches_has_a_match_even_after_a_last_carriage_return,
     case_literal_and_word_change_what_matches,
     context_lines_surround_each_match,
     modes_return_lines_files_or_counts,
@@ -71,6 +72,15 @@ fn lines_end_alike_with_lf_crlf_and_nothing(backend: impl Backend + 'static) {
     assert_eq!(ending.kind(), ErrorKind::InvalidPattern, "a line's ending is not part of it");
     files.write("empty", "").unwrap();
     assert_eq!(grep(&files, "^", &GrepOptions::default()).total_files, 1);
+}
+
+fn a_line_that_matches_has_a_match_even_after_a_last_carriage_return(
+    backend: impl Backend + 'static,
+) {
+    let files = with(backend, &[("f", "end\r")]);
+    let found = grep(&files, "^$", &GrepOptions::default());
+    let line = &found.matches[0];
+    assert_eq!((line.line_content.as_str(), line.match_start, line.match_count), ("end", 3, 1));
 }
 
 fn case_literal_and_word_change_what_matches(backend: impl Backend + 'static) {
