@@ -7,6 +7,8 @@ use crate::on_both::on_both;
 
 on_both! {
     each_part_of_the_dialect_matches_what_it_says,
+    a_question_mark_or_a_set_matches_one_character_whatever_its_bytes,
+    a_set_stays_within_a_segment,
     a_base_narrows_the_search_and_patterns_are_relative_to_it,
     links_are_found_and_not_followed,
     names_that_are_not_text_are_matched_as_listings_show_them,
@@ -79,6 +81,38 @@ fn each_part_of_the_dialect_matches_what_it_says(backend: impl Backend + 'static
     for (pattern, paths) in expected {
         assert_eq!(found(&files, pattern, ""), paths, "{pattern}");
     }
+}
+
+fn a_question_mark_or_a_set_matches_one_character_whatever_its_bytes(
+    backend: impl Backend + 'static,
+) {
+    let files = Workspace::builder(backend).build();
+    for path in ["ab.py", "e.py", "é.py", "日.py", "😀.py", "[^]&&.py"] {
+        files.write_bytes(path, "").unwrap();
+    }
+    let expected: [(&str, &[&str]); 10] = [
+        ("?.py", &["e.py", "é.py", "日.py", "😀.py"]),
+        ("??.py", &["ab.py"]),
+        ("[é].py", &["é.py"]),
+        ("[!e].py", &["é.py", "日.py", "😀.py"]),
+        ("[à-ü].py", &["é.py"]),
+        ("[e日].py", &["e.py", "日.py"]),
+        ("{é,😀}.py", &["é.py", "😀.py"]),
+        ("*é*", &["é.py"]),
+        ("[[][&^][]][&]&.py", &["[^]&&.py"]),
+        ("[]&[]^*[&]&.py", &["[^]&&.py"]),
+    ];
+    for (pattern, paths) in expected {
+        assert_eq!(found(&files, pattern, ""), paths, "{pattern}");
+    }
+}
+
+fn a_set_stays_within_a_segment(backend: impl Backend + 'static) {
+    let files = workspace(backend);
+    for pattern in ["src[!x]a.py", "src/app[!x]b.py", "src/app[--0]b.py", "src/app[/]b.py"] {
+        assert_eq!(found(&files, pattern, ""), [""; 0], "{pattern}");
+    }
+    assert_eq!(found(&files, "src/[!b].py", ""), ["src/a.py"]);
 }
 
 fn a_base_narrows_the_search_and_patterns_are_relative_to_it(backend: impl Backend + 'static) {
