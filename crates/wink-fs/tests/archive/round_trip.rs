@@ -254,6 +254,18 @@ fn an_export_to_the_host_is_complete_or_not_there() {
     assert_eq!(dump(&tree).unwrap(), dump(&planted()).unwrap());
 }
 
+/// A draft without a name is also one that a killed process does not leave behind.
+#[test]
+fn an_export_beside_the_files_it_holds_does_not_hold_its_own_draft() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut files = HostBackend::open_ambient(directory.path()).unwrap();
+    put(&mut files, b"a", "a");
+    let target = directory.path().join("work.fs.zip");
+    let exported = archive::export_ambient(&files, &target, &options()).unwrap();
+    assert_eq!((exported.file_count, exported.total_bytes), (1, 1));
+    assert_eq!(archive::export_ambient(&files, &target, &options()).unwrap().file_count, 2);
+}
+
 #[test]
 fn a_directory_or_a_fifo_is_no_archive() {
     let directory = tempfile::tempdir().unwrap();
