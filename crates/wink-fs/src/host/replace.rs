@@ -6,14 +6,12 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 use rustix::fd::{AsFd, BorrowedFd};
-use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
-use rustix::io::Errno;
+use rustix::fs::{Mode, OFlags, RenameFlags};
 
 use super::Host;
 use super::capture::{self, tree::Captured};
 use super::entry::{self, KEPT_BITS};
 use super::failure;
-use super::purge;
 use super::staging::Area;
 use crate::capture::Capture;
 use crate::compare::{Difference, compare, count_files};
@@ -33,9 +31,8 @@ pub(super) fn replace(host: &Arc<Host>, target: &dyn Tree, scope: &Scope) -> Res
     let changes = plan(before, &differences)?;
     let area = host.area().map_err(|errno| Error::system(Operation::Replace, errno))?;
     let writer = Writer { target, excluded: scope.excluded() };
-    let staged = writer.stage(&area, &changes)?;
-    apply(host, &area, &staged)?;
-    discard(host, &area, &staged);
+    let mut staged = writer.stage(&area, &changes)?;
+    apply(host, &mut staged)?;
     count(&captured, &differences, &staged)
 }
 
@@ -124,11 +121,24 @@ fn plan_removals(before: &Captured, path: &TreePath, changes: &mut Vec<Change>) 
 }
 
 /// A change whose new entry, if any, waits under a name in the staging directory.
+///
+/// Dropped, it takes away what lies there: the new entry if it was not needed, else the old one.
 struct Staged {
+    area: Arc<Area>,
     path: TreePath,
     name: String,
     action: Action,
     files: u64,
+    /// Whether the old entry is there and could not be put back.
+    stuck: bool,
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        if !self.stuck {
+            self.area.discard(&self.name);
+        }
+    }
 }
 
 /// Writes entries of the target into the staging directory.
@@ -139,21 +149,23 @@ struct Writer<'a> {
 
 impl Writer<'_> {
     /// Writes everything that is new.
-    fn stage(&self, area: &Area, changes: &[Change]) -> Result<Vec<Staged>> {
+    fn stage(&self, area: &Arc<Area>, changes: &[Change]) -> Result<Vec<Staged>> {
         changes.par_iter().map(|change| self.change(area, change)).collect()
     }
 
-    fn change(&self, area: &Area, change: &Change) -> Result<Staged> {
-        let Change { path, action } = change;
-        let (into, name) = (area.directory(), area.new_name());
-        let files = match action {
-            Action::Remove => 0,
-            Action::AddParent => self.empty_directory(into, name.as_bytes(), path).map(|()| 0)?,
+    fn change(&self, area: &Arc<Area>, change: &Change) -> Result<Staged> {
+        let (area, path, action) = (area.clone(), change.path.clone(), change.action);
+        let name = area.new_name();
+        let mut staged = Staged { area, path, name, action, files: 0, stuck: false };
+        let (into, name) = (staged.area.directory(), staged.name.as_bytes());
+        match action {
+            Action::Remove => {}
+            Action::AddParent => self.empty_directory(into, name, &staged.path)?,
             Action::Add(kind) | Action::Exchange(kind) => {
-                self.entry(into, name.as_bytes(), path, *kind)?
+                staged.files = self.entry(into, name, &staged.path, kind)?;
             }
-        };
-        Ok(Staged { path: path.clone(), name, action: *action, files })
+        }
+        Ok(staged)
     }
 
     fn empty_directory(&self, into: BorrowedFd<'_>, name: &[u8], path: &TreePath) -> Result<()> {
@@ -217,12 +229,12 @@ fn set_mode(file: &File, mode: FileMode) -> rustix::io::Result<()> {
 }
 
 /// Renames everything into place; when one rename fails, those before it are undone.
-fn apply(host: &Host, area: &Area, staged: &[Staged]) -> Result<()> {
-    for (done, step) in staged.iter().enumerate() {
-        if let Err(error) = host.step(area, step, Direction::Forward) {
-            for step in staged[..done].iter().rev() {
+fn apply(host: &Host, staged: &mut [Staged]) -> Result<()> {
+    for done in 0..staged.len() {
+        if let Err(error) = host.step(&staged[done], Direction::Forward) {
+            for step in staged[..done].iter_mut().rev() {
                 // What cannot be undone stays in the staging directory and is not discarded.
-                let _ = host.step(area, step, Direction::Back);
+                step.stuck = host.step(step, Direction::Back).is_err();
             }
             return Err(error);
         }
@@ -237,9 +249,9 @@ enum Direction {
 }
 
 impl Host {
-    fn step(&self, area: &Area, step: &Staged, direction: Direction) -> Result<()> {
+    fn step(&self, step: &Staged, direction: Direction) -> Result<()> {
         let slot = self.new_slot(Operation::Replace, &step.path)?;
-        let waiting = (area.directory(), step.name.as_bytes());
+        let waiting = (step.area.directory(), step.name.as_bytes());
         let standing = (slot.directory.as_fd(), slot.name);
         let (from, to, flags) = match (step.action, direction) {
             (Action::Exchange(_), _) => (waiting, standing, RenameFlags::EXCHANGE),
@@ -262,16 +274,4 @@ fn rename(
     flags: RenameFlags,
 ) -> rustix::io::Result<()> {
     rustix::fs::renameat_with(from.0, from.1, to.0, to.1, flags)
-}
-
-/// Removes what was replaced, now that all of it is out of sight.
-fn discard(host: &Host, area: &Area, staged: &[Staged]) {
-    let is_displaced = |action| matches!(action, Action::Remove | Action::Exchange(_));
-    for step in staged.iter().filter(|step| is_displaced(step.action)) {
-        let name = step.name.as_bytes();
-        let removed = rustix::fs::unlinkat(area.directory(), name, AtFlags::empty());
-        if removed == Err(Errno::ISDIR) {
-            let _ = purge::purge(&host.root, area.directory(), name);
-        }
-    }
 }

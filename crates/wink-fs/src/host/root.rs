@@ -186,7 +186,7 @@ pub(super) fn mount_in(found: &Statx) -> Mount {
 }
 
 /// Returns the name under which the kernel shows an open file.
-pub(crate) fn by_handle(handle: &OwnedFd) -> String {
+pub(crate) fn by_handle(handle: &impl AsRawFd) -> String {
     format!("/proc/self/fd/{}", handle.as_raw_fd())
 }
 

@@ -59,7 +59,7 @@ pub struct HostMount {
     pub mount_path: Option<TreePath>,
     /// Patterns, relative to the host path, of the files that are brought in; none means all.
     pub include_glob: Vec<String>,
-    /// Patterns of those that are not, whatever the other patterns say.
+    /// Patterns of those that are not, whatever the other patterns say; of a directory, with all in it.
     pub exclude_glob: Vec<String>,
     /// How many bytes are brought in at most; one more, and nothing is mounted.
     pub max_bytes: Option<u64>,
