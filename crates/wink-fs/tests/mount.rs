@@ -140,6 +140,10 @@ fn an_excluded_directory_is_left_out_with_all_that_is_in_it(mut backend: impl Ba
     let backend: &mut dyn Backend = &mut backend;
     let scene = Scene::new();
     scene.write("project/src/lib/keys/deep/key", "secret");
+    for pattern in ["keys", "keys/"] {
+        let mount = HostMount::new("src").exclude(pattern);
+        assert_eq!(scene.mount(&mut MemoryBackend::new(), &[mount]).unwrap()[0].skipped.len(), 1);
+    }
     let reports = scene.mount(backend, &[HostMount::new("src").exclude("keys")]).unwrap();
     assert_eq!(files(backend), ["src/lib/util.py", "src/logo.png", "src/main.py"]);
     assert_eq!(reports[0].skipped[0].to_string(), "src/lib/keys: excluded by a pattern");

@@ -239,7 +239,9 @@ fn file_type(handle: &OwnedFd) -> rustix::io::Result<FileType> {
 }
 
 fn patterns(globs: &[String]) -> Result<Vec<PathPattern>> {
-    globs.iter().map(|glob| PathPattern::parse(glob, &Limits::default())).collect()
+    // A slash at the end says that a directory is meant, and is no part of any name.
+    let parse = |glob: &String| PathPattern::parse(glob.trim_end_matches('/'), &Limits::default());
+    globs.iter().map(parse).collect()
 }
 
 fn matches(patterns: &[PathPattern], path: &TreePath) -> bool {
