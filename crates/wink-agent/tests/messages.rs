@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use wink_agent::{ToolResult, call};
-use wink_fs::Workspace;
+use wink_fs::{Limits, MemoryBackend, Workspace};
 
 fn workspace() -> Workspace {
     let workspace = Workspace::memory();
@@ -223,4 +223,18 @@ fn transcript_without_sizes(workspace: &Workspace, calls: &[(&str, Value)]) -> S
         let _ = writeln!(text, "> {name} {arguments}\n{message}\n");
     }
     text
+}
+
+/// A search without an end would keep a thread of the server for ever.
+#[test]
+fn a_search_ends_when_its_time_is_up() {
+    let mut limits = Limits::default();
+    limits.max_search_time = std::time::Duration::ZERO;
+    let files = Workspace::builder(MemoryBackend::new()).limits(limits).build();
+    files.write("a.txt", "a\n").unwrap();
+    for (tool, arguments) in [("grep", json!({"pattern": "a"})), ("glob", json!({"pattern": "*"}))]
+    {
+        let result = call(&files, tool, arguments);
+        assert_eq!(result.code(), Some("deadline"), "{tool}");
+    }
 }

@@ -3,10 +3,12 @@
 use std::iter::Sum;
 use std::sync::Arc;
 
+use crate::capture::Capture;
 use crate::error::Result;
 use crate::hash::ContentHash;
 use crate::limits::Limits;
 use crate::path::{MountPoint, TreePath};
+use crate::scope::{Exclusions, Scope};
 use crate::staged::{Staged, Staging};
 use crate::tree::{FileMode, Tree};
 
@@ -158,12 +160,12 @@ impl Removed {
 /// Counts what making the files those of another tree did.
 ///
 /// ```
-/// use wink_fs::{Backend, Filesystem, MemoryBackend, TreePath};
+/// use wink_fs::{Backend, Filesystem, MemoryBackend, Scope, TreePath};
 ///
 /// let (mut files, mut other) = (MemoryBackend::new(), MemoryBackend::new());
 /// files.create_dir(&TreePath::parse("gone")?)?;
 /// other.symlink(&TreePath::parse("link")?, b"target")?;
-/// let replaced = files.replace(&other)?;
+/// let replaced = files.replace(&other, &Scope::everything())?;
 /// assert_eq!((replaced.written, replaced.removed, replaced.unchanged), (1, 1, 0));
 /// # Ok::<(), wink_fs::Error>(())
 /// ```
@@ -326,7 +328,19 @@ pub trait Backend: Filesystem {
     /// What is the same already is left alone. Everything is read from `target` before the first change;
     /// a target that cannot be read, or has a FIFO, socket or device in it, changes nothing. The state
     /// before it can be brought back by replacing with a captured tree.
-    fn replace(&mut self, target: &dyn Tree) -> Result<Replaced>;
+    /// Only what is in scope changes; parents that such an entry needs are made.
+    fn replace(&mut self, target: &dyn Tree, scope: &Scope) -> Result<Replaced>;
+
+    /// Returns the files as they are now, less what is excluded; later changes do not show in it.
+    ///
+    /// Where content is not kept, but read when it is asked for, content that has changed since is a
+    /// Conflict.
+    fn capture(&self, excluded: &Exclusions) -> Result<Capture>;
+
+    /// Takes in the hashes of what it captured, as another tree that holds the same knows them.
+    ///
+    /// It makes the next capture faster and changes nothing else.
+    fn learn(&mut self, captured: &dyn Tree, same: &dyn Tree);
 
     /// Returns a view of the files as they are at each call, usable while somebody else writes.
     fn live(&self) -> Arc<dyn Tree>;

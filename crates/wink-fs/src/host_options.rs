@@ -1,5 +1,7 @@
 //! How a directory of the host is reached.
 
+use std::path::PathBuf;
+
 /// Says how a host directory is reached.
 ///
 /// ```
@@ -15,6 +17,9 @@
 pub struct HostOptions {
     /// Whether paths are walked one directory at a time even where the kernel could do it.
     pub component_walk: bool,
+    /// A file, outside the directory, that remembers from one process to the next which files are
+    /// known to be unchanged; without one, the first capture of each process reads everything.
+    pub index: Option<PathBuf>,
 }
 
 impl HostOptions {
@@ -22,6 +27,13 @@ impl HostOptions {
     #[must_use]
     pub fn component_walk(mut self, component_walk: bool) -> Self {
         self.component_walk = component_walk;
+        self
+    }
+
+    /// Sets the file that remembers which files are known to be unchanged.
+    #[must_use]
+    pub fn index(mut self, index: impl Into<PathBuf>) -> Self {
+        self.index = Some(index.into());
         self
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::capture::Capture;
 use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::{
@@ -10,6 +11,7 @@ use crate::filesystem::{
 };
 use crate::hash::ContentHash;
 use crate::path::TreePath;
+use crate::scope::{Exclusions, Scope};
 use crate::staged::{Staged, Staging};
 use crate::tree::{Entry, FileMode, Stat, Tree};
 use crate::tree_hash::TreeHash;
@@ -308,8 +310,16 @@ impl<L: Layer> Filesystem for Layered<L> {
 }
 
 impl<L: Layer> Backend for Layered<L> {
-    fn replace(&mut self, target: &dyn Tree) -> Result<Replaced> {
-        self.change(&Call::Replace, |inner| inner.replace(target))
+    fn replace(&mut self, target: &dyn Tree, scope: &Scope) -> Result<Replaced> {
+        self.change(&Call::Replace, |inner| inner.replace(target, scope))
+    }
+
+    fn capture(&self, excluded: &Exclusions) -> Result<Capture> {
+        self.inner.capture(excluded)
+    }
+
+    fn learn(&mut self, captured: &dyn Tree, same: &dyn Tree) {
+        self.inner.learn(captured, same);
     }
 
     fn live(&self) -> Arc<dyn Tree> {

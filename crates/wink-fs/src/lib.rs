@@ -76,8 +76,11 @@
 //! - Paths are [`TreePath`]s: parsed once, and never text again below that.
 
 pub mod archive;
+mod capture;
 mod clock;
+mod compare;
 mod content;
+mod descend;
 mod error;
 mod event;
 mod filesystem;
@@ -98,6 +101,7 @@ mod mount;
 pub mod ops;
 mod path;
 mod refusal;
+mod scope;
 pub mod search;
 mod snapshot;
 mod staged;
@@ -108,6 +112,7 @@ mod tree;
 mod tree_hash;
 mod workspace;
 
+pub use capture::{Capture, NotCaptured, Totals};
 pub use clock::{Clock, SystemClock};
 pub use content::{Content, ContentReader, ReadAt};
 pub use error::{Error, ErrorKind, Operation, Result};
@@ -130,8 +135,9 @@ pub use ops::{
     TextPage, WriteMode, WriteOptions, Written,
 };
 pub use path::{MAX_NAME_BYTES, MAX_PATH_BYTES, MountPoint, Name, RESERVED_NAME, TreePath};
+pub use scope::{Exclusions, Scope};
 pub use snapshot::{
-    NewSnapshot, NotCaptured, Problem, Snapshot, SnapshotCause, SnapshotId, SnapshotStore,
+    NewSnapshot, Problem, Skipped, Snapshot, SnapshotCause, SnapshotId, SnapshotStore,
     Verification, VerifyOptions,
 };
 pub use staged::{Staged, StagedBody, Staging, StagingSink};

@@ -1,5 +1,7 @@
 //! Every number that bounds what an agent may do, in one place.
 
+use std::time::Duration;
+
 /// Bounds what an agent creates and how much of a file one call returns.
 ///
 /// The [guard](crate::Guard) enforces the first group on what an agent creates. Files that exist
@@ -38,6 +40,8 @@ pub struct Limits {
     pub max_pattern_bytes: usize,
     /// Bytes of memory a compiled regular expression takes.
     pub max_regex_bytes: usize,
+    /// How long a search that a model asks for may take.
+    pub max_search_time: Duration,
 }
 
 impl Limits {
@@ -62,6 +66,7 @@ impl Default for Limits {
             max_line_bytes: 1_000,
             max_pattern_bytes: 1024,
             max_regex_bytes: 1024 * 1024,
+            max_search_time: Duration::from_secs(30),
         }
     }
 }

@@ -105,3 +105,11 @@ pub(crate) fn conflict(path: &TreePath, current: Option<ContentHash>) -> Error {
         None => error.with_detail("no file is there any more; write it without an expected hash"),
     }
 }
+
+/// Says that something which is not captured lies where something else must go.
+pub(crate) fn in_the_way(path: &TreePath) -> Error {
+    Error::new(Operation::Replace, ErrorKind::Conflict).with_path(path).with_detail(
+        "the directory holds something that is not captured and must give way to something else; \
+         move it away first",
+    )
+}

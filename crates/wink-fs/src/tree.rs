@@ -1,5 +1,6 @@
 //! Everything that can be looked at.
 
+use std::any::Any;
 use std::time::SystemTime;
 
 use crate::content::Content;
@@ -190,4 +191,9 @@ pub trait Tree: Send + Sync {
     ///
     /// Only a directory has one. What knows none answers `None`, and loses speed but nothing else.
     fn known_tree_hash(&self, path: &TreePath) -> Option<TreeHash>;
+
+    /// Returns what only the backend it came from understands, so that it recognises what is its own.
+    fn own_state(&self) -> Option<&dyn Any> {
+        None
+    }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use rayon::prelude::*;
 
+use crate::descend::descend;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::merkle::{self, Identity};
 use crate::ops;
@@ -54,10 +55,10 @@ impl fmt::Debug for TreeHash {
 
 /// Computes the hash of a whole tree; a FIFO, socket or device in it is SpecialFile.
 pub fn tree_hash(tree: &dyn Tree) -> Result<TreeHash> {
-    directory(tree, &TreePath::root())
+    directory_at(tree, &TreePath::root())
 }
 
-fn directory(tree: &dyn Tree, path: &TreePath) -> Result<TreeHash> {
+fn directory_at(tree: &dyn Tree, path: &TreePath) -> Result<TreeHash> {
     if let Some(known) = tree.known_tree_hash(path) {
         return Ok(known);
     }
@@ -78,7 +79,7 @@ fn identify(tree: &dyn Tree, directory: &TreePath, entry: &Entry) -> Result<Iden
             let hash = ops::content_hash(tree, &path)?;
             Ok(Identity::File { mode: tree.stat(&path)?.mode, hash })
         }
-        Kind::Directory => Ok(Identity::Directory(self::directory(tree, &path)?)),
+        Kind::Directory => descend(|| directory_at(tree, &path)).map(Identity::Directory),
         Kind::Symlink => Ok(Identity::of_link(&tree.read_link(&path)?)),
         Kind::Other => Err(Error::new(Operation::Read, ErrorKind::SpecialFile).with_path(&path)),
     }

@@ -12,6 +12,7 @@ use crate::filesystem::{
 use crate::hash::ContentHash;
 use crate::host_options::HostOptions;
 use crate::path::TreePath;
+use crate::scope::{Exclusions, Scope};
 use crate::staged::{Staged, Staging};
 use crate::tree::{Entry, FileMode, Stat, Tree};
 use crate::tree_hash::TreeHash;
@@ -108,7 +109,15 @@ impl Filesystem for HostBackend {
 }
 
 impl Backend for HostBackend {
-    fn replace(&mut self, _: &dyn Tree) -> Result<Replaced> {
+    fn capture(&self, _: &Exclusions) -> Result<Capture> {
+        match self.0 {}
+    }
+
+    fn learn(&mut self, _: &dyn Tree, _: &dyn Tree) {
+        match self.0 {}
+    }
+
+    fn replace(&mut self, _: &dyn Tree, _: &Scope) -> Result<Replaced> {
         match self.0 {}
     }
 

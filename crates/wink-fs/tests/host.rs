@@ -77,6 +77,25 @@ fn staging_is_private_beside_the_root_and_goes_with_the_workspace() {
 }
 
 #[test]
+fn an_import_that_fails_leaves_nothing_in_the_staging_directory() {
+    let (scene, source) = (Scene::new(), Workspace::memory());
+    source.write("directory/good", "good").unwrap();
+    source.write("z", "what is damaged below").unwrap();
+    let archive = scene.beside("a.fs.zip");
+    source.export_archive(&archive).unwrap();
+    let mut bytes = std::fs::read(&archive).unwrap();
+    let at = bytes.windows(7).position(|window| window == b"damaged").unwrap();
+    bytes[at] ^= 1;
+    std::fs::write(&archive, bytes).unwrap();
+
+    let files = scene.open();
+    assert_eq!(files.import_archive(&archive).unwrap_err().kind(), ErrorKind::Corrupt);
+    let holder = scene.beside(RESERVED_NAME);
+    let own = &names(&holder)[0];
+    assert_eq!(names(&holder.join(own)), [""; 0]);
+}
+
+#[test]
 fn a_staged_file_that_is_never_put_is_removed() {
     let scene = Scene::new();
     let files = scene.open();

@@ -20,6 +20,8 @@ on_both! {
     a_directory_comes_in_under_its_own_name,
     a_mount_path_and_globs_choose_what_comes_in_and_where,
     a_file_is_mounted_by_itself,
+    an_excluded_directory_is_left_out_with_all_that_is_in_it,
+    patterns_see_the_name_of_a_file_that_is_mounted_by_itself,
     directories_merge_and_later_mounts_win,
     too_many_bytes_are_an_error_that_names_both_numbers_and_mounts_nothing,
     without_an_allowed_root_everything_is_refused,
@@ -116,6 +118,36 @@ fn a_file_is_mounted_by_itself(mut backend: impl Backend) {
     assert_eq!(files(backend), ["guide.md"]);
     scene.mount(backend, &[HostMount::new("docs/guide.md").at(at("x/y"))]).unwrap();
     assert_eq!(text(backend, "x/y"), "# Guide");
+    let at_root = HostMount::new("docs/guide.md").at(TreePath::root());
+    let error = scene.mount(backend, &[HostMount::new("src"), at_root]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidArgument, "a file is not the root");
+    assert_eq!(files(backend), ["guide.md", "x/y"]);
+}
+
+fn patterns_see_the_name_of_a_file_that_is_mounted_by_itself(mut backend: impl Backend) {
+    let backend: &mut dyn Backend = &mut backend;
+    let scene = Scene::new();
+    let guide = || HostMount::new("docs/guide.md");
+    for left_out in [guide().include("*.py"), guide().exclude("*.md"), guide().exclude("guide.*")] {
+        assert_eq!(scene.mount(backend, &[left_out]).unwrap()[0].skipped.len(), 1);
+        assert_eq!(files(backend), [""; 0]);
+    }
+    scene.mount(backend, &[guide().include("*.md").exclude("*.py").at(at("x"))]).unwrap();
+    assert_eq!(files(backend), ["x"]);
+}
+
+fn an_excluded_directory_is_left_out_with_all_that_is_in_it(mut backend: impl Backend) {
+    let backend: &mut dyn Backend = &mut backend;
+    let scene = Scene::new();
+    scene.write("project/src/lib/keys/deep/key", "secret");
+    for pattern in ["keys", "keys/"] {
+        let mount = HostMount::new("src").exclude(pattern);
+        assert_eq!(scene.mount(&mut MemoryBackend::new(), &[mount]).unwrap()[0].skipped.len(), 1);
+    }
+    let reports = scene.mount(backend, &[HostMount::new("src").exclude("keys")]).unwrap();
+    assert_eq!(files(backend), ["src/lib/util.py", "src/logo.png", "src/main.py"]);
+    assert_eq!(reports[0].skipped[0].to_string(), "src/lib/keys: excluded by a pattern");
+    assert_eq!((reports[0].files, reports[0].skipped.len()), (3, 1));
 }
 
 fn directories_merge_and_later_mounts_win(mut backend: impl Backend) {
@@ -269,6 +301,25 @@ fn limits_for_agents_do_not_apply(mut backend: impl Backend) {
     scene.write(&deep, &"x".repeat(100_000));
     scene.mount(backend, &[HostMount::new("deep")]).unwrap();
     assert_eq!(files(backend).len(), 1);
+}
+
+#[test]
+fn too_few_handles_are_an_error_and_not_links_that_lead_nowhere() {
+    const CHILD: &str = "WINK_TEST_FEW_HANDLES";
+    if std::env::var_os(CHILD).is_none() {
+        // The limit holds for a whole process, and other tests run in this one.
+        let name = "too_few_handles_are_an_error_and_not_links_that_lead_nowhere";
+        let mut child = std::process::Command::new("sh");
+        child.args(["-c", "ulimit -n 100 && exec \"$0\" --exact \"$1\""]);
+        let child = child.arg(std::env::current_exe().unwrap()).arg(name).env(CHILD, "1");
+        return assert!(child.status().unwrap().success());
+    }
+    let scene = Scene::new();
+    for n in 0..200 {
+        scene.link(&format!("project/docs/{n}"), "guide.md");
+    }
+    let mounts = [HostMount::new("docs").follow_symlinks(true)];
+    assert_eq!(scene.mount(&mut MemoryBackend::new(), &mounts).unwrap_err().kind(), ErrorKind::Io);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use wink_fs::search::{GlobOptions, GlobResult, glob};
+use wink_fs::search::{GlobOptions, GlobResult, Stop, glob};
 use wink_fs::{TreePath, Workspace};
 
 use crate::refusal::Refusal;
@@ -43,7 +43,9 @@ fn root() -> String {
 fn run(workspace: &Workspace, params: &Params) -> Result<ToolResult, Refusal> {
     let base = workspace.path(&params.path)?;
     let limits = &workspace.properties().limits;
-    let options = GlobOptions::default().ignore_files(params.respect_ignore_files);
+    let options = GlobOptions::default()
+        .ignore_files(params.respect_ignore_files)
+        .stop(Stop::after(limits.max_search_time));
     let found = glob(&*workspace.tree(), &params.pattern, &base, &options, limits)?;
     let most = usize::try_from(limits.max_grep_matches).unwrap_or(usize::MAX);
     Ok(ToolResult::success(message(params, &found, most), value(&found, most)))

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use wink_fs::Workspace;
-use wink_fs::search::{Case, GrepMatch, GrepMode, GrepOptions, GrepResult, grep};
+use wink_fs::search::{Case, GrepMatch, GrepMode, GrepOptions, GrepResult, Stop, grep};
 
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
@@ -76,7 +76,7 @@ fn run(workspace: &Workspace, params: &Params) -> Result<ToolResult, Refusal> {
     let base = workspace.path(&params.path)?;
     let limits = &workspace.properties().limits;
     let max = params.max_matches.unwrap_or(limits.max_grep_matches).min(limits.max_grep_matches);
-    let options = options(params).max_matches(max);
+    let options = options(params).max_matches(max).stop(Stop::after(limits.max_search_time));
     let found = grep(&*workspace.tree(), &params.pattern, &base, &options, limits)?;
     Ok(ToolResult::success(message(params, &found), value(&found)))
 }

@@ -3,6 +3,7 @@
 use super::ArchiveTree;
 use crate::error::{Operation, Result};
 use crate::filesystem::{Backend, Replaced};
+use crate::scope::Scope;
 
 /// Says what an import did.
 ///
@@ -36,6 +37,8 @@ pub struct Imported {
 /// The archive was checked when it was opened; that every file is what it claims to be is found out
 /// when it is read, which all of them are before the first change.
 pub fn import(backend: &mut dyn Backend, archive: &ArchiveTree) -> Result<Imported> {
-    let replaced = backend.replace(archive).map_err(|error| error.during(Operation::Import))?;
+    let replaced = backend
+        .replace(archive, &Scope::everything())
+        .map_err(|error| error.during(Operation::Import))?;
     Ok(Imported { file_count: archive.file_count(), replaced })
 }

@@ -77,7 +77,7 @@ impl Default for ExportOptions {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct ArchiveLimits {
-    /// Entries in all, directories and the manifest included.
+    /// Entries in all, directories and the manifest included; and directories without an entry.
     pub max_entries: u64,
     /// Bytes of one file, unpacked.
     pub max_file_bytes: u64,

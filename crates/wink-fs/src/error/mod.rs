@@ -51,6 +51,8 @@ pub enum Operation {
     Copy,
     /// Making the files those of another tree.
     Replace,
+    /// Taking down the files of one moment.
+    Capture,
     /// Bringing in host files.
     Mount,
     /// Finding files by name.
@@ -89,6 +91,7 @@ impl fmt::Display for Operation {
             Self::Rename => "rename",
             Self::Copy => "copy",
             Self::Replace => "replace",
+            Self::Capture => "capture",
             Self::Mount => "mount",
             Self::Glob => "glob",
             Self::Grep => "grep",

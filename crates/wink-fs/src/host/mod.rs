@@ -1,7 +1,9 @@
 //! The backend over a directory of the host.
 
+mod capture;
 pub(crate) mod entry;
 pub(crate) mod failure;
+mod index_file;
 mod place;
 mod purge;
 mod relocate;
@@ -12,7 +14,7 @@ mod staging;
 use std::fmt;
 use std::fs::File;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::fd::{AsFd, OwnedFd};
@@ -20,8 +22,12 @@ use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::{Errno, Result as SystemResult};
 use tempfile::TempDir;
 
+use self::capture::index::Index;
+use self::capture::stamp::Moment;
+use self::capture::tree::Captured;
 use self::root::{Resolver, Root, Slot};
 use self::staging::{Area, Temporary, TemporaryWriter};
+use crate::capture::Capture;
 use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::{
@@ -32,6 +38,7 @@ use crate::hash::ContentHash;
 use crate::host_options::HostOptions;
 use crate::path::{MountPoint, RESERVED_NAME, TreePath};
 use crate::refusal;
+use crate::scope::{Exclusions, Scope};
 use crate::staged::{Staged, Staging};
 use crate::tree::{Entry, FileMode, Kind, Stat, Tree};
 use crate::tree_hash::TreeHash;
@@ -57,6 +64,7 @@ use crate::tree_hash::TreeHash;
 pub struct HostBackend {
     host: Arc<Host>,
     properties: Properties,
+    index_file: Option<PathBuf>,
 }
 
 /// What the backend shares with its views.
@@ -64,6 +72,10 @@ struct Host {
     root: Arc<Root>,
     /// Made with the first write, so that looking at a directory leaves no trace.
     area: Mutex<Option<Arc<Area>>>,
+    /// What the last capture learnt of the files.
+    index: Mutex<Arc<Index>>,
+    /// When this backend last changed something.
+    touched: Mutex<Moment>,
     /// The directory itself where nobody gave one; declared last, because it goes last.
     _temporary: Option<TempDir>,
 }
@@ -98,7 +110,12 @@ impl HostBackend {
     fn open(path: &Path, options: &HostOptions, temporary: Option<TempDir>) -> Result<Self> {
         let resolver = options.component_walk.then_some(Resolver::Walk);
         let root = Root::open_ambient(path, resolver).map_err(cannot_open)?;
-        Ok(Self::over(root, temporary))
+        let mut backend = Self::over(root, temporary);
+        if let Some(file) = &options.index {
+            backend.host.remember(index_file::load(file));
+            backend.index_file = Some(file.clone());
+        }
+        Ok(backend)
     }
 
     /// Makes a backend of a directory that is open already.
@@ -121,8 +138,15 @@ impl HostBackend {
     }
 
     fn over(root: Root, temporary: Option<TempDir>) -> Self {
-        let host = Host { root: Arc::new(root), area: Mutex::default(), _temporary: temporary };
-        let mut backend = Self { host: Arc::new(host), properties: Properties::new("host", "") };
+        let host = Host {
+            root: Arc::new(root),
+            area: Mutex::default(),
+            index: Mutex::default(),
+            touched: Mutex::new(Moment::EARLIEST),
+            _temporary: temporary,
+        };
+        let (host, properties) = (Arc::new(host), Properties::new("host", ""));
+        let mut backend = Self { host, properties, index_file: None };
         // A path that is no valid one, or a system without /proc, leaves it unsaid.
         backend.properties.root =
             backend.real_path().map_or(String::new(), |path| path.to_string());
@@ -151,6 +175,23 @@ impl Host {
             return Ok(area.clone());
         }
         Ok(area.insert(Arc::new(Area::create(&self.root)?)).clone())
+    }
+
+    fn index(&self) -> Arc<Index> {
+        self.index.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn remember(&self, index: Index) {
+        *self.index.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(index);
+    }
+
+    /// Remembers that something was changed just now.
+    fn touch(&self) {
+        *self.touched.lock().unwrap_or_else(PoisonError::into_inner) = Moment::now();
+    }
+
+    fn last_change(&self) -> Moment {
+        *self.touched.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn temporary(&self) -> SystemResult<Temporary> {
@@ -297,73 +338,93 @@ impl Filesystem for HostBackend {
     }
 
     fn put(&mut self, path: &TreePath, staged: &mut Staged, options: &PutOptions) -> Result<Put> {
-        if path.is_root() && options.condition != PutCondition::Absent {
-            return Err(Error::new(Operation::Write, ErrorKind::IsADirectory).with_path(path));
-        }
-        let slot = self.host.new_slot(Operation::Write, path)?;
-        let area = self.host.area().map_err(|e| failure::any(Operation::Write, path, e))?;
-        match staged.body_mut::<Temporary>() {
-            Some(own) if Arc::ptr_eq(own.area(), &area) && !own.is_placed() => {
-                place::put(&self.host.root, path, &slot, own, options)
+        self.changing(|this| {
+            if path.is_root() && options.condition != PutCondition::Absent {
+                return Err(Error::new(Operation::Write, ErrorKind::IsADirectory).with_path(path));
             }
-            _ => {
-                let mut copy = copy_of(&staged.content(), &area)
-                    .map_err(|error| Error::system(Operation::Write, error).with_path(path))?;
-                place::put(&self.host.root, path, &slot, &mut copy, options)
+            let slot = this.host.new_slot(Operation::Write, path)?;
+            let area = this.host.area().map_err(|e| failure::any(Operation::Write, path, e))?;
+            match staged.body_mut::<Temporary>() {
+                Some(own) if Arc::ptr_eq(own.area(), &area) && !own.is_placed() => {
+                    place::put(&this.host.root, path, &slot, own, options)
+                }
+                _ => {
+                    let mut copy = copy_of(&staged.content(), &area)
+                        .map_err(|error| Error::system(Operation::Write, error).with_path(path))?;
+                    place::put(&this.host.root, path, &slot, &mut copy, options)
+                }
             }
-        }
+        })
     }
 
     fn create_dir(&mut self, path: &TreePath) -> Result<()> {
-        let slot = self.host.new_slot(Operation::Mkdir, path)?;
-        rustix::fs::mkdirat(&slot.directory, slot.name, Mode::from_raw_mode(0o777))
-            .map_err(|errno| failure::creating(Operation::Mkdir, path, errno))
+        self.changing(|this| {
+            let slot = this.host.new_slot(Operation::Mkdir, path)?;
+            rustix::fs::mkdirat(&slot.directory, slot.name, Mode::from_raw_mode(0o777))
+                .map_err(|errno| failure::creating(Operation::Mkdir, path, errno))
+        })
     }
 
     fn symlink(&mut self, path: &TreePath, target: &[u8]) -> Result<()> {
-        refusal::check_target(path, target)?;
-        let slot = self.host.new_slot(Operation::Symlink, path)?;
-        rustix::fs::symlinkat(target, &slot.directory, slot.name)
-            .map_err(|errno| failure::creating(Operation::Symlink, path, errno))
+        self.changing(|this| {
+            refusal::check_target(path, target)?;
+            let slot = this.host.new_slot(Operation::Symlink, path)?;
+            rustix::fs::symlinkat(target, &slot.directory, slot.name)
+                .map_err(|errno| failure::creating(Operation::Symlink, path, errno))
+        })
     }
 
     fn set_mode(&mut self, path: &TreePath, mode: FileMode) -> Result<()> {
-        let (fd, stat) = self.host.open_file(Operation::SetMode, path)?;
-        if stat.st_nlink > 1 {
-            return self.replace_by_copy(path, fd, &stat, mode);
-        }
-        let bits = Mode::from_raw_mode(entry::bits_with(stat.st_mode, mode));
-        rustix::fs::fchmod(&fd, bits).map_err(|errno| failure::any(Operation::SetMode, path, errno))
+        self.changing(|this| {
+            let (fd, stat) = this.host.open_file(Operation::SetMode, path)?;
+            if stat.st_nlink > 1 {
+                return this.replace_by_copy(path, fd, &stat, mode);
+            }
+            let bits = Mode::from_raw_mode(entry::bits_with(stat.st_mode, mode));
+            rustix::fs::fchmod(&fd, bits)
+                .map_err(|errno| failure::any(Operation::SetMode, path, errno))
+        })
     }
 
     fn remove(&mut self, path: &TreePath, recursion: Recursion) -> Result<Removed> {
-        let slot = self.host.slot(Operation::Delete, path)?;
-        let failed = |errno| failure::looking(Operation::Delete, path, errno);
-        match rustix::fs::unlinkat(&slot.directory, slot.name, AtFlags::empty()) {
-            Ok(()) => return Ok(Removed::new(1, 0)),
-            Err(Errno::ISDIR) => {}
-            Err(errno) => return Err(failed(errno)),
-        }
-        match rustix::fs::unlinkat(&slot.directory, slot.name, AtFlags::REMOVEDIR) {
-            Ok(()) => Ok(Removed::new(0, 1)),
-            Err(Errno::NOTEMPTY) if recursion == Recursion::Recursive => {
-                self.host.remove_directory(path, &slot)
+        self.changing(|this| {
+            let slot = this.host.slot(Operation::Delete, path)?;
+            let failed = |errno| failure::looking(Operation::Delete, path, errno);
+            match rustix::fs::unlinkat(&slot.directory, slot.name, AtFlags::empty()) {
+                Ok(()) => return Ok(Removed::new(1, 0)),
+                Err(Errno::ISDIR) => {}
+                Err(errno) => return Err(failed(errno)),
             }
-            Err(errno) => Err(failed(errno)),
-        }
+            match rustix::fs::unlinkat(&slot.directory, slot.name, AtFlags::REMOVEDIR) {
+                Ok(()) => Ok(Removed::new(0, 1)),
+                Err(Errno::NOTEMPTY) if recursion == Recursion::Recursive => {
+                    this.host.remove_directory(path, &slot)
+                }
+                Err(errno) => Err(failed(errno)),
+            }
+        })
     }
 
     fn rename(&mut self, from: &TreePath, to: &TreePath, replacement: Replacement) -> Result<()> {
-        refusal::check_not_root(Operation::Rename, to)?;
-        let source = self.host.slot(Operation::Rename, from)?;
-        let moved = relocate::look_at_source(&source, from)?;
-        refusal::check_not_into_itself(Operation::Rename, moved.kind, from, to)?;
-        let target = self.host.new_slot(Operation::Rename, to)?;
-        relocate::relocate(&source, &moved, &target, to, replacement)
+        self.changing(|this| {
+            refusal::check_not_root(Operation::Rename, to)?;
+            let source = this.host.slot(Operation::Rename, from)?;
+            let moved = relocate::look_at_source(&source, from)?;
+            refusal::check_not_into_itself(Operation::Rename, moved.kind, from, to)?;
+            let target = this.host.new_slot(Operation::Rename, to)?;
+            relocate::relocate(&source, &moved, &target, to, replacement)
+        })
     }
 }
 
 impl HostBackend {
+    /// Changes something, and remembers when.
+    fn changing<T>(&mut self, change: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let changed = change(self);
+        self.host.touch();
+        changed
+    }
+
     /// Changes the mode of one of several hard links by making it a file of its own.
     fn replace_by_copy(
         &mut self,
@@ -392,8 +453,22 @@ fn copy_of(content: &Content, area: &Arc<Area>) -> std::io::Result<Temporary> {
 }
 
 impl Backend for HostBackend {
-    fn replace(&mut self, target: &dyn Tree) -> Result<Replaced> {
-        replace::replace(&self.host, target)
+    fn replace(&mut self, target: &dyn Tree, scope: &Scope) -> Result<Replaced> {
+        self.changing(|this| replace::replace(&this.host, target, scope))
+    }
+
+    fn capture(&self, excluded: &Exclusions) -> Result<Capture> {
+        capture::capture(&self.host, &self.host.index(), excluded)
+    }
+
+    fn learn(&mut self, captured: &dyn Tree, same: &dyn Tree) {
+        let captured = Captured::of(captured, &self.host);
+        let Some(index) = captured.and_then(|captured| captured.learn(same)) else { return };
+        if let Some(file) = &self.index_file {
+            // It only saves time; where it cannot be kept, the next process takes longer.
+            let _ = index_file::save(file, &index);
+        }
+        self.host.remember(index);
     }
 
     fn live(&self) -> Arc<dyn Tree> {

@@ -6,37 +6,48 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 use rustix::fd::{AsFd, BorrowedFd};
-use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
-use rustix::io::Errno;
+use rustix::fs::{Mode, OFlags, RenameFlags};
 
 use super::Host;
+use super::capture::{self, tree::Captured};
 use super::entry::{self, KEPT_BITS};
 use super::failure;
-use super::purge;
 use super::staging::Area;
+use crate::capture::Capture;
+use crate::compare::{Difference, compare, count_files};
+use crate::descend::descend;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::Replaced;
-use crate::ops;
 use crate::path::TreePath;
+use crate::refusal;
+use crate::scope::{Exclusions, Scope};
 use crate::tree::{Entry, FileMode, Kind, Tree};
 
-/// Makes the files below the root those of `target`.
-pub(super) fn replace(host: &Host, target: &dyn Tree) -> Result<Replaced> {
-    let mut plan = Plan::default();
-    plan.compare(host, target, &TreePath::root())?;
-    plan.drop_unchanged(host, target)?;
+/// Makes the files below the root those of `target`, as far as they are in scope.
+pub(super) fn replace(host: &Arc<Host>, target: &dyn Tree, scope: &Scope) -> Result<Replaced> {
+    let captured = capture::capture(host, &host.index(), scope.excluded())?;
+    let before = Captured::of(&*captured.tree, host).ok_or_else(not_ours)?;
+    let differences = compare(before, target, scope)?;
+    let changes = plan(before, &differences)?;
     let area = host.area().map_err(|errno| Error::system(Operation::Replace, errno))?;
-    let staged = plan.stage(&area, target)?;
-    apply(host, &area, &staged)?;
-    discard(host, &area, &staged);
-    Ok(plan.counts)
+    let writer = Writer { target, excluded: scope.excluded() };
+    let mut staged = writer.stage(&area, &changes)?;
+    apply(host, &mut staged)?;
+    count(&captured, &differences, &staged)
 }
 
-/// What must change, in the order of paths.
-#[derive(Default)]
-struct Plan {
-    changes: Vec<Change>,
-    counts: Replaced,
+fn not_ours() -> Error {
+    Error::new(Operation::Replace, ErrorKind::Unsupported)
+}
+
+fn count(captured: &Capture, differences: &[Difference], staged: &[Staged]) -> Result<Replaced> {
+    let gone = differences.iter().map(|it| count_files(&*captured.tree, &it.path, it.before));
+    let gone: u64 = gone.sum::<Result<_>>()?;
+    Ok(Replaced {
+        written: staged.iter().map(|staged| staged.files).sum(),
+        removed: differences.iter().filter(|difference| difference.after.is_none()).count() as u64,
+        unchanged: captured.totals.files - gone,
+    })
 }
 
 struct Change {
@@ -50,128 +61,123 @@ enum Action {
     Remove,
     /// Only in the target.
     Add(Kind),
+    /// A parent of something that is only in the target.
+    AddParent,
     /// In both, as something else.
     Exchange(Kind),
-    /// A file in both, of the same size: perhaps the same.
-    Compare,
 }
 
-impl Plan {
-    fn add(&mut self, path: TreePath, action: Action) {
-        self.changes.push(Change { path, action });
+/// Says what must be done, in the order of paths.
+fn plan(before: &Captured, differences: &[Difference]) -> Result<Vec<Change>> {
+    let mut changes = Vec::new();
+    for difference in differences {
+        plan_parents(before, &difference.path, &mut changes)?;
+        plan_difference(before, difference, &mut changes)?;
     }
-
-    /// Finds the differences of a directory and of all that is below it.
-    fn compare(&mut self, host: &Host, target: &dyn Tree, directory: &TreePath) -> Result<()> {
-        let (ours, theirs) = (host.list(directory)?, target.list(directory)?);
-        let mut ours = ours.iter().peekable();
-        for their in &theirs {
-            while let Some(own) = ours.next_if(|own| own.name < their.name) {
-                self.add(directory.join(&own.name)?, Action::Remove);
-            }
-            let path = directory.join(&their.name)?;
-            match ours.next_if(|own| own.name == their.name) {
-                None => self.add(path, Action::Add(their.kind)),
-                Some(own) => self.compare_entry(host, target, path, own, their)?,
-            }
-        }
-        ours.try_for_each(|own| {
-            directory.join(&own.name).map(|path| self.add(path, Action::Remove))
-        })
-    }
-
-    fn compare_entry(
-        &mut self,
-        host: &Host,
-        target: &dyn Tree,
-        path: TreePath,
-        own: &Entry,
-        their: &Entry,
-    ) -> Result<()> {
-        let same = match (own.kind, their.kind) {
-            (Kind::Directory, Kind::Directory) => return self.compare(host, target, &path),
-            (Kind::File, Kind::File) => {
-                let same_size = host.stat(&path)?.size_bytes == target.stat(&path)?.size_bytes;
-                let action = if same_size { Action::Compare } else { Action::Exchange(Kind::File) };
-                self.add(path, action);
-                return Ok(());
-            }
-            (Kind::Symlink, Kind::Symlink) => host.read_link(&path)? == target.read_link(&path)?,
-            _ => false,
-        };
-        if same {
-            self.counts.unchanged += 1;
-        } else {
-            self.add(path, Action::Exchange(their.kind));
-        }
-        Ok(())
-    }
-
-    /// Reads the files that may be the same, and keeps those that are not.
-    fn drop_unchanged(&mut self, host: &Host, target: &dyn Tree) -> Result<()> {
-        let changes = std::mem::take(&mut self.changes);
-        let before = changes.len();
-        let resolve = |change: Change| resolve(host, target, change);
-        let kept: Vec<Option<Change>> =
-            changes.into_par_iter().map(resolve).collect::<Result<_>>()?;
-        self.changes = kept.into_iter().flatten().collect();
-        self.counts.unchanged += (before - self.changes.len()) as u64;
-        Ok(())
-    }
-
-    /// Writes everything that is new into the staging directory.
-    fn stage(&mut self, area: &Arc<Area>, target: &dyn Tree) -> Result<Vec<Staged>> {
-        let stage = |change: &Change| stage_change(area, target, change);
-        let staged: Vec<Staged> = self.changes.par_iter().map(stage).collect::<Result<_>>()?;
-        self.counts.written = staged.iter().map(|staged| staged.files).sum();
-        self.counts.removed =
-            self.changes.iter().filter(|change| change.action == Action::Remove).count() as u64;
-        Ok(staged)
-    }
+    Ok(changes)
 }
 
-fn resolve(host: &Host, target: &dyn Tree, change: Change) -> Result<Option<Change>> {
-    if change.action != Action::Compare {
-        return Ok(Some(change));
+fn plan_parents(before: &Captured, path: &TreePath, changes: &mut Vec<Change>) -> Result<()> {
+    for parent in path.ancestors() {
+        let is_planned = |change: &Change| change.path == parent;
+        match before.stat(&parent) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                if !changes.iter().rev().any(is_planned) {
+                    changes.push(Change { path: parent, action: Action::AddParent });
+                }
+            }
+            stat => refusal::check_directory(&parent, stat?.kind)
+                .map_err(|error| error.during(Operation::Replace))?,
+        }
     }
-    let path = change.path;
-    let same = host.stat(&path)?.mode == target.stat(&path)?.mode
-        && ops::content_hash(host, &path)? == ops::content_hash(target, &path)?;
-    Ok((!same).then_some(Change { path, action: Action::Exchange(Kind::File) }))
+    Ok(())
+}
+
+fn plan_difference(
+    before: &Captured,
+    difference: &Difference,
+    changes: &mut Vec<Change>,
+) -> Result<()> {
+    let Difference { path, before: was, after } = difference;
+    let action = match (was, after) {
+        (_, Some(kind)) if was.is_none() => Action::Add(*kind),
+        // What was not captured is nobody's to remove.
+        (_, None) if before.hides(path) => return plan_removals(before, path, changes),
+        (_, Some(_)) if before.hides(path) => return Err(refusal::in_the_way(path)),
+        (_, Some(kind)) => Action::Exchange(*kind),
+        (_, None) => Action::Remove,
+    };
+    changes.push(Change { path: path.clone(), action });
+    Ok(())
+}
+
+fn plan_removals(before: &Captured, path: &TreePath, changes: &mut Vec<Change>) -> Result<()> {
+    for entry in before.list(path)? {
+        let path = path.join(&entry.name)?;
+        let gone = Difference { path, before: Some(entry.kind), after: None };
+        plan_difference(before, &gone, changes)?;
+    }
+    Ok(())
 }
 
 /// A change whose new entry, if any, waits under a name in the staging directory.
+///
+/// Dropped, it takes away what lies there: the new entry if it was not needed, else the old one.
 struct Staged {
+    area: Arc<Area>,
     path: TreePath,
     name: String,
     action: Action,
     files: u64,
+    /// Whether the old entry is there and could not be put back.
+    stuck: bool,
 }
 
-fn stage_change(area: &Arc<Area>, target: &dyn Tree, change: &Change) -> Result<Staged> {
-    let Change { path, action } = change;
-    let name = area.new_name();
-    let files = match action {
-        Action::Remove | Action::Compare => 0,
-        Action::Add(kind) | Action::Exchange(kind) => {
-            let writer = Writer { target };
-            writer.entry(area.directory(), name.as_bytes(), path, *kind)?
+impl Drop for Staged {
+    fn drop(&mut self) {
+        if !self.stuck {
+            self.area.discard(&self.name);
         }
-    };
-    Ok(Staged { path: path.clone(), name, action: *action, files })
+    }
 }
 
 /// Writes entries of the target into the staging directory.
 struct Writer<'a> {
     target: &'a dyn Tree,
+    excluded: &'a Exclusions,
 }
 
 impl Writer<'_> {
+    /// Writes everything that is new.
+    fn stage(&self, area: &Arc<Area>, changes: &[Change]) -> Result<Vec<Staged>> {
+        changes.par_iter().map(|change| self.change(area, change)).collect()
+    }
+
+    fn change(&self, area: &Arc<Area>, change: &Change) -> Result<Staged> {
+        let (area, path, action) = (area.clone(), change.path.clone(), change.action);
+        let name = area.new_name();
+        let mut staged = Staged { area, path, name, action, files: 0, stuck: false };
+        let (into, name) = (staged.area.directory(), staged.name.as_bytes());
+        match action {
+            Action::Remove => {}
+            Action::AddParent => self.empty_directory(into, name, &staged.path)?,
+            Action::Add(kind) | Action::Exchange(kind) => {
+                staged.files = self.entry(into, name, &staged.path, kind)?;
+            }
+        }
+        Ok(staged)
+    }
+
+    fn empty_directory(&self, into: BorrowedFd<'_>, name: &[u8], path: &TreePath) -> Result<()> {
+        rustix::fs::mkdirat(into, name, Mode::from_raw_mode(0o777))
+            .map_err(|errno| failure::any(Operation::Replace, path, errno))
+    }
+
     /// Writes an entry, with all that is below it, and returns how many files and links it has.
     fn entry(&self, into: BorrowedFd<'_>, name: &[u8], path: &TreePath, kind: Kind) -> Result<u64> {
         let failed = |errno| failure::any(Operation::Replace, path, errno);
         match kind {
-            Kind::Directory => self.directory(into, name, path),
+            Kind::Directory => descend(|| self.directory(into, name, path)),
             Kind::File => self.file(into, name, path).map(|()| 1),
             Kind::Symlink => {
                 let target = self.target.read_link(path)?;
@@ -186,12 +192,15 @@ impl Writer<'_> {
 
     fn directory(&self, into: BorrowedFd<'_>, name: &[u8], path: &TreePath) -> Result<u64> {
         let failed = |errno| failure::any(Operation::Replace, path, errno);
-        rustix::fs::mkdirat(into, name, Mode::from_raw_mode(0o777)).map_err(failed)?;
+        self.empty_directory(into, name, path)?;
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let directory = rustix::fs::openat(into, name, flags, Mode::empty()).map_err(failed)?;
         let entries = self.target.list(path)?;
         let write = |entry: &Entry| {
             let child = path.join(&entry.name)?;
+            if self.excluded.matches_entry(&child) {
+                return Ok(0);
+            }
             self.entry(directory.as_fd(), entry.name.as_bytes(), &child, entry.kind)
         };
         entries.par_iter().map(write).sum()
@@ -220,12 +229,12 @@ fn set_mode(file: &File, mode: FileMode) -> rustix::io::Result<()> {
 }
 
 /// Renames everything into place; when one rename fails, those before it are undone.
-fn apply(host: &Host, area: &Area, staged: &[Staged]) -> Result<()> {
-    for (done, step) in staged.iter().enumerate() {
-        if let Err(error) = host.step(area, step, Direction::Forward) {
-            for step in staged[..done].iter().rev() {
+fn apply(host: &Host, staged: &mut [Staged]) -> Result<()> {
+    for done in 0..staged.len() {
+        if let Err(error) = host.step(&staged[done], Direction::Forward) {
+            for step in staged[..done].iter_mut().rev() {
                 // What cannot be undone stays in the staging directory and is not discarded.
-                let _ = host.step(area, step, Direction::Back);
+                step.stuck = host.step(step, Direction::Back).is_err();
             }
             return Err(error);
         }
@@ -240,16 +249,20 @@ enum Direction {
 }
 
 impl Host {
-    fn step(&self, area: &Area, step: &Staged, direction: Direction) -> Result<()> {
+    fn step(&self, step: &Staged, direction: Direction) -> Result<()> {
         let slot = self.new_slot(Operation::Replace, &step.path)?;
-        let waiting = (area.directory(), step.name.as_bytes());
+        let waiting = (step.area.directory(), step.name.as_bytes());
         let standing = (slot.directory.as_fd(), slot.name);
         let (from, to, flags) = match (step.action, direction) {
             (Action::Exchange(_), _) => (waiting, standing, RenameFlags::EXCHANGE),
-            (Action::Add(_), Direction::Forward) => (waiting, standing, RenameFlags::NOREPLACE),
-            (Action::Add(_), Direction::Back) => (standing, waiting, RenameFlags::NOREPLACE),
-            (_, Direction::Forward) => (standing, waiting, RenameFlags::NOREPLACE),
-            (_, Direction::Back) => (waiting, standing, RenameFlags::NOREPLACE),
+            (Action::Remove, Direction::Forward)
+            | (Action::Add(_) | Action::AddParent, Direction::Back) => {
+                (standing, waiting, RenameFlags::NOREPLACE)
+            }
+            (Action::Remove, Direction::Back)
+            | (Action::Add(_) | Action::AddParent, Direction::Forward) => {
+                (waiting, standing, RenameFlags::NOREPLACE)
+            }
         };
         rename(from, to, flags).map_err(|errno| failure::any(Operation::Replace, &step.path, errno))
     }
@@ -261,15 +274,4 @@ fn rename(
     flags: RenameFlags,
 ) -> rustix::io::Result<()> {
     rustix::fs::renameat_with(from.0, from.1, to.0, to.1, flags)
-}
-
-/// Removes what was replaced, now that all of it is out of sight.
-fn discard(host: &Host, area: &Area, staged: &[Staged]) {
-    for step in staged.iter().filter(|step| !matches!(step.action, Action::Add(_))) {
-        let name = step.name.as_bytes();
-        let removed = rustix::fs::unlinkat(area.directory(), name, AtFlags::empty());
-        if removed == Err(Errno::ISDIR) {
-            let _ = purge::purge(&host.root, area.directory(), name);
-        }
-    }
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use rustix::fs::{
-    AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, ResolveFlags, Stat, StatxFlags,
+    AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, ResolveFlags, Stat, Statx, StatxFlags,
 };
 use rustix::io::{Errno, Result};
 
@@ -60,6 +60,10 @@ impl Root {
         let mount = mount_of(&fd)?;
         let resolver = resolver.unwrap_or_else(|| best_resolver(fd.as_fd()));
         Ok(Self { fd, mount, resolver })
+    }
+
+    pub(super) fn mount(&self) -> Mount {
+        self.mount
     }
 
     /// Returns where the directory really lies.
@@ -170,15 +174,19 @@ pub(super) struct Slot<'p> {
 }
 
 /// Which file system a file lies on, and by which mount it was reached.
-type Mount = (u32, u32, u64);
+pub(super) type Mount = (u32, u32, u64);
 
 fn mount_of(fd: impl AsFd) -> Result<Mount> {
-    let found = rustix::fs::statx(fd, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID)?;
-    Ok((found.stx_dev_major, found.stx_dev_minor, found.stx_mnt_id))
+    rustix::fs::statx(fd, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID).map(|found| mount_in(&found))
+}
+
+/// Returns the mount of an entry that was looked at with `MNT_ID`.
+pub(super) fn mount_in(found: &Statx) -> Mount {
+    (found.stx_dev_major, found.stx_dev_minor, found.stx_mnt_id)
 }
 
 /// Returns the name under which the kernel shows an open file.
-pub(crate) fn by_handle(handle: &OwnedFd) -> String {
+pub(crate) fn by_handle(handle: &impl AsRawFd) -> String {
     format!("/proc/self/fd/{}", handle.as_raw_fd())
 }
 

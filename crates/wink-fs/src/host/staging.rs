@@ -119,6 +119,14 @@ impl Area {
     pub(super) fn new_name(&self) -> String {
         self.next.fetch_add(1, Ordering::Relaxed).to_string()
     }
+
+    /// Removes whatever lies under a name, as far as the system lets it.
+    pub(super) fn discard(&self, name: &str) {
+        let removed = rustix::fs::unlinkat(&self.directory, name, AtFlags::empty());
+        if removed == Err(Errno::ISDIR) {
+            let _ = purge::purge(&self.root, self.directory.as_fd(), name.as_bytes());
+        }
+    }
 }
 
 impl Drop for Area {

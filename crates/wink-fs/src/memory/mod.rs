@@ -1,7 +1,9 @@
 //! The backend that keeps everything in memory.
 
 mod build;
+mod compare;
 mod node;
+mod replace;
 mod state;
 
 use std::fmt;
@@ -11,8 +13,10 @@ use std::time::SystemTime;
 
 use bytes::Bytes;
 
+pub(crate) use self::compare::compare;
 use self::node::{Directory, File, Link, Node, Times};
 use self::state::State;
+use crate::capture::{Capture, Totals};
 use crate::clock::{Clock, SystemClock};
 use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation, Result};
@@ -23,6 +27,7 @@ use crate::filesystem::{
 use crate::hash::ContentHash;
 use crate::path::TreePath;
 use crate::refusal;
+use crate::scope::{Exclusions, Scope};
 use crate::staged::{Staged, StagedBody, Staging, StagingSink};
 use crate::tree::{Entry, FileMode, Stat, Tree};
 use crate::tree_hash::TreeHash;
@@ -33,13 +38,13 @@ use crate::tree_hash::TreeHash;
 /// directories' width, whatever the number of files.
 ///
 /// ```
-/// use wink_fs::{ops, MemoryBackend, Tree, TreePath, WriteOptions};
+/// use wink_fs::{ops, Backend, MemoryBackend, Tree, TreePath, WriteOptions};
 ///
 /// let mut files = MemoryBackend::new();
 /// let path = TreePath::parse("src/main.rs")?;
 /// ops::write(&mut files, &path, "fn main() {}", &WriteOptions::default())?;
 ///
-/// let before = files.capture();
+/// let before = files.capture(&Default::default())?.tree;
 /// ops::write(&mut files, &path, "", &WriteOptions::default())?;
 /// assert_eq!(before.open(&path)?.len(), 12);
 /// # Ok::<(), wink_fs::Error>(())
@@ -63,11 +68,6 @@ impl MemoryBackend {
     pub fn with_clock(clock: Arc<dyn Clock>) -> Self {
         let live = Arc::new(Live(RwLock::new(State::new(clock.now()))));
         Self { live, clock, properties: Properties::new("in_memory", "/") }
-    }
-
-    /// Returns the files as they are now, in constant time; later changes do not show in it.
-    pub fn capture(&self) -> Arc<dyn Tree> {
-        Arc::new(self.live.now())
     }
 
     /// Changes the state in one step, which either happens as a whole or not at all.
@@ -198,7 +198,8 @@ impl Filesystem for MemoryBackend {
                 return Err(Error::new(Operation::Delete, ErrorKind::NotEmpty).with_path(path));
             }
             state.set(path, None, now);
-            Ok(node.count())
+            let Totals { files, directories, .. } = node.totals();
+            Ok(Removed::new(files, directories))
         })
     }
 
@@ -219,11 +220,23 @@ impl Filesystem for MemoryBackend {
 }
 
 impl Backend for MemoryBackend {
-    fn replace(&mut self, target: &dyn Tree) -> Result<Replaced> {
-        let now = self.clock.now();
-        let before = self.live.now();
-        let (root, counts) = build::directory(target, &TreePath::root(), Some(before.root()), now)?;
-        *self.live.write() = State::with_root(root);
+    fn capture(&self, excluded: &Exclusions) -> Result<Capture> {
+        let state = self.live.now();
+        if excluded.is_empty() {
+            let totals = state.totals();
+            return Ok(Capture::new(Arc::new(state), totals));
+        }
+        let mut without = Self::with_clock(self.clock.clone());
+        without.replace(&state, &Scope::everything().excluding(excluded.clone()))?;
+        without.capture(&Exclusions::default())
+    }
+
+    /// Does nothing: every hash is known already.
+    fn learn(&mut self, _: &dyn Tree, _: &dyn Tree) {}
+
+    fn replace(&mut self, target: &dyn Tree, scope: &Scope) -> Result<Replaced> {
+        let (after, counts) = replace::replaced(&self.live.now(), target, scope, self.clock.now())?;
+        *self.live.write() = after;
         Ok(counts)
     }
 

@@ -6,8 +6,9 @@ use std::time::SystemTime;
 use bytes::Bytes;
 use imbl::OrdMap;
 
+use crate::capture::Totals;
 use crate::content::Content;
-use crate::filesystem::Removed;
+use crate::descend::descend;
 use crate::hash::ContentHash;
 use crate::merkle::{self, Identity};
 use crate::path::Name;
@@ -34,6 +35,8 @@ pub(super) struct File {
 pub(super) struct Directory {
     pub(super) children: OrdMap<Name, Node>,
     pub(super) times: Times,
+    /// What is in it and below, kept up to date so that a capture need not count.
+    totals: Totals,
     hash: OnceLock<TreeHash>,
 }
 
@@ -61,13 +64,19 @@ impl Directory {
     }
 
     pub(super) fn with(children: OrdMap<Name, Node>, times: Times) -> Self {
-        Self { children, times, hash: OnceLock::new() }
+        let totals = children.values().map(Node::totals).sum();
+        Self { children, times, totals, hash: OnceLock::new() }
+    }
+
+    pub(super) fn totals(&self) -> Totals {
+        self.totals
     }
 
     /// Lets a directory be changed, copying it only where somebody else shares it.
-    pub(super) fn make_mut(directory: &mut Arc<Self>) -> &mut Self {
+    pub(super) fn change(directory: &mut Arc<Self>, added: Totals, taken: Totals) -> &mut Self {
         let directory = Arc::make_mut(directory);
         directory.hash.take();
+        directory.totals = directory.totals.with(added, taken);
         directory
     }
 
@@ -95,7 +104,7 @@ impl Node {
     pub(super) fn identity(&self) -> Identity {
         match self {
             Self::File(file) => Identity::File { mode: file.mode, hash: file.hash },
-            Self::Directory(directory) => Identity::Directory(directory.hash()),
+            Self::Directory(directory) => Identity::Directory(descend(|| directory.hash())),
             Self::Link(link) => Identity::of_link(&link.target),
         }
     }
@@ -140,13 +149,23 @@ impl Node {
     }
 
     /// Counts the node and all that is below it.
-    pub(super) fn count(&self) -> Removed {
-        let Self::Directory(directory) = self else {
-            return Removed::new(1, 0);
-        };
-        directory.children.values().map(Self::count).fold(Removed::new(0, 1), |sum, child| {
-            Removed::new(sum.files + child.files, sum.directories + child.directories)
-        })
+    pub(super) fn totals(&self) -> Totals {
+        match self {
+            Self::File(file) => Totals::new(1, 0, file.content.len() as u64),
+            Self::Directory(directory) => {
+                directory.totals.with(Totals::new(0, 1, 0), Totals::default())
+            }
+            Self::Link(_) => Totals::new(1, 0, 0),
+        }
+    }
+
+    /// Tells whether two nodes differ in nothing but times.
+    pub(super) fn says_the_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::File(a), Self::File(b)) => a.hash == b.hash && a.mode == b.mode,
+            (Self::Link(a), Self::Link(b)) => a.target == b.target,
+            _ => false,
+        }
     }
 
     fn size(&self) -> u64 {

@@ -1,9 +1,11 @@
 //! A whole state in memory: a root, looked at and replaced by paths.
 
+use std::any::Any;
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::node::{Directory, Node};
+use crate::capture::Totals;
 use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::hash::ContentHash;
@@ -30,12 +32,17 @@ impl State {
         Self { root: Arc::new(Directory::new(now)) }
     }
 
-    pub(super) fn with_root(root: Directory) -> Self {
-        Self { root: Arc::new(root) }
+    /// Recognises a state of its own, of whatever backend in memory.
+    pub(super) fn of(tree: &dyn Tree) -> Option<&Self> {
+        tree.own_state()?.downcast_ref()
     }
 
     pub(super) fn root(&self) -> &Directory {
         &self.root
+    }
+
+    pub(super) fn totals(&self) -> Totals {
+        self.root.totals()
     }
 
     /// Finds an entry that is to be looked at.
@@ -81,29 +88,41 @@ impl State {
 
     /// Sets or takes away the entry at a path whose parent is there; the root stays.
     pub(super) fn set(&mut self, path: &TreePath, node: Option<Node>, now: SystemTime) {
-        let Some((name, directory)) = path.name().zip(self.parent_mut(path)) else { return };
-        directory.times.modified = now;
-        match node {
-            Some(node) => directory.children.insert(name, node),
-            None => directory.children.remove(&name),
-        };
+        if let Some(directory) = self.put_child(path, node) {
+            directory.times.modified = now;
+        }
     }
 
     /// Puts another node in the place of one, which is no change of the directory.
     pub(super) fn update(&mut self, path: &TreePath, node: Node) {
-        if let Some((name, directory)) = path.name().zip(self.parent_mut(path)) {
-            directory.children.insert(name, node);
-        }
+        self.put_child(path, Some(node));
+    }
+
+    fn put_child(&mut self, path: &TreePath, node: Option<Node>) -> Option<&mut Directory> {
+        let name = path.name()?;
+        let taken = self.walk(path.segments()).map_or(Totals::default(), |old| old.totals());
+        let added = node.as_ref().map_or(Totals::default(), Node::totals);
+        let directory = self.change_parent(path, added, taken)?;
+        match node {
+            Some(node) => directory.children.insert(name, node),
+            None => directory.children.remove(&name),
+        };
+        Some(directory)
     }
 
     /// Returns the directory that holds a path, copying only what a captured state still shares.
-    fn parent_mut(&mut self, path: &TreePath) -> Option<&mut Directory> {
-        let mut directory = Directory::make_mut(&mut self.root);
+    fn change_parent(
+        &mut self,
+        path: &TreePath,
+        added: Totals,
+        taken: Totals,
+    ) -> Option<&mut Directory> {
+        let mut directory = Directory::change(&mut self.root, added, taken);
         let mut parents = path.segments();
         parents.next_back();
         for segment in parents {
             match directory.children.get_mut(segment)? {
-                Node::Directory(next) => directory = Directory::make_mut(next),
+                Node::Directory(next) => directory = Directory::change(next, added, taken),
                 Node::File(_) | Node::Link(_) => return None,
             }
         }
@@ -147,5 +166,9 @@ impl Tree for State {
             Ok(Node::Directory(directory)) => Some(directory.hash()),
             _ => None,
         }
+    }
+
+    fn own_state(&self) -> Option<&dyn Any> {
+        Some(self)
     }
 }

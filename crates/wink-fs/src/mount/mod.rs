@@ -36,6 +36,7 @@ use self::plan::Plan;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::Backend;
 use crate::path::TreePath;
+use crate::scope::Scope;
 
 /// Names a host file or directory and what of it is brought in.
 ///
@@ -58,7 +59,7 @@ pub struct HostMount {
     pub mount_path: Option<TreePath>,
     /// Patterns, relative to the host path, of the files that are brought in; none means all.
     pub include_glob: Vec<String>,
-    /// Patterns of those that are not, whatever the other patterns say.
+    /// Patterns of those that are not, whatever the other patterns say; of a directory, with all in it.
     pub exclude_glob: Vec<String>,
     /// How many bytes are brought in at most; one more, and nothing is mounted.
     pub max_bytes: Option<u64>,
@@ -183,7 +184,7 @@ pub fn mount<P: AsRef<Path>>(
     let plan = |mount: &HostMount| Plan::make(mount, &allowed, &mut added);
     let reports = mounts.iter().map(plan).collect::<Result<_>>()?;
     backend
-        .replace(&Overlay::new(backend.live(), Arc::new(added)))
+        .replace(&Overlay::new(backend.live(), Arc::new(added)), &Scope::everything())
         .map_err(|error| error.during(Operation::Mount))?;
     Ok(reports)
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::FileType;
+use rustix::io::Errno;
 
 use super::allowed::{AllowedRoots, HeldFile, Opened};
 use super::overlay::{Added, Node};
@@ -25,6 +26,8 @@ const MAX_ENTRIES: usize = 1_000_000;
 pub(super) struct Plan<'a> {
     mount: &'a HostMount,
     allowed: &'a AllowedRoots,
+    /// What patterns see of a file that is mounted by itself, which has no path below the mount.
+    own_name: TreePath,
     include: Vec<PathPattern>,
     exclude: Vec<PathPattern>,
     added: &'a mut Added,
@@ -62,10 +65,13 @@ impl<'a> Plan<'a> {
     ) -> Result<MountReport> {
         let opened = allowed.resolve(mount)?;
         let mount_path = mount_path(mount, &opened)?;
+        let own_name = last_component(mount, &opened).map_or(b"".as_slice(), OsStr::as_bytes);
+        let own_name = TreePath::from_disk(own_name)?;
         let (files, links, bytes, skipped) = (0, 0, 0, Vec::new());
         let report = MountReport { mount_path, files, links, bytes, skipped };
         let (include, exclude) = (patterns(&mount.include_glob)?, patterns(&mount.exclude_glob)?);
-        let mut plan = Plan { mount, allowed, include, exclude, added, report, entries: 0 };
+        let mut plan =
+            Plan { mount, allowed, own_name, include, exclude, added, report, entries: 0 };
         plan.take_opened(opened, &TreePath::root(), Vec::new())?;
         Ok(plan.report)
     }
@@ -79,18 +85,26 @@ impl<'a> Plan<'a> {
             let directory = TreePath::root();
             return self.take_directory(&Source { tree, directory, real_root, trail }, inner);
         }
+        if inner.is_root() && self.report.mount_path.is_root() {
+            let why = "a file cannot be the root; say where it is put with mount_path";
+            return Err(refused(self.mount, ErrorKind::InvalidArgument, why));
+        }
         let file = HeldFile(handle);
         let stat = file.stat(&TreePath::root()).map_err(|error| error.during(Operation::Mount))?;
         self.take_file(Arc::new(file), TreePath::root(), stat, inner)
     }
 
     fn take_directory(&mut self, source: &Source, inner: &TreePath) -> Result<()> {
+        if !inner.is_root() && self.excluded(inner) {
+            self.leave_out(inner, "excluded by a pattern");
+            return Ok(());
+        }
         let Ok(entries) = source.tree.list(&source.directory) else {
             self.leave_out(inner, "it may not be read");
             return Ok(());
         };
         self.count(entries.len())?;
-        if self.include.is_empty() && !self.excluded(inner) {
+        if self.include.is_empty() {
             self.added.insert(self.place(inner)?, Node::Directory);
         }
         for entry in entries {
@@ -135,6 +149,8 @@ impl<'a> Plan<'a> {
             }
             Ok(Some(opened)) => self.take_opened(opened, inner, trail)?,
             Ok(None) => self.leave_out(inner, "the link leads out of the allowed host roots"),
+            // Says nothing of the link: the process has no handles left.
+            Err(errno @ (Errno::MFILE | Errno::NFILE)) => return Err(self.failed(errno)),
             Err(_) => self.leave_out(inner, "the link leads nowhere"),
         }
         Ok(())
@@ -186,9 +202,10 @@ impl<'a> Plan<'a> {
 
     /// Tells whether the patterns want a file, and notes it where they do not.
     fn wanted(&mut self, inner: &TreePath) -> bool {
-        if !self.include.is_empty() && !matches(&self.include, inner) {
+        let seen = if inner.is_root() { &self.own_name } else { inner };
+        if !self.include.is_empty() && !matches(&self.include, seen) {
             self.leave_out(inner, "not included by a pattern");
-        } else if self.excluded(inner) {
+        } else if self.excluded(seen) {
             self.leave_out(inner, "excluded by a pattern");
         } else {
             return true;
@@ -211,7 +228,7 @@ impl<'a> Plan<'a> {
         TreePath::from_disk(&place)
     }
 
-    fn failed(&self, errno: rustix::io::Errno) -> Error {
+    fn failed(&self, errno: Errno) -> Error {
         let error = Error::system(Operation::Mount, errno);
         error.with_path_text(&self.mount.host_path.to_string_lossy())
     }
@@ -222,7 +239,9 @@ fn file_type(handle: &OwnedFd) -> rustix::io::Result<FileType> {
 }
 
 fn patterns(globs: &[String]) -> Result<Vec<PathPattern>> {
-    globs.iter().map(|glob| PathPattern::parse(glob, &Limits::default())).collect()
+    // A slash at the end says that a directory is meant, and is no part of any name.
+    let parse = |glob: &String| PathPattern::parse(glob.trim_end_matches('/'), &Limits::default());
+    globs.iter().map(parse).collect()
 }
 
 fn matches(patterns: &[PathPattern], path: &TreePath) -> bool {
@@ -233,12 +252,15 @@ fn mount_path(mount: &HostMount, opened: &Opened) -> Result<TreePath> {
     if let Some(path) = &mount.mount_path {
         return Ok(path.clone());
     }
-    let last = mount.host_path.file_name().or_else(|| opened.real_path.file_name());
-    match last {
+    match last_component(mount, opened) {
         Some(name) => TreePath::from_disk(name.as_bytes()),
         None => {
             let why = "the host path has no last component; say where it is put with mount_path";
             Err(refused(mount, ErrorKind::InvalidArgument, why))
         }
     }
+}
+
+fn last_component<'p>(mount: &'p HostMount, opened: &'p Opened) -> Option<&'p OsStr> {
+    mount.host_path.file_name().or_else(|| opened.real_path.file_name())
 }

@@ -1,7 +1,7 @@
 //! One file, searched.
 
 use std::cell::RefCell;
-use std::io;
+use std::io::{self, Read};
 use std::sync::{Mutex, PoisonError};
 
 use grep_matcher::LineTerminator;
@@ -11,6 +11,7 @@ use grep_searcher::{
 };
 
 use super::line::{self, GrepMatch};
+use super::stop::Stop;
 use crate::content::Content;
 use crate::path::TreePath;
 
@@ -20,9 +21,13 @@ const PROBE: usize = 8 * 1024;
 /// A larger file is searched in parts instead of being read whole.
 const WHOLE: u64 = 16 * 1024 * 1024;
 
+/// How much is searched before the next look at the clock: an expression may take long for each byte.
+const STEP: usize = 16 * 1024;
+
 /// How a file is searched; one for a whole search.
 pub(super) struct FileSearch {
     matcher: RegexMatcher,
+    stop: Stop,
     context: usize,
     max_line: usize,
     first_only: bool,
@@ -46,15 +51,16 @@ impl FileSearch {
     /// Prepares a search that stops at a file's first match where only files are wanted.
     pub(super) fn new(
         matcher: RegexMatcher,
+        stop: &Stop,
         context: usize,
         max_line: usize,
         first_only: bool,
     ) -> Self {
-        let (showing, counting) = Default::default();
-        Self { matcher, context, max_line, first_only, showing, counting }
+        let (stop, (showing, counting)) = (stop.clone(), Default::default());
+        Self { matcher, stop, context, max_line, first_only, showing, counting }
     }
 
-    /// Searches content, keeping at most `keep` lines and counting all.
+    /// Searches content, keeping at most `keep` lines and counting all; given up, it fails.
     pub(super) fn run(&self, path: &TreePath, content: &Content, keep: usize) -> io::Result<Found> {
         if let Some(bytes) = content.shared() {
             return self.slice(path, bytes, keep);
@@ -72,6 +78,9 @@ impl FileSearch {
         if is_binary(&bytes[..bytes.len().min(PROBE)]) {
             return Ok(Found::Binary);
         }
+        if bytes.len() > STEP && self.stop.is_set() {
+            return self.read(path, bytes, keep);
+        }
         let mut lines = Lines::new(self, path, keep);
         self.with_searcher(keep, |searcher| {
             searcher.search_slice(&self.matcher, bytes, &mut lines)
@@ -83,9 +92,14 @@ impl FileSearch {
         if is_binary(&content.read_range(0, PROBE as u64)?) {
             return Ok(Found::Binary);
         }
+        self.read(path, content.reader(), keep)
+    }
+
+    fn read(&self, path: &TreePath, reader: impl Read, keep: usize) -> io::Result<Found> {
         let mut lines = Lines::new(self, path, keep);
+        let reader = Stopping { reader, stop: &self.stop };
         self.with_searcher(keep, |searcher| {
-            searcher.search_reader(&self.matcher, content.reader(), &mut lines)
+            searcher.search_reader(&self.matcher, reader, &mut lines)
         })?;
         Ok(lines.found())
     }
@@ -136,6 +150,24 @@ fn read_whole(content: &Content, buffer: &mut Vec<u8>) -> io::Result<()> {
     }
 }
 
+/// Reads a step at a time, and fails once it is time to give up.
+struct Stopping<'a, R> {
+    reader: R,
+    stop: &'a Stop,
+}
+
+impl<R: Read> Read for Stopping<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        check(self.stop)?;
+        let step = if self.stop.is_set() { buffer.len().min(STEP) } else { buffer.len() };
+        self.reader.read(&mut buffer[..step])
+    }
+}
+
+fn check(stop: &Stop) -> io::Result<()> {
+    if stop.reason().is_none() { Ok(()) } else { Err(io::ErrorKind::TimedOut.into()) }
+}
+
 /// Takes the matching lines of one file.
 struct Lines<'a> {
     search: &'a FileSearch,
@@ -157,8 +189,8 @@ impl<'a> Lines<'a> {
 
     fn keep_line(&mut self, found: &SinkMatch<'_>) {
         let number = found.line_number().unwrap_or(0);
-        let FileSearch { matcher, max_line, .. } = self.search;
-        let mut kept = GrepMatch::new(self.path, number, found.bytes(), matcher, *max_line);
+        let FileSearch { matcher, stop, max_line, .. } = self.search;
+        let mut kept = GrepMatch::new(self.path, number, found.bytes(), matcher, stop, *max_line);
         kept.before = std::mem::take(&mut self.before);
         self.kept.push(kept);
     }
@@ -172,6 +204,7 @@ impl Sink for Lines<'_> {
         if self.kept.len() < self.keep {
             self.keep_line(found);
         }
+        check(&self.search.stop)?;
         Ok(!self.search.first_only)
     }
 

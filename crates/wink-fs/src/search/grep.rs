@@ -1,5 +1,6 @@
 //! Lines by content.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::collector::Collector;
@@ -10,7 +11,7 @@ use super::pattern::PathPattern;
 use super::regex;
 use super::stop::Stop;
 use super::walk::{Skipped, Walk};
-use crate::error::{Operation, Result};
+use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::limits::Limits;
 use crate::path::TreePath;
 use crate::tree::{Kind, Tree};
@@ -222,7 +223,10 @@ pub fn grep(
     let mut walk = Walk::new(tree, Operation::Grep, &options.stop, &visit);
     walk.ignore_files = options.ignore_files;
     let skipped = walk.run(base)?;
-    Ok(search.finish(skipped))
+    match search.given_up.get() {
+        Some(kind) => Err(Error::new(Operation::Grep, *kind).with_path(base)),
+        None => Ok(search.finish(skipped)),
+    }
 }
 
 /// One search: what is looked for, and what was found so far.
@@ -234,6 +238,9 @@ struct Search<'a> {
     mode: GrepMode,
     max: usize,
     max_per_file: usize,
+    stop: &'a Stop,
+    /// Why a file was not searched to its end.
+    given_up: OnceLock<ErrorKind>,
     found: Collector<Hits>,
     totals: Totals,
 }
@@ -267,7 +274,7 @@ impl<'a> Search<'a> {
         tree: &'a dyn Tree,
         pattern: &str,
         base: &'a TreePath,
-        options: &GrepOptions,
+        options: &'a GrepOptions,
         limits: &Limits,
     ) -> Result<Self> {
         let matcher = regex::build(pattern, options, limits)?;
@@ -275,7 +282,8 @@ impl<'a> Search<'a> {
         let paths = paths.map(|glob| PathPattern::parse(glob, limits)).transpose()?;
         let max = as_count(options.max_matches.or(Some(limits.max_grep_matches)));
         let first_only = options.mode == GrepMode::Files;
-        let file = FileSearch::new(matcher, options.context, limits.max_line_bytes, first_only);
+        let (stop, max_line) = (&options.stop, limits.max_line_bytes);
+        let file = FileSearch::new(matcher, stop, options.context, max_line, first_only);
         Ok(Self {
             tree,
             base,
@@ -284,6 +292,8 @@ impl<'a> Search<'a> {
             mode: options.mode,
             max,
             max_per_file: as_count(options.max_per_file),
+            stop,
+            given_up: OnceLock::new(),
             found: Collector::new(max),
             totals: Totals::default(),
         })
@@ -302,6 +312,10 @@ impl<'a> Search<'a> {
             Ok(content) => self.file.run(&path, &content, self.lines_to_keep(&path)).ok(),
             Err(_) => None,
         };
+        if let (None, Some(kind)) = (&found, self.stop.reason()) {
+            self.given_up.get_or_init(|| kind);
+            return;
+        }
         add(&self.totals.searched, 1);
         match found {
             None => add(&self.totals.unreadable, 1),

@@ -43,9 +43,9 @@ impl Rules {
                 .iter()
                 .find(|e| e.kind == Kind::File && e.name.as_bytes() == name.as_bytes());
             if let Some(text) = found.and_then(|entry| read(tree, directory, entry)) {
-                for line in text.lines() {
+                for line in text.trim_start_matches('\u{feff}').lines() {
                     // A line that does not parse ignores nothing, as in git.
-                    let _ = builder.add_line(None, line);
+                    let _ = builder.add_line(None, &without_alternatives(line));
                 }
             }
         }
@@ -75,6 +75,24 @@ impl Rules {
 fn read(tree: &dyn Tree, directory: &TreePath, entry: &Entry) -> Option<String> {
     let bytes = tree.open(&directory.join(&entry.name).ok()?).ok()?.read_all().ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Escapes braces, which stand for themselves in git's patterns and for alternatives in the library's.
+fn without_alternatives(line: &str) -> String {
+    let (mut text, mut escaped, mut in_set) = (String::with_capacity(line.len()), false, false);
+    for character in line.chars() {
+        if matches!(character, '{' | '}') && !escaped && !in_set {
+            text.push('\\');
+        }
+        match character {
+            '[' if !escaped => in_set = true,
+            ']' if !escaped => in_set = false,
+            _ => {}
+        }
+        escaped = character == '\\' && !escaped;
+        text.push(character);
+    }
+    text
 }
 
 /// Rules and paths are compared as text below a root that stands for the workspace's.

@@ -3,6 +3,7 @@
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 
+use super::stop::Stop;
 use crate::path::TreePath;
 
 /// What stands for the part of a line that is not shown.
@@ -50,10 +51,11 @@ impl GrepMatch {
         line_number: u64,
         line: &[u8],
         matcher: &RegexMatcher,
+        stop: &Stop,
         max_bytes: usize,
     ) -> Self {
         let line = without_ending(line);
-        let (first, match_count) = find_all(matcher, line);
+        let (first, match_count) = find_all(matcher, stop, line);
         let shown = Shown::around(line, first, max_bytes);
         Self {
             path: path.clone(),
@@ -79,15 +81,19 @@ fn without_ending(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-fn find_all(matcher: &RegexMatcher, line: &[u8]) -> ((usize, usize), u64) {
+/// Returns the first match and how many there are, as far as it comes before it is time to give up.
+///
+/// One match may be found only by looking at the whole line, so all of them take the square of its length.
+fn find_all(matcher: &RegexMatcher, stop: &Stop, line: &[u8]) -> ((usize, usize), u64) {
     let (mut first, mut count) = (None, 0);
     // The matcher's error type has no values.
     let _ = matcher.find_iter(line, |found| {
         first.get_or_insert((found.start(), found.end()));
         count += 1;
-        true
+        stop.reason().is_none()
     });
-    (first.unwrap_or_default(), count)
+    // A carriage return that ends the file without a newline is not shown; `^$` matches after it.
+    (first.unwrap_or((line.len(), line.len())), count.max(1))
 }
 
 /// A line as text, with the place of its first match in that text.

@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use globset::{GlobBuilder, GlobMatcher};
+use globset::GlobBuilder;
+use grep_matcher::Matcher as _;
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::limits::Limits;
@@ -22,7 +24,7 @@ use crate::path::TreePath;
 /// ```
 #[derive(Clone, Debug)]
 pub struct PathPattern {
-    glob: GlobMatcher,
+    glob: RegexMatcher,
     names_only: bool,
 }
 
@@ -31,13 +33,8 @@ impl PathPattern {
     pub fn parse(pattern: &str, limits: &Limits) -> Result<Self> {
         check_length(Operation::Glob, pattern, limits)?;
         let text = pattern.trim_start_matches("./").trim_start_matches('/');
-        let glob = GlobBuilder::new(text)
-            .literal_separator(true)
-            .backslash_escape(false)
-            .empty_alternates(true)
-            .build()
-            .map_err(|error| invalid(Operation::Glob, pattern, &error.kind().to_string()))?;
-        Ok(Self { glob: glob.compile_matcher(), names_only: !pattern.contains('/') })
+        let glob = compile(text).map_err(|why| invalid(Operation::Glob, pattern, &why))?;
+        Ok(Self { glob, names_only: !pattern.contains('/') })
     }
 
     /// Tells whether a path relative to the base matches.
@@ -51,8 +48,52 @@ impl PathPattern {
             Some(at) if self.names_only => &path[at + 1..],
             _ => path,
         };
-        self.glob.is_match(std::path::Path::new(&*as_text(part)))
+        // The matcher's error type has no values.
+        self.glob.is_match(as_text(part).as_bytes()).unwrap_or_default()
     }
+}
+
+/// Compiles a pattern, or says why it cannot be; one that is nested too deeply cannot.
+fn compile(pattern: &str) -> Result<RegexMatcher, String> {
+    let glob = GlobBuilder::new(pattern)
+        .literal_separator(true)
+        .backslash_escape(false)
+        .empty_alternates(true)
+        .build()
+        .map_err(|error| error.kind().to_string())?;
+    RegexMatcherBuilder::new()
+        .dot_matches_new_line(true)
+        .build(&by_character(glob.regex()))
+        .map_err(|_| "it is too complex".to_owned())
+}
+
+/// Turns a glob's expression for bytes into one for characters, whose sets never hold a `/`.
+///
+/// In the one for bytes `?` and a set match a part of a character, and `[!a]` matches a `/`.
+fn by_character(regex: &str) -> String {
+    let mut text = Vec::with_capacity(2 * regex.len());
+    let mut rest = regex.strip_prefix("(?-u)").unwrap_or(regex).as_bytes();
+    while let [first, after @ ..] = rest {
+        rest = after;
+        match (first, after) {
+            (b'\\', [b'x', high, low, after @ ..]) => {
+                text.push(from_hex(*high) << 4 | from_hex(*low));
+                rest = after;
+            }
+            (b'\\', [escaped, after @ ..]) => {
+                text.extend([b'\\', *escaped]);
+                rest = after;
+            }
+            (b'[', _) => text.extend(b"[["),
+            (b']', _) => text.extend(b"]&&[^/]]"),
+            _ => text.push(*first),
+        }
+    }
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+fn from_hex(digit: u8) -> u8 {
+    char::from(digit).to_digit(16).unwrap_or_default() as u8
 }
 
 /// Returns the text a pattern is matched against: what listings show.

@@ -38,6 +38,11 @@ impl Stop {
         self
     }
 
+    /// Tells whether there is anything that can make it give up.
+    pub(super) fn is_set(&self) -> bool {
+        self.deadline.is_some() || self.cancelled.is_some()
+    }
+
     /// Returns why it is time to give up, if it is.
     pub fn reason(&self) -> Option<ErrorKind> {
         let cancelled = self.cancelled.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed));

@@ -11,5 +11,5 @@ pub use id::SnapshotId;
 pub use request::NewSnapshot;
 pub use store::SnapshotStore;
 pub(crate) use tag::check_tag;
-pub use value::{NotCaptured, Snapshot, SnapshotCause};
+pub use value::{Skipped, Snapshot, SnapshotCause};
 pub use verification::{Problem, Verification, VerifyOptions};

@@ -3,7 +3,8 @@
 use std::time::SystemTime;
 
 use super::id::SnapshotId;
-use super::value::{NotCaptured, SnapshotCause};
+use super::value::{Skipped, SnapshotCause};
+use crate::capture::Capture;
 
 /// Says what is known of a snapshot before it is kept.
 ///
@@ -38,7 +39,7 @@ pub struct NewSnapshot {
     /// What a setting keeps out of every snapshot.
     pub excluded: Vec<String>,
     /// What the tree left out already.
-    pub skipped: Vec<NotCaptured>,
+    pub skipped: Vec<Skipped>,
 }
 
 impl NewSnapshot {
@@ -57,6 +58,26 @@ impl NewSnapshot {
             excluded: Vec::new(),
             skipped: Vec::new(),
         }
+    }
+
+    /// Takes over what a capture says of itself.
+    ///
+    /// ```
+    /// use std::time::SystemTime;
+    /// use wink_fs::{Backend, MemoryBackend, NewSnapshot};
+    ///
+    /// let capture = MemoryBackend::new().capture(&Default::default())?;
+    /// let new = NewSnapshot::new(SystemTime::UNIX_EPOCH).captured(&capture);
+    /// assert!(new.point_in_time && new.file_count == 0);
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    #[must_use]
+    pub fn captured(mut self, capture: &Capture) -> Self {
+        self.file_count = capture.totals.files;
+        self.total_bytes = capture.totals.bytes;
+        self.point_in_time = capture.point_in_time;
+        self.skipped = capture.not_captured.iter().map(Skipped::from).collect();
+        self
     }
 
     /// Sets the snapshot that its state grew from.
@@ -124,7 +145,7 @@ impl NewSnapshot {
 
     /// Sets what the tree left out already; a store adds what it leaves out itself.
     #[must_use]
-    pub fn skipped(mut self, skipped: Vec<NotCaptured>) -> Self {
+    pub fn skipped(mut self, skipped: Vec<Skipped>) -> Self {
         self.skipped = skipped;
         self
     }

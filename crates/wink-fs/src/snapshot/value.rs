@@ -3,6 +3,7 @@
 use std::time::SystemTime;
 
 use super::id::SnapshotId;
+use crate::capture::NotCaptured;
 use crate::tree_hash::TreeHash;
 
 /// Says why a snapshot was taken.
@@ -23,22 +24,28 @@ pub enum SnapshotCause {
 /// Names an entry that a snapshot does not hold, and says why.
 ///
 /// ```
-/// let fifo = wink_fs::NotCaptured::new("run/fifo", "it is a FIFO, socket or device");
+/// let fifo = wink_fs::Skipped::new("run/fifo", "it is a FIFO, socket or device");
 /// assert_eq!(fifo.path, "run/fifo");
 /// ```
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[non_exhaustive]
-pub struct NotCaptured {
+pub struct Skipped {
     /// Its path, as text.
     pub path: String,
     /// Why it was left out.
     pub why: String,
 }
 
-impl NotCaptured {
+impl Skipped {
     /// Names an entry that was left out.
     pub fn new(path: impl Into<String>, why: impl Into<String>) -> Self {
         Self { path: path.into(), why: why.into() }
+    }
+}
+
+impl From<&NotCaptured> for Skipped {
+    fn from(entry: &NotCaptured) -> Self {
+        Self::new(entry.path.to_string(), entry.why)
     }
 }
 
@@ -92,5 +99,5 @@ pub struct Snapshot {
     /// What a setting keeps out of every snapshot.
     pub excluded: Vec<String>,
     /// What could not be captured.
-    pub skipped: Vec<NotCaptured>,
+    pub skipped: Vec<Skipped>,
 }

@@ -14,7 +14,7 @@ use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::hash::ContentHash;
 use crate::merkle::{self, Identity};
 use crate::path::TreePath;
-use crate::snapshot::NotCaptured;
+use crate::snapshot::Skipped;
 use crate::tree::{Entry, Kind, Tree};
 use crate::tree_hash::TreeHash;
 
@@ -31,7 +31,7 @@ pub(super) struct Capture<'a, 'd> {
     /// Whether no pack is missing.
     complete: bool,
     writer: &'a PackWriter<'d>,
-    skipped: Mutex<Vec<NotCaptured>>,
+    skipped: Mutex<Vec<Skipped>>,
 }
 
 /// A directory on the way down.
@@ -80,7 +80,7 @@ impl<'a, 'd> Capture<'a, 'd> {
     /// Adds everything that is new, and returns the root's hash and what was left out, by path.
     ///
     /// It goes down and up again by levels, because trees can be deeper than a stack.
-    pub(super) fn run(self) -> Result<(TreeHash, Vec<NotCaptured>)> {
+    pub(super) fn run(self) -> Result<(TreeHash, Vec<Skipped>)> {
         let mut hashes = Vec::new();
         for level in self.levels()?.iter().rev() {
             hashes = self.finish_level(level, &hashes)?;
@@ -161,7 +161,7 @@ impl<'a, 'd> Capture<'a, 'd> {
     }
 
     fn leave_out(&self, path: &TreePath) -> Option<Identity> {
-        let left_out = NotCaptured::new(path.to_string(), SPECIAL);
+        let left_out = Skipped::new(path.to_string(), SPECIAL);
         self.skipped.lock().unwrap_or_else(PoisonError::into_inner).push(left_out);
         None
     }

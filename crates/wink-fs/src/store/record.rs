@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind, Operation, Result, damaged};
 use crate::hash::ContentHash;
-use crate::snapshot::{NotCaptured, Snapshot, SnapshotCause};
+use crate::snapshot::{Skipped, Snapshot, SnapshotCause};
 use crate::tree_hash::TreeHash;
 
 const VERSION: u32 = 1;
@@ -31,7 +31,7 @@ struct Record {
     tree_hash: String,
     point_in_time: bool,
     excluded: Vec<String>,
-    skipped: Vec<Skipped>,
+    skipped: Vec<SkippedEntry>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -42,7 +42,7 @@ enum Cause {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Skipped {
+struct SkippedEntry {
     path: String,
     why: String,
 }
@@ -81,7 +81,9 @@ fn to_record(snapshot: &Snapshot) -> Result<Record> {
         tree_hash: snapshot.tree_hash.map_or_else(String::new, |hash| hash.to_string()),
         point_in_time: snapshot.point_in_time,
         excluded,
-        skipped: skipped.map(|s| Skipped { path: s.path.clone(), why: s.why.clone() }).collect(),
+        skipped: skipped
+            .map(|s| SkippedEntry { path: s.path.clone(), why: s.why.clone() })
+            .collect(),
     })
 }
 
@@ -157,6 +159,6 @@ fn from_record(record: Record) -> Option<Snapshot> {
         tree_hash: Some(TreeHash::from_bytes(*tree_hash.as_bytes())),
         point_in_time: record.point_in_time,
         excluded: record.excluded,
-        skipped: skipped.map(|skipped| NotCaptured::new(skipped.path, skipped.why)).collect(),
+        skipped: skipped.map(|skipped| Skipped::new(skipped.path, skipped.why)).collect(),
     })
 }

@@ -5,7 +5,7 @@ use super::library::Shelf;
 use super::pack::{FinishedPack, PackWriter};
 use super::{STRATEGY, Store, catalog, failure, lock};
 use crate::error::{Error, ErrorKind, Operation, Result};
-use crate::snapshot::{NewSnapshot, NotCaptured, Snapshot, SnapshotId, check_tag};
+use crate::snapshot::{NewSnapshot, Skipped, Snapshot, SnapshotId, check_tag};
 use crate::tree::Tree;
 use crate::tree_hash::TreeHash;
 
@@ -42,7 +42,7 @@ fn is_complete(store: &Store, shelf: &Shelf) -> Result<bool> {
     Ok(shelf.unusable.is_empty() && snapshots.iter().all(there))
 }
 
-fn describe(new: &NewSnapshot, captured: (TreeHash, Vec<NotCaptured>)) -> Snapshot {
+fn describe(new: &NewSnapshot, captured: (TreeHash, Vec<Skipped>)) -> Snapshot {
     let (root, left_out) = captured;
     let NewSnapshot { tag, message, backend, excluded, mut skipped, .. } = new.clone();
     skipped.extend(left_out);

@@ -29,6 +29,18 @@ fn a_tree_on_the_host_comes_back_from_its_archive() {
 }
 
 #[test]
+fn content_that_looks_like_the_end_of_its_own_archive_comes_back() {
+    let look_alike = |rest: u16| [&b"PK\x05\x06abcdefghijklmnop"[..], &rest.to_le_bytes()].concat();
+    let mut files = MemoryBackend::new();
+    put(&mut files, b"a", look_alike(0));
+    let bytes = export(&files);
+    let at = bytes.windows(4).position(|window| window == b"PK\x05\x06").unwrap();
+    // As a record it would now have a comment that ends with the archive, as the real one's does.
+    put(&mut files, b"a", look_alike((bytes.len() - at - 22) as u16));
+    assert_eq!(dump(&open(&export(&files)).unwrap()).unwrap(), dump(&files).unwrap());
+}
+
+#[test]
 fn generated_trees_come_back_from_their_archives() {
     for seed in 0..120 {
         let mut memory = MemoryBackend::new();
@@ -217,6 +229,18 @@ fn an_export_to_the_host_is_complete_or_not_there() {
 
     let tree = ArchiveTree::open_ambient(&target, &ArchiveLimits::default()).unwrap();
     assert_eq!(dump(&tree).unwrap(), dump(&planted()).unwrap());
+}
+
+/// A draft without a name is also one that a killed process does not leave behind.
+#[test]
+fn an_export_beside_the_files_it_holds_does_not_hold_its_own_draft() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut files = HostBackend::open_ambient(directory.path()).unwrap();
+    put(&mut files, b"a", "a");
+    let target = directory.path().join("work.fs.zip");
+    let exported = archive::export_ambient(&files, &target, &options()).unwrap();
+    assert_eq!((exported.file_count, exported.total_bytes), (1, 1));
+    assert_eq!(archive::export_ambient(&files, &target, &options()).unwrap().file_count, 2);
 }
 
 #[test]

@@ -21,6 +21,7 @@ on_both! {
     a2_40_overlapping_entries_are_refused,
     a2_40_an_archive_in_an_archive_is_a_file,
     a2_42_numbers_are_checked_before_room_is_made,
+    a2_42_directories_that_names_imply_are_counted,
     a2_43_a_manifest_that_is_not_right_is_refused,
     a2_45_names_in_doubt_are_refused,
     a2_46_other_features_of_zip_are_unsupported,
@@ -229,6 +230,15 @@ fn a2_42_numbers_are_checked_before_room_is_made(mut files: impl Backend) {
     let entries = ArchiveLimits::default().max_entries(1);
     let error = refused_within(&mut files, &with(End::default()), &entries);
     assert_eq!(error.kind(), ErrorKind::TooLarge);
+}
+
+fn a2_42_directories_that_names_imply_are_counted(mut files: impl Backend) {
+    // Two bytes of a name make a directory of a hundred times the size.
+    let deep = |n: u8| Item::stored(format!("files/{n}/{}x", "d/".repeat(99)), "");
+    let within = |max| ArchiveLimits::default().max_entries(max);
+    let error = refused_within(&mut files, &archive([deep(1), deep(2)]), &within(199));
+    assert_eq!(error.kind(), ErrorKind::TooLarge, "{error}");
+    open_within(&archive([deep(1), deep(2)]), &within(200)).unwrap();
 }
 
 /// Returns an archive whose end has 64 bits.

@@ -7,11 +7,14 @@ use crate::on_both::on_both;
 
 on_both! {
     each_part_of_the_dialect_matches_what_it_says,
+    a_question_mark_or_a_set_matches_one_character_whatever_its_bytes,
+    a_set_stays_within_a_segment,
     a_base_narrows_the_search_and_patterns_are_relative_to_it,
     links_are_found_and_not_followed,
     names_that_are_not_text_are_matched_as_listings_show_them,
     paths_come_in_order_of_segments,
     ignore_files_hide_only_when_asked_and_are_counted,
+    ignore_files_mean_what_they_mean_to_git,
     a_pattern_that_does_not_parse_is_an_invalid_pattern,
 }
 
@@ -80,6 +83,38 @@ fn each_part_of_the_dialect_matches_what_it_says(backend: impl Backend + 'static
     }
 }
 
+fn a_question_mark_or_a_set_matches_one_character_whatever_its_bytes(
+    backend: impl Backend + 'static,
+) {
+    let files = Workspace::builder(backend).build();
+    for path in ["ab.py", "e.py", "é.py", "日.py", "😀.py", "[^]&&.py"] {
+        files.write_bytes(path, "").unwrap();
+    }
+    let expected: [(&str, &[&str]); 10] = [
+        ("?.py", &["e.py", "é.py", "日.py", "😀.py"]),
+        ("??.py", &["ab.py"]),
+        ("[é].py", &["é.py"]),
+        ("[!e].py", &["é.py", "日.py", "😀.py"]),
+        ("[à-ü].py", &["é.py"]),
+        ("[e日].py", &["e.py", "日.py"]),
+        ("{é,😀}.py", &["é.py", "😀.py"]),
+        ("*é*", &["é.py"]),
+        ("[[][&^][]][&]&.py", &["[^]&&.py"]),
+        ("[]&[]^*[&]&.py", &["[^]&&.py"]),
+    ];
+    for (pattern, paths) in expected {
+        assert_eq!(found(&files, pattern, ""), paths, "{pattern}");
+    }
+}
+
+fn a_set_stays_within_a_segment(backend: impl Backend + 'static) {
+    let files = workspace(backend);
+    for pattern in ["src[!x]a.py", "src/app[!x]b.py", "src/app[--0]b.py", "src/app[/]b.py"] {
+        assert_eq!(found(&files, pattern, ""), [""; 0], "{pattern}");
+    }
+    assert_eq!(found(&files, "src/[!b].py", ""), ["src/a.py"]);
+}
+
 fn a_base_narrows_the_search_and_patterns_are_relative_to_it(backend: impl Backend + 'static) {
     let files = workspace(backend);
     assert_eq!(found(&files, "*.py", "tests").len(), 3);
@@ -135,9 +170,34 @@ fn ignore_files_hide_only_when_asked_and_are_counted(backend: impl Backend + 'st
     assert_eq!((below.paths.len(), below.skipped.ignored), (1, 2), "rules above the base apply");
 }
 
+fn ignore_files_mean_what_they_mean_to_git(backend: impl Backend + 'static) {
+    let files = Workspace::builder(backend).build();
+    for path in ["a", "b", "x1", "{a,b}", "x{1,2}", "open{", "[{]", "{", r"\{a}"] {
+        files.write(path, "").unwrap();
+    }
+    // What is hidden is what `git ls-files --others --exclude-standard` does not show.
+    for (rules, hidden) in [
+        ("\u{feff}a\n", "a"),
+        ("{a,b}\n", "{a,b}"),
+        ("x{1,2}\r\n", "x{1,2}"),
+        ("open{\n", "open{"),
+        ("[{]\n", "{"),
+        ("\\{\n", "{"),
+        ("\\\\{a}\n", r"\{a}"),
+    ] {
+        files.write(".gitignore", rules).unwrap();
+        let all = found(&files, "*", "");
+        let shown = files.glob_with("*", "", &GlobOptions::default().ignore_files(true)).unwrap();
+        let shown: Vec<_> = shown.paths.iter().map(ToString::to_string).collect();
+        let missing: Vec<_> = all.into_iter().filter(|path| !shown.contains(path)).collect();
+        assert_eq!(missing, [hidden], "{rules:?}");
+    }
+}
+
 fn a_pattern_that_does_not_parse_is_an_invalid_pattern(backend: impl Backend + 'static) {
     let files = workspace(backend);
-    for pattern in ["[", "a[b", "{a", "[z-a]", &"a".repeat(1025)] {
+    let nested = format!("{}a{}", "{".repeat(300), "}".repeat(300));
+    for pattern in ["[", "a[b", "{a", "[z-a]", &"a".repeat(1025), &nested] {
         let error = files.glob(pattern, "").unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidPattern, "{pattern}");
         assert!(!error.to_string().contains('\n'), "{error}");

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
 
 use wink_fs::search::{Case, GrepMode, GrepOptions, GrepResult, Stop};
 use wink_fs::{Backend, ErrorKind, Workspace};
@@ -11,6 +12,7 @@ use crate::on_both::on_both;
 on_both! {
     a_match_has_its_line_its_place_and_its_number,
     lines_end_alike_with_lf_crlf_and_nothing,
+    a_line_that_matches_has_a_match_even_after_a_last_carriage_return,
     case_literal_and_word_change_what_matches,
     context_lines_surround_each_match,
     modes_return_lines_files_or_counts,
@@ -23,6 +25,9 @@ on_both! {
     ignore_files_are_honoured_when_asked,
     a_file_larger_than_the_buffer_is_searched_in_parts,
     a_search_gives_up_when_told,
+    a_search_gives_up_in_the_middle_of_a_file,
+    a_search_gives_up_in_the_middle_of_a_line,
+    a_search_with_a_deadline_finds_the_same,
     a_pattern_that_cannot_be_used_says_why_in_one_sentence,
 }
 
@@ -67,6 +72,15 @@ fn lines_end_alike_with_lf_crlf_and_nothing(backend: impl Backend + 'static) {
     assert_eq!(ending.kind(), ErrorKind::InvalidPattern, "a line's ending is not part of it");
     files.write("empty", "").unwrap();
     assert_eq!(grep(&files, "^", &GrepOptions::default()).total_files, 1);
+}
+
+fn a_line_that_matches_has_a_match_even_after_a_last_carriage_return(
+    backend: impl Backend + 'static,
+) {
+    let files = with(backend, &[("f", "end\r")]);
+    let found = grep(&files, "^$", &GrepOptions::default());
+    let line = &found.matches[0];
+    assert_eq!((line.line_content.as_str(), line.match_start, line.match_count), ("end", 3, 1));
 }
 
 fn case_literal_and_word_change_what_matches(backend: impl Backend + 'static) {
@@ -210,6 +224,42 @@ fn a_search_gives_up_when_told(backend: impl Backend + 'static) {
     assert_eq!(grep(&files, "x", &options).total_lines, 1);
     flag.store(true, std::sync::atomic::Ordering::Relaxed);
     assert_eq!(files.grep("x", "", &options).unwrap_err().kind(), ErrorKind::Cancelled);
+}
+
+/// Checks that a search which would take very long ends soon after its deadline.
+fn assert_gives_up(files: &Workspace, pattern: &str) {
+    let options = GrepOptions::default().stop(Stop::after(Duration::from_millis(50)));
+    let started = Instant::now();
+    let error = files.grep(pattern, "", &options).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Deadline);
+    assert!(started.elapsed() < Duration::from_secs(8), "{:?}", started.elapsed());
+}
+
+fn a_search_gives_up_in_the_middle_of_a_file(backend: impl Backend + 'static) {
+    let mut state = 1_u64;
+    let mut letter = |_| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        if state >> 40 & 1 == 0 { 'a' } else { 'b' }
+    };
+    let line: String = (0..4_000).map(&mut letter).chain(['\n']).collect();
+    let files = with(backend, &[("f", &line.repeat(1_000))]);
+    assert_gives_up(&files, "a[ab]{300}x");
+}
+
+fn a_search_gives_up_in_the_middle_of_a_line(backend: impl Backend + 'static) {
+    let files = with(backend, &[("f", &"A".repeat(100_000))]);
+    assert_gives_up(&files, ".*[^A-Z]|[A-Z]");
+}
+
+fn a_search_with_a_deadline_finds_the_same(backend: impl Backend + 'static) {
+    let text = "one\r\ntwo\n\n".repeat(9_000) + &"long ".repeat(20_000) + "\nend";
+    let files = with(backend, &[("f", &text)]);
+    let patient = GrepOptions::default().stop(Stop::after(Duration::from_secs(600)));
+    for pattern in ["two", "^$", "long", "end$", ""] {
+        let options = |base: &GrepOptions| base.clone().context(2).max_matches(100_000);
+        let found = grep(&files, pattern, &options(&patient));
+        assert_eq!(found, grep(&files, pattern, &options(&GrepOptions::default())));
+    }
 }
 
 fn a_pattern_that_cannot_be_used_says_why_in_one_sentence(backend: impl Backend + 'static) {

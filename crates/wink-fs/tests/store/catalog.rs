@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use wink_fs::{ErrorKind, MemoryBackend, NotCaptured, SnapshotCause, SnapshotId, SnapshotStore};
+use wink_fs::{ErrorKind, MemoryBackend, Skipped, SnapshotCause, SnapshotId, SnapshotStore};
 
 use crate::support::{Scene, new, noon, planted, put};
 
@@ -20,7 +20,7 @@ fn a_snapshot_is_listed_as_it_was_returned() {
         .backend("memory")
         .point_in_time(true)
         .excluded(vec![".git".into()])
-        .skipped(vec![NotCaptured::new("a", "it is a socket")]);
+        .skipped(vec![Skipped::new("a", "it is a socket")]);
     let snapshot = scene.store.save(&planted(), &request).unwrap();
     assert_eq!((snapshot.parent, snapshot.created_at), (Some(parent.id), noon()));
     assert_eq!((snapshot.strategy.as_str(), snapshot.sequence), ("store", 2));

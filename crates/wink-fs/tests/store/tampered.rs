@@ -1,7 +1,7 @@
 //! Stores that somebody made by hand, with checksums that are right.
 
 use wink_fs::testkit::dump;
-use wink_fs::{Backend, ErrorKind, MemoryBackend, SnapshotId, SnapshotStore, Tree};
+use wink_fs::{Backend, ErrorKind, MemoryBackend, Scope, SnapshotId, SnapshotStore, Tree};
 
 use crate::on_both::on_both;
 use crate::support::{Scene, noise, path, put};
@@ -98,7 +98,7 @@ fn check_refused(files: &mut dyn Backend, root: Object, others: Vec<Object>, nam
     put(files, b"d/mine", "as it was");
     let before = dump(&*files.live()).unwrap();
     let error = match scene.store.load(&id) {
-        Ok(tree) => files.replace(&*tree).map(drop).unwrap_err(),
+        Ok(tree) => files.replace(&*tree, &Scope::everything()).map(drop).unwrap_err(),
         Err(error) => error,
     };
     assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
@@ -190,7 +190,11 @@ fn a_size_that_contradicts_the_length_is_refused() {
     let mut root = directory(&[]);
     root.size = u64::MAX;
     let (scene, id) = forged(root, vec![]);
-    let error = scene.store.load(&id).and_then(|tree| files.replace(&*tree)).unwrap_err();
+    let error = scene
+        .store
+        .load(&id)
+        .and_then(|tree| files.replace(&*tree, &Scope::everything()))
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Corrupt);
     assert!(files.list(&path(b"")).unwrap().is_empty());
 }

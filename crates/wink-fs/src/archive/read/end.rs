@@ -41,23 +41,28 @@ pub(super) fn find(
         _ => (read_small(&tail[at..])?, at),
     };
     check(&directory, start + end as u64, limits)?;
+    check_single(&tail, at, directory.offset.saturating_sub(start) as usize)?;
     Ok(directory)
 }
 
-/// Finds the one record whose comment ends with the archive.
-///
-/// A comment that could be taken for the record would let another program see other entries.
+/// Finds the last record, whose comment must end with the archive.
 fn find_record(tail: &[u8]) -> Result<usize> {
-    let mut found = memchr::memmem::rfind_iter(tail, &END);
-    let last = found
-        .next()
+    let last = memchr::memmem::rfind(tail, &END)
         .ok_or_else(|| refuse::damaged("it is not a ZIP archive, or it was cut off"))?;
-    if !ends_at(tail, last) {
-        return Err(refuse::damaged("something lies after its end, or it was cut off"));
+    match ends_at(tail, last) {
+        true => Ok(last),
+        false => Err(refuse::damaged("something lies after its end, or it was cut off")),
     }
-    match found.any(|earlier| ends_at(tail, earlier)) {
+}
+
+/// Refuses another record from the directory on, which would let another program see other entries.
+///
+/// Before the directory lies content, and whoever writes files may write what looks like a record.
+fn check_single(tail: &[u8], end: usize, directory: usize) -> Result<()> {
+    let mut found = memchr::memmem::find_iter(&tail[directory..end], &END);
+    match found.any(|earlier| ends_at(tail, directory + earlier)) {
         true => Err(refuse::damaged("it has more than one end")),
-        false => Ok(last),
+        false => Ok(()),
     }
 }
 

@@ -71,6 +71,8 @@ pub(super) struct Index<'a> {
     limits: &'a ArchiveLimits,
     pub(super) root: Directory,
     manifest: Option<Manifest>,
+    /// Directories that follow from what is in them; each takes far more room than its name.
+    implied: u64,
     file_count: u64,
     total_bytes: u64,
 }
@@ -78,7 +80,7 @@ pub(super) struct Index<'a> {
 impl<'a> Index<'a> {
     pub(super) fn new(source: &'a Arc<dyn ReadAt>, limits: &'a ArchiveLimits) -> Self {
         let (root, manifest) = (Directory::default(), None);
-        Self { source, limits, root, manifest, file_count: 0, total_bytes: 0 }
+        Self { source, limits, root, manifest, implied: 0, file_count: 0, total_bytes: 0 }
     }
 
     /// Adds one entry.
@@ -90,7 +92,17 @@ impl<'a> Index<'a> {
             Some("") => add_directory(&mut self.root, entry, stored),
             Some(text) => self.add_below(entry, text, stored),
         };
-        added.map_err(|why| why.into_error(entry))
+        added.map_err(|why| why.into_error(entry))?;
+        self.check_implied(entry)
+    }
+
+    fn check_implied(&self, entry: &Listed) -> Result<()> {
+        let (implied, limit) = (self.implied, self.limits.max_entries);
+        if implied <= limit {
+            return Ok(());
+        }
+        let error = refuse::too_large("its directories are", implied, limit, "max_entries");
+        Err(error.with_path_text(&entry.name))
     }
 
     fn check_budget(&mut self, entry: &Listed) -> Result<()> {
@@ -154,6 +166,7 @@ impl<'a> Index<'a> {
         let name = path.name().ok_or("it names the root")?;
         let mut directory = &mut self.root;
         for segment in path.segments().take(path.depth() - 1) {
+            self.implied += u64::from(!directory.children.contains_key(segment));
             directory = directory.enter(&Name::from_segment(segment))?;
         }
         Ok((directory, name))

@@ -5,6 +5,7 @@
 //! passes them all.
 
 mod appending;
+mod capturing;
 mod content;
 mod copying;
 mod directories;
@@ -320,6 +321,17 @@ macro_rules! __conformance_cases {
                 a_replacement_can_be_taken_back
                 a_target_that_cannot_be_read_changes_nothing
                 a_special_file_in_the_target_changes_nothing
+            }
+            capturing {
+                a_capture_is_the_same_tree
+                a_capture_counts_what_is_in_it
+                later_changes_do_not_show_in_a_capture
+                content_of_a_capture_is_of_its_moment_or_a_conflict
+                what_is_excluded_is_not_captured
+                what_is_excluded_is_not_touched
+                only_the_paths_in_scope_are_replaced
+                a_path_in_scope_goes_through_no_file_and_no_link
+                a_capture_that_was_learnt_from_is_still_the_truth
             }
             living {
                 the_live_view_shows_every_change

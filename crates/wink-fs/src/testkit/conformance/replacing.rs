@@ -9,6 +9,7 @@ use crate::filesystem::{Backend, Filesystem, Replaced};
 use crate::hash::ContentHash;
 use crate::memory::MemoryBackend;
 use crate::path::TreePath;
+use crate::scope::Scope;
 use crate::testkit::dump;
 use crate::tree::{Entry, FileMode, Kind, Stat, Tree};
 use crate::tree_hash::TreeHash;
@@ -41,7 +42,7 @@ fn occupied(fs: &mut dyn Backend) {
 
 pub(super) fn an_empty_backend_becomes_any_tree(fs: &mut dyn Backend) {
     let target = varied();
-    let replaced = fs.replace(&target).unwrap();
+    let replaced = fs.replace(&target, &Scope::everything()).unwrap();
     assert_eq!(dump(fs).unwrap(), dump(&target).unwrap());
     assert_eq!((replaced.written, replaced.removed, replaced.unchanged), (7, 0, 0));
 }
@@ -50,32 +51,32 @@ pub(super) fn what_is_there_gives_way_to_the_other_tree(fs: &mut dyn Backend) {
     occupied(fs);
     let target = varied();
     let live = fs.live();
-    let replaced = fs.replace(&target).unwrap();
+    let replaced = fs.replace(&target, &Scope::everything()).unwrap();
     assert_eq!(dump(fs).unwrap(), dump(&target).unwrap());
     assert_eq!(dump(&*live).unwrap(), dump(&target).unwrap());
     assert_eq!((replaced.written, replaced.removed, replaced.unchanged), (6, 2, 1));
 }
 
 pub(super) fn a_replacement_by_the_same_tree_changes_nothing(fs: &mut dyn Backend) {
-    fs.replace(&varied()).unwrap();
+    fs.replace(&varied(), &Scope::everything()).unwrap();
     let before = fs.stat(&at("d/e/deep")).unwrap();
-    let replaced = fs.replace(&varied()).unwrap();
+    let replaced = fs.replace(&varied(), &Scope::everything()).unwrap();
     assert_eq!(replaced, Replaced { unchanged: 7, ..Replaced::default() });
     assert_eq!(fs.stat(&at("d/e/deep")).unwrap(), before);
 }
 
 pub(super) fn an_empty_tree_takes_everything_away(fs: &mut dyn Backend) {
     occupied(fs);
-    fs.replace(&MemoryBackend::new()).unwrap();
+    fs.replace(&MemoryBackend::new(), &Scope::everything()).unwrap();
     assert_eq!(dump(fs).unwrap(), dump(&MemoryBackend::new()).unwrap());
 }
 
 pub(super) fn a_replacement_can_be_taken_back(fs: &mut dyn Backend) {
     occupied(fs);
     let mut before = MemoryBackend::new();
-    before.replace(&*fs.live()).unwrap();
-    fs.replace(&varied()).unwrap();
-    fs.replace(&before).unwrap();
+    before.replace(&*fs.live(), &Scope::everything()).unwrap();
+    fs.replace(&varied(), &Scope::everything()).unwrap();
+    fs.replace(&before, &Scope::everything()).unwrap();
     assert_eq!(dump(fs).unwrap(), dump(&before).unwrap());
 }
 
@@ -130,7 +131,8 @@ impl Tree for Broken {
 pub(super) fn a_target_that_cannot_be_read_changes_nothing(fs: &mut dyn Backend) {
     occupied(fs);
     let before = dump(fs).unwrap();
-    let error: Error = fs.replace(&Broken { inner: varied(), special: false }).unwrap_err();
+    let error: Error =
+        fs.replace(&Broken { inner: varied(), special: false }, &Scope::everything()).unwrap_err();
     assert_eq!((error.kind(), error.operation()), (ErrorKind::Io, Operation::Replace));
     assert_eq!(error.path(), Some("d/e/deep"));
     assert_eq!(dump(fs).unwrap(), before);
@@ -139,7 +141,8 @@ pub(super) fn a_target_that_cannot_be_read_changes_nothing(fs: &mut dyn Backend)
 pub(super) fn a_special_file_in_the_target_changes_nothing(fs: &mut dyn Backend) {
     occupied(fs);
     let before = dump(fs).unwrap();
-    let error = fs.replace(&Broken { inner: varied(), special: true }).unwrap_err();
+    let error =
+        fs.replace(&Broken { inner: varied(), special: true }, &Scope::everything()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::SpecialFile);
     assert_eq!(dump(fs).unwrap(), before);
 }

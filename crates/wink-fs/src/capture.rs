@@ -1,0 +1,106 @@
+//! The files at one moment.
+
+use std::fmt;
+use std::iter::Sum;
+use std::sync::Arc;
+
+use crate::path::TreePath;
+use crate::tree::Tree;
+
+/// Counts what is in a tree.
+///
+/// ```
+/// use wink_fs::{Backend, MemoryBackend, TreePath, WriteOptions, ops};
+///
+/// let mut files = MemoryBackend::new();
+/// ops::write(&mut files, &TreePath::parse("a/b.txt")?, "hello", &WriteOptions::default())?;
+/// let totals = files.capture(&Default::default())?.totals;
+/// assert_eq!((totals.files, totals.directories, totals.bytes), (1, 1, 5));
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub struct Totals {
+    /// Files and links.
+    pub files: u64,
+    /// Directories, without the root.
+    pub directories: u64,
+    /// The sizes of all files added up.
+    pub bytes: u64,
+}
+
+impl Totals {
+    /// Makes the value, for a backend.
+    pub fn new(files: u64, directories: u64, bytes: u64) -> Self {
+        Self { files, directories, bytes }
+    }
+
+    /// Returns these totals with others in the place of some that they contain.
+    pub(crate) fn with(self, added: Self, taken: Self) -> Self {
+        Self {
+            files: self.files + added.files - taken.files,
+            directories: self.directories + added.directories - taken.directories,
+            bytes: self.bytes + added.bytes - taken.bytes,
+        }
+    }
+}
+
+impl Sum for Totals {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), |sum, one| sum.with(one, Self::default()))
+    }
+}
+
+/// Holds the files as they were at one moment.
+///
+/// ```
+/// use wink_fs::{Backend, Filesystem, MemoryBackend, Tree, TreePath};
+///
+/// let mut files = MemoryBackend::new();
+/// let before = files.capture(&Default::default())?;
+/// files.create_dir(&TreePath::parse("later")?)?;
+/// assert!(before.tree.list(&TreePath::root())?.is_empty());
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Capture {
+    /// The files, without what was excluded or passed over.
+    pub tree: Arc<dyn Tree>,
+    /// What is in the tree.
+    pub totals: Totals,
+    /// Whether all of it was there at one and the same moment.
+    pub point_in_time: bool,
+    /// What could not be captured, such as a FIFO.
+    pub not_captured: Vec<NotCaptured>,
+}
+
+/// Names an entry that could not be captured.
+///
+/// ```
+/// use wink_fs::{Backend, MemoryBackend};
+///
+/// assert!(MemoryBackend::new().capture(&Default::default())?.not_captured.is_empty());
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct NotCaptured {
+    /// Where it is.
+    pub path: TreePath,
+    /// What it is.
+    pub why: &'static str,
+}
+
+impl Capture {
+    /// Makes the value of a backend that captures one moment and passes over nothing.
+    pub fn new(tree: Arc<dyn Tree>, totals: Totals) -> Self {
+        Self { tree, totals, point_in_time: true, not_captured: Vec::new() }
+    }
+}
+
+impl fmt::Debug for Capture {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Capture").field("totals", &self.totals).finish_non_exhaustive()
+    }
+}

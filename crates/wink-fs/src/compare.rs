@@ -1,0 +1,142 @@
+//! Where two trees differ, found without looking at what is known to be the same.
+
+use rayon::prelude::*;
+
+use crate::descend::descend;
+use crate::error::{ErrorKind, Result};
+use crate::memory;
+use crate::ops;
+use crate::path::TreePath;
+use crate::scope::Scope;
+use crate::tree::{Entry, Kind, Tree};
+
+/// An entry that is not the same in both trees: of another kind, with other content, or only in one.
+///
+/// A directory that is only in one of them stands for all that is below it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Difference {
+    pub(crate) path: TreePath,
+    pub(crate) before: Option<Kind>,
+    pub(crate) after: Option<Kind>,
+}
+
+/// Returns the differences in the order of their paths.
+pub(crate) fn compare(
+    before: &dyn Tree,
+    after: &dyn Tree,
+    scope: &Scope,
+) -> Result<Vec<Difference>> {
+    if scope.is_everything()
+        && let Some(differences) = memory::compare(before, after)
+    {
+        return differences;
+    }
+    let comparison = Comparison { before, after, scope };
+    if scope.starts().is_empty() {
+        return comparison.directory(&TreePath::root());
+    }
+    let starts = scope.starts().iter().filter(|path| !scope.excluded().matches(path));
+    starts.map(|path| comparison.start(path)).collect::<Result<Vec<_>>>().map(|all| all.concat())
+}
+
+struct Comparison<'a> {
+    before: &'a dyn Tree,
+    after: &'a dyn Tree,
+    scope: &'a Scope,
+}
+
+impl Comparison<'_> {
+    fn start(&self, path: &TreePath) -> Result<Vec<Difference>> {
+        self.entry(path.clone(), kind_at(self.before, path)?, kind_at(self.after, path)?)
+    }
+
+    fn directory(&self, path: &TreePath) -> Result<Vec<Difference>> {
+        let known = self.before.known_tree_hash(path).zip(self.after.known_tree_hash(path));
+        if known.is_some_and(|(before, after)| before == after) {
+            return Ok(Vec::new());
+        }
+        let pairs = pair_up(&self.before.list(path)?, &self.after.list(path)?);
+        let entry = |(entry, before, after): &(Entry, Option<Kind>, Option<Kind>)| {
+            let path = path.join(&entry.name)?;
+            if self.scope.excluded().matches_entry(&path) {
+                return Ok(Vec::new());
+            }
+            self.entry(path, *before, *after)
+        };
+        let differences: Vec<_> = pairs.par_iter().map(entry).collect::<Result<_>>()?;
+        Ok(differences.concat())
+    }
+
+    fn entry(
+        &self,
+        path: TreePath,
+        before: Option<Kind>,
+        after: Option<Kind>,
+    ) -> Result<Vec<Difference>> {
+        let same = match (before, after) {
+            (Some(Kind::Directory), Some(Kind::Directory)) => {
+                return descend(|| self.directory(&path));
+            }
+            (Some(Kind::File), Some(Kind::File)) => self.same_file(&path)?,
+            (Some(Kind::Symlink), Some(Kind::Symlink)) => {
+                self.before.read_link(&path)? == self.after.read_link(&path)?
+            }
+            _ => before == after,
+        };
+        Ok(if same { Vec::new() } else { vec![Difference { path, before, after }] })
+    }
+
+    fn same_file(&self, path: &TreePath) -> Result<bool> {
+        let (before, after) = (self.before.stat(path)?, self.after.stat(path)?);
+        Ok(before.mode == after.mode
+            && before.size_bytes == after.size_bytes
+            && ops::content_hash(self.before, path)? == ops::content_hash(self.after, path)?)
+    }
+}
+
+/// Returns what is at a path, if anything.
+fn kind_at(tree: &dyn Tree, path: &TreePath) -> Result<Option<Kind>> {
+    match tree.stat(path) {
+        Ok(stat) => Ok(Some(stat.kind)),
+        // A link above it means that nothing is below.
+        Err(error) if is_absence(error.kind()) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn is_absence(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::NotFound | ErrorKind::PermissionDenied)
+}
+
+/// Counts the files and links of an entry, with all that is below it.
+pub(crate) fn count_files(tree: &dyn Tree, path: &TreePath, kind: Option<Kind>) -> Result<u64> {
+    match kind {
+        None => Ok(0),
+        Some(Kind::Directory) => {
+            let below = tree.list(path)?;
+            let count = |it: &Entry| {
+                let path = path.join(&it.name)?;
+                descend(|| count_files(tree, &path, Some(it.kind)))
+            };
+            below.iter().map(count).sum()
+        }
+        Some(_) => Ok(1),
+    }
+}
+
+type Pair = (Entry, Option<Kind>, Option<Kind>);
+
+/// Joins two sorted listings by name.
+fn pair_up(before: &[Entry], after: &[Entry]) -> Vec<Pair> {
+    let mut pairs = Vec::with_capacity(before.len().max(after.len()));
+    let mut ours = before.iter().peekable();
+    for their in after {
+        while let Some(own) = ours.next_if(|own| own.name < their.name) {
+            pairs.push((own.clone(), Some(own.kind), None));
+        }
+        let own = ours.next_if(|own| own.name == their.name).map(|own| own.kind);
+        pairs.push((their.clone(), own, Some(their.kind)));
+    }
+    pairs.extend(ours.map(|own| (own.clone(), Some(own.kind), None)));
+    pairs
+}

@@ -1,0 +1,77 @@
+//! The files of a directory at one moment, without copying them.
+//!
+//! A walk looks at every entry and reads none. It started at some moment; an entry whose stamp is
+//! older than that was the same then, so when all stamps are, the walk saw the files of that moment.
+//! Otherwise somebody writes, and the walk is done again.
+
+mod bytes;
+pub(super) mod index;
+mod learn;
+pub(super) mod stamp;
+pub(super) mod tree;
+mod walk;
+
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use self::index::Index;
+use self::stamp::Moment;
+use self::tree::Captured;
+use self::walk::{Walk, Walked};
+use super::Host;
+use crate::capture::Capture;
+use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::scope::Exclusions;
+
+/// How often a walk is done again because somebody writes meanwhile.
+const TRIES: usize = 4;
+
+/// The kernel's clock of stamps goes on every one to ten milliseconds.
+const TICK: Duration = Duration::from_millis(1);
+const TICKS: usize = 12;
+
+/// Captures everything below the root but what is excluded.
+pub(super) fn capture(host: &Arc<Host>, index: &Index, excluded: &Exclusions) -> Result<Capture> {
+    let mut previous: Option<Walked> = None;
+    for _ in 0..TRIES {
+        let after = previous.as_ref().map_or(host.last_change(), |walked| walked.newest);
+        let moment = wait_until_after(after);
+        let walked = match (Walk { host, index, excluded }).run() {
+            // Something went while it was looked at.
+            Err(error) if error.kind() == ErrorKind::Conflict => {
+                previous = None;
+                continue;
+            }
+            walked => walked?,
+        };
+        let same = previous.is_some_and(|previous| walked.is_same_as(&previous));
+        if walked.newest < moment || same {
+            return Ok(finish(host, walked, moment));
+        }
+        previous = Some(walked);
+    }
+    Err(Error::new(Operation::Capture, ErrorKind::Conflict).with_detail(
+        "files change all the time while they are captured; \
+         stop what writes to them, or exclude them, and try again",
+    ))
+}
+
+/// Waits, but not for long, for the clock to pass a stamp; returns the moment it is then.
+fn wait_until_after(stamp: Moment) -> Moment {
+    for _ in 0..TICKS {
+        if Moment::now() > stamp {
+            break;
+        }
+        thread::sleep(TICK);
+    }
+    Moment::now()
+}
+
+fn finish(host: &Arc<Host>, walked: Walked, moment: Moment) -> Capture {
+    let Walked { directories, totals, not_captured, .. } = walked;
+    let captured = Captured { host: host.clone(), directories, moment };
+    let mut capture = Capture::new(Arc::new(captured), totals);
+    capture.not_captured = not_captured;
+    capture
+}

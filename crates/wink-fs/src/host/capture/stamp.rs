@@ -1,0 +1,92 @@
+//! What tells one state of a file from another without reading it.
+
+use rustix::fd::{AsFd, BorrowedFd};
+use rustix::fs::{AtFlags, RawMode, Statx, StatxFlags, StatxTimestamp};
+use rustix::io::Result;
+use rustix::time::{ClockId, clock_gettime};
+
+use super::bytes::Reader;
+use crate::host::entry;
+use crate::tree::Kind;
+
+/// A point of the clock that the kernel stamps files with.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(in crate::host) struct Moment {
+    seconds: i64,
+    nanoseconds: u32,
+}
+
+impl Moment {
+    pub(in crate::host) const EARLIEST: Self = Self { seconds: i64::MIN, nanoseconds: 0 };
+
+    /// Returns the present moment; whatever changes from now on is stamped with it or a later one.
+    pub(in crate::host) fn now() -> Self {
+        // The finer clock runs ahead of the stamps by up to a tick.
+        let now = clock_gettime(ClockId::RealtimeCoarse);
+        Self { seconds: now.tv_sec, nanoseconds: now.tv_nsec as u32 }
+    }
+
+    fn of(time: StatxTimestamp) -> Self {
+        Self { seconds: time.tv_sec, nanoseconds: time.tv_nsec }
+    }
+}
+
+/// The stamp of an entry: an equal one means that nothing was done to the entry meanwhile.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::host) struct Stamp {
+    inode: u64,
+    pub(super) size: u64,
+    pub(super) mode: u16,
+    modified: Moment,
+    pub(super) changed: Moment,
+}
+
+const WANTED: StatxFlags = StatxFlags::BASIC_STATS.union(StatxFlags::MNT_ID);
+
+/// Looks at an entry of an open directory.
+pub(super) fn look(directory: BorrowedFd<'_>, name: &[u8]) -> Result<Statx> {
+    let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
+    rustix::fs::statx(directory, name, flags, WANTED)
+}
+
+/// Looks at an open file.
+pub(super) fn look_at(file: impl AsFd) -> Result<Statx> {
+    rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, WANTED)
+}
+
+impl Stamp {
+    pub(in crate::host) fn of(found: &Statx) -> Self {
+        Self {
+            inode: found.stx_ino,
+            size: found.stx_size,
+            mode: found.stx_mode,
+            modified: Moment::of(found.stx_mtime),
+            changed: Moment::of(found.stx_ctime),
+        }
+    }
+
+    pub(super) fn kind(&self) -> Kind {
+        entry::kind_of(RawMode::from(self.mode))
+    }
+
+    pub(super) fn encode(&self, into: &mut Vec<u8>) {
+        into.extend_from_slice(&self.inode.to_le_bytes());
+        into.extend_from_slice(&self.size.to_le_bytes());
+        into.extend_from_slice(&self.mode.to_le_bytes());
+        for moment in [self.modified, self.changed] {
+            into.extend_from_slice(&moment.seconds.to_le_bytes());
+            into.extend_from_slice(&moment.nanoseconds.to_le_bytes());
+        }
+    }
+
+    pub(super) fn decode(from: &mut Reader<'_>) -> Option<Self> {
+        let inode = u64::from_le_bytes(from.array()?);
+        let size = u64::from_le_bytes(from.array()?);
+        let mode = u16::from_le_bytes(from.array()?);
+        let mut moment = || {
+            let seconds = i64::from_le_bytes(from.array()?);
+            Some(Moment { seconds, nanoseconds: u32::from_le_bytes(from.array()?) })
+        };
+        Some(Self { inode, size, mode, modified: moment()?, changed: moment()? })
+    }
+}

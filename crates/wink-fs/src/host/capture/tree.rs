@@ -1,0 +1,211 @@
+//! A captured directory of the host: every entry with its stamp, content read when it is asked for.
+
+use std::any::Any;
+use std::fs::File;
+use std::io;
+use std::sync::Arc;
+
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+
+use super::stamp::{self, Moment, Stamp};
+use crate::content::{Content, ReadAt};
+use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::hash::ContentHash;
+use crate::host::{Host, entry, failure};
+use crate::path::{Name, TreePath};
+use crate::refusal;
+use crate::tree::{Entry, Kind, Stat, Tree};
+use crate::tree_hash::TreeHash;
+
+/// The directories of a capture, each after its parent; the first is the root.
+pub(in crate::host) struct Captured {
+    pub(super) host: Arc<Host>,
+    pub(super) directories: Vec<Directory>,
+    /// Nothing in it has changed since.
+    pub(super) moment: Moment,
+}
+
+pub(super) struct Directory {
+    pub(super) path: TreePath,
+    /// Sorted by name.
+    pub(super) nodes: Vec<Node>,
+    pub(super) hash: Option<TreeHash>,
+    /// Whether there is something in it, or below, that is not captured.
+    pub(super) hides: bool,
+}
+
+pub(super) struct Node {
+    pub(super) name: Name,
+    pub(super) what: What,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum What {
+    File { stamp: Stamp, hash: Option<ContentHash> },
+    Link { stamp: Stamp },
+    Directory { number: u32 },
+}
+
+impl Node {
+    fn kind(&self) -> Kind {
+        match self.what {
+            What::File { .. } => Kind::File,
+            What::Link { .. } => Kind::Symlink,
+            What::Directory { .. } => Kind::Directory,
+        }
+    }
+}
+
+/// What a path leads to.
+enum Found<'a> {
+    Directory(&'a Directory),
+    File(&'a Stamp, Option<ContentHash>),
+    Link(&'a Stamp),
+}
+
+impl Found<'_> {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Directory(_) => Kind::Directory,
+            Self::File(..) => Kind::File,
+            Self::Link(_) => Kind::Symlink,
+        }
+    }
+}
+
+impl Captured {
+    /// Recognises a capture of this backend.
+    pub(in crate::host) fn of<'t>(tree: &'t dyn Tree, host: &Arc<Host>) -> Option<&'t Self> {
+        tree.own_state()?
+            .downcast_ref()
+            .filter(|captured: &&Self| Arc::ptr_eq(&captured.host, host))
+    }
+
+    /// Tells whether a directory has something in it, or below, that is not captured.
+    pub(in crate::host) fn hides(&self, path: &TreePath) -> bool {
+        matches!(self.find(Operation::Stat, path), Ok(Found::Directory(found)) if found.hides)
+    }
+
+    fn find(&self, operation: Operation, path: &TreePath) -> Result<Found<'_>> {
+        let missing = || Error::new(operation, ErrorKind::NotFound).with_path(path);
+        let mut directory = self.directories.first().ok_or_else(missing)?;
+        let mut segments = path.segments().peekable();
+        while let Some(segment) = segments.next() {
+            let at = directory.nodes.binary_search_by(|node| node.name.as_bytes().cmp(segment));
+            let node = &directory.nodes[at.map_err(|_| missing())?];
+            let is_last = segments.peek().is_none();
+            match &node.what {
+                What::Directory { number } => directory = &self.directories[*number as usize],
+                What::File { stamp, hash } if is_last => return Ok(Found::File(stamp, *hash)),
+                What::Link { stamp } if is_last => return Ok(Found::Link(stamp)),
+                What::File { .. } => return Err(missing()),
+                What::Link { .. } => return Err(Error::through_link(operation, path)),
+            }
+        }
+        Ok(Found::Directory(directory))
+    }
+}
+
+impl Tree for Captured {
+    fn stat(&self, path: &TreePath) -> Result<Stat> {
+        Ok(match self.find(Operation::Stat, path)? {
+            Found::Directory(_) => Stat::new(Kind::Directory, 0),
+            Found::Link(stamp) => Stat::new(Kind::Symlink, stamp.size),
+            Found::File(stamp, _) => {
+                let mut stat = Stat::new(Kind::File, stamp.size);
+                stat.mode = entry::mode_of(stamp.mode.into());
+                stat
+            }
+        })
+    }
+
+    fn list(&self, path: &TreePath) -> Result<Vec<Entry>> {
+        let found = self.find(Operation::List, path)?;
+        refusal::check_directory(path, found.kind())?;
+        let Found::Directory(directory) = found else { return Ok(Vec::new()) };
+        Ok(directory.nodes.iter().map(|node| Entry::new(node.name.clone(), node.kind())).collect())
+    }
+
+    fn open(&self, path: &TreePath) -> Result<Content> {
+        let found = self.find(Operation::Read, path)?;
+        refusal::check_file(Operation::Read, path, found.kind())?;
+        let Found::File(stamp, hash) = found else { return Err(changed(path)) };
+        let (fd, _) = self.host.open_file(Operation::Read, path).map_err(|error| {
+            let gone = matches!(error.kind(), ErrorKind::NotFound | ErrorKind::IsADirectory);
+            if gone { changed(path) } else { error }
+        })?;
+        let file = Unchanged { file: fd.into(), stamp: *stamp };
+        file.check().map_err(|error| failed(path, error))?;
+        let content = Content::positional(Arc::new(file), stamp.size);
+        Ok(hash.into_iter().fold(content, Content::with_known_hash))
+    }
+
+    fn read_link(&self, path: &TreePath) -> Result<Vec<u8>> {
+        let Found::Link(stamp) = self.find(Operation::Read, path)? else {
+            return Err(refusal::not_a_link(path));
+        };
+        let fail = |errno| failure::looking(Operation::Read, path, errno);
+        let link = self.host.root.open(path, OFlags::PATH).map_err(fail)?;
+        if Stamp::of(&stamp::look_at(&link).map_err(fail)?) != *stamp {
+            return Err(changed(path));
+        }
+        Ok(rustix::fs::readlinkat(&link, "", Vec::new()).map_err(fail)?.into_bytes())
+    }
+
+    fn known_hash(&self, path: &TreePath) -> Option<ContentHash> {
+        match self.find(Operation::Stat, path) {
+            Ok(Found::File(_, hash)) => hash,
+            _ => None,
+        }
+    }
+
+    fn known_tree_hash(&self, path: &TreePath) -> Option<TreeHash> {
+        match self.find(Operation::Stat, path) {
+            Ok(Found::Directory(directory)) => directory.hash,
+            _ => None,
+        }
+    }
+
+    fn own_state(&self) -> Option<&dyn Any> {
+        Some(self)
+    }
+}
+
+/// Says that a file is no longer what was captured.
+pub(super) fn changed(path: &TreePath) -> Error {
+    Error::new(Operation::Read, ErrorKind::Conflict)
+        .with_path(path)
+        .with_detail("it changed while the files were captured; try again when nobody writes")
+}
+
+fn failed(path: &TreePath, error: io::Error) -> Error {
+    Error::system(Operation::Read, error).with_path(path)
+}
+
+/// A file that gives no byte of any other state than the captured one.
+struct Unchanged {
+    file: File,
+    stamp: Stamp,
+}
+
+impl Unchanged {
+    fn check(&self) -> io::Result<()> {
+        match Stamp::of(&stamp::look_at(&self.file)?) == self.stamp {
+            true => Ok(()),
+            false => Err(Errno::STALE.into()),
+        }
+    }
+}
+
+impl ReadAt for Unchanged {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        if offset >= self.stamp.size {
+            return Ok(0);
+        }
+        let read = ReadAt::read_at(&self.file, buffer, offset)?;
+        // What was read counts only if the file was still the same afterwards.
+        self.check()?;
+        Ok(read)
+    }
+}

@@ -1,0 +1,111 @@
+//! Making the files those of another tree: a new state, put in the place of the old one.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use super::build::Builder;
+use super::node::{Directory, Node};
+use super::state::State;
+use crate::compare::{Difference, compare};
+use crate::descend::descend;
+use crate::error::{Operation, Result};
+use crate::filesystem::Replaced;
+use crate::path::TreePath;
+use crate::refusal;
+use crate::scope::{Exclusions, Scope};
+use crate::tree::Tree;
+
+/// Returns the state that `target` makes of another within a scope, and what that changes.
+pub(super) fn replaced(
+    before: &State,
+    target: &dyn Tree,
+    scope: &Scope,
+    now: SystemTime,
+) -> Result<(State, Replaced)> {
+    let differences = compare(before, target, scope)?;
+    let removed = differences.iter().filter(|difference| difference.after.is_none()).count() as u64;
+    let (after, written) = match State::of(target).filter(|_| scope.is_everything()) {
+        Some(own) => (own.clone(), own.count_files(&differences)?),
+        None => {
+            let builder = Builder { target, excluded: scope.excluded(), now };
+            rebuilt(before, &differences, &builder)?
+        }
+    };
+    let unchanged = after.totals().files - written;
+    Ok((after, Replaced { written, removed, unchanged }))
+}
+
+/// Applies differences to a state; returns it with how many files and links are new in it.
+fn rebuilt(
+    before: &State,
+    differences: &[Difference],
+    builder: &Builder<'_>,
+) -> Result<(State, u64)> {
+    let (mut state, mut written) = (before.clone(), 0);
+    for Difference { path, after, .. } in differences {
+        let node = after.map(|kind| builder.node(path, kind)).transpose()?;
+        if let Some(node) = &node {
+            make_parents(&mut state, path, builder.now)?;
+            written += node.totals().files;
+        }
+        state.set(path, node, builder.now);
+    }
+    keep_excluded(before, &mut state, builder)?;
+    Ok((state, written))
+}
+
+/// Puts back what is excluded and went together with a directory above it.
+fn keep_excluded(before: &State, after: &mut State, builder: &Builder<'_>) -> Result<()> {
+    for (path, node) in before.entries_matching(builder.excluded)? {
+        if after.find(Operation::Replace, &path).is_err() {
+            make_parents(after, &path, builder.now).map_err(|_| refusal::in_the_way(&path))?;
+            after.set(&path, Some(node), builder.now);
+        }
+    }
+    Ok(())
+}
+
+/// Makes the directories above a path that is to be there although they were not meant themselves.
+fn make_parents(state: &mut State, path: &TreePath, now: SystemTime) -> Result<()> {
+    for parent in path.ancestors() {
+        if state.find_place(Operation::Replace, &parent)?.is_none() {
+            state.set(&parent, Some(Node::Directory(Arc::new(Directory::new(now)))), now);
+        }
+    }
+    // The nearest one may be something else than a directory.
+    state.find_place(Operation::Replace, path).map(drop)
+}
+
+impl State {
+    /// Returns the topmost entries that are excluded.
+    fn entries_matching(&self, excluded: &Exclusions) -> Result<Vec<(TreePath, Node)>> {
+        let mut found = Vec::new();
+        if !excluded.is_empty() {
+            collect(self.root(), &TreePath::root(), excluded, &mut found)?;
+        }
+        Ok(found)
+    }
+
+    /// Counts the files and links of this state that differences bring.
+    fn count_files(&self, differences: &[Difference]) -> Result<u64> {
+        let brought = differences.iter().filter(|difference| difference.after.is_some());
+        brought.map(|it| Ok(self.find(Operation::Replace, &it.path)?.totals().files)).sum()
+    }
+}
+
+fn collect(
+    directory: &Directory,
+    path: &TreePath,
+    excluded: &Exclusions,
+    found: &mut Vec<(TreePath, Node)>,
+) -> Result<()> {
+    for (name, node) in &directory.children {
+        let path = path.join(name)?;
+        if excluded.matches_entry(&path) {
+            found.push((path, node.clone()));
+        } else if let Node::Directory(below) = node {
+            descend(|| collect(below, &path, excluded, found))?;
+        }
+    }
+    Ok(())
+}

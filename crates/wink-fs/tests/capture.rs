@@ -1,0 +1,312 @@
+//! The files of one moment: what a host remembers of them, and what it cannot capture.
+
+#![allow(clippy::disallowed_methods, reason = "plants and inspects host files from outside")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use bytes::Bytes;
+use rustix::fs::{CWD, Mode, Timespec, Timestamps, UTIME_OMIT};
+use rustix::mount::UnmountFlags;
+use tempfile::TempDir;
+use wink_fs::testkit::dump;
+use wink_fs::{
+    Backend, Capture, ErrorKind, Exclusions, Filesystem, HostBackend, HostOptions, MemoryBackend,
+    PutOptions, Recursion, Scope, Staged, Tree, TreePath, tree_hash,
+};
+
+fn at(text: &str) -> TreePath {
+    TreePath::parse(text).unwrap()
+}
+
+/// A root with a few files in it, and a place for an index beside it.
+struct Scene(TempDir);
+
+impl Scene {
+    fn new() -> Self {
+        let scene = Self(tempfile::tempdir().unwrap());
+        fs::create_dir_all(scene.path("root/a/b")).unwrap();
+        fs::create_dir_all(scene.path("root/c")).unwrap();
+        for file in ["root/a/b/one", "root/a/two", "root/c/three"] {
+            fs::write(scene.path(file), file).unwrap();
+        }
+        scene
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn open(&self) -> HostBackend {
+        let options = HostOptions::default().index(self.path("index"));
+        HostBackend::open_ambient_with(self.path("root"), &options).unwrap()
+    }
+
+    /// Opens the root once its index knows all files.
+    fn open_known(&self) -> HostBackend {
+        let mut host = self.open();
+        let capture = captured(&host);
+        let same = copy_of(&capture);
+        host.learn(&*capture.tree, &same);
+        host
+    }
+}
+
+fn captured(backend: &dyn Backend) -> Capture {
+    backend.capture(&Exclusions::default()).unwrap()
+}
+
+fn copy_of(capture: &Capture) -> MemoryBackend {
+    let mut copy = MemoryBackend::new();
+    copy.replace(&*capture.tree, &Scope::everything()).unwrap();
+    copy
+}
+
+fn is_known(capture: &Capture, directory: &str) -> bool {
+    capture.tree.known_tree_hash(&at(directory)).is_some()
+}
+
+// --- what is remembered --------------------------------------------------------------------------
+
+#[test]
+fn what_was_learnt_is_known_to_the_next_process_without_reading() {
+    let scene = Scene::new();
+    let expected = tree_hash(&scene.open_known()).unwrap();
+    let capture = captured(&scene.open());
+    assert_eq!(capture.tree.known_tree_hash(&TreePath::root()), Some(expected));
+    assert!(capture.tree.known_hash(&at("a/b/one")).is_some());
+}
+
+#[test]
+fn a_change_makes_only_what_is_above_it_unknown() {
+    let scene = Scene::new();
+    let host = scene.open_known();
+    fs::write(scene.path("root/a/b/one"), "changed").unwrap();
+    let capture = captured(&host);
+    assert!(!is_known(&capture, "") && !is_known(&capture, "a") && !is_known(&capture, "a/b"));
+    assert!(is_known(&capture, "c"));
+    assert_eq!(capture.tree.known_hash(&at("a/b/one")), None);
+    assert!(capture.tree.known_hash(&at("a/two")).is_some());
+}
+
+#[test]
+fn an_entry_that_came_or_went_makes_its_directory_unknown() {
+    let changes: [fn(&Scene); 4] = [
+        |scene| fs::write(scene.path("root/c/new"), "").unwrap(),
+        |scene| fs::create_dir(scene.path("root/c/new")).unwrap(),
+        |scene| fs::remove_file(scene.path("root/c/three")).unwrap(),
+        |scene| fs::rename(scene.path("root/c/three"), scene.path("root/c/four")).unwrap(),
+    ];
+    for change in changes {
+        let scene = Scene::new();
+        let host = scene.open_known();
+        change(&scene);
+        let capture = captured(&host);
+        assert!(!is_known(&capture, "c") && is_known(&capture, "a"));
+        assert_eq!(dump(&*capture.tree).unwrap(), dump(&host).unwrap());
+    }
+}
+
+/// A file of the same size and with the old time of change is found by the time the kernel keeps.
+#[test]
+fn a_change_behind_a_forged_time_is_seen() {
+    let scene = Scene::new();
+    let host = scene.open_known();
+    let path = scene.path("root/c/three");
+    let then = rustix::fs::statat(CWD, &path, rustix::fs::AtFlags::empty()).unwrap();
+    let mut file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+    file.write_all(b"ROOT/C/THREE").unwrap();
+    let omit = Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT };
+    let modified = Timespec { tv_sec: then.st_mtime, tv_nsec: then.st_mtime_nsec as _ };
+    let times = Timestamps { last_access: omit, last_modification: modified };
+    rustix::fs::futimens(&file, &times).unwrap();
+    assert_eq!(captured(&host).tree.known_hash(&at("c/three")), None);
+}
+
+#[test]
+fn fault_19_a_damaged_index_is_forgotten_and_nothing_else() {
+    let scene = Scene::new();
+    drop(scene.open_known());
+    let whole = fs::read(scene.path("index")).unwrap();
+    let expected = dump(&scene.open()).unwrap();
+    for at in 0..whole.len() {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 1 << (at % 8);
+        if at % 7 == 0 {
+            damaged.truncate(at);
+        }
+        fs::write(scene.path("index"), damaged).unwrap();
+        let capture = captured(&scene.open());
+        assert!(!is_known(&capture, ""), "byte {at}");
+        assert_eq!(dump(&*capture.tree).unwrap(), expected, "byte {at}");
+    }
+}
+
+// --- one moment ----------------------------------------------------------------------------------
+
+/// Fifty files are rewritten in order, over and over: at any one moment some are a generation ahead
+/// of the rest, and they are the first ones.
+#[test]
+fn fault_27_a_capture_while_somebody_writes_is_of_one_moment_or_refused() {
+    let scene = Scene::new();
+    let file = |number: u64| scene.path(&format!("root/{number:02}"));
+    (0..50).for_each(|number| fs::write(file(number), 0_u64.to_le_bytes()).unwrap());
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for generation in 1_u64.. {
+                if done.load(Ordering::Relaxed) {
+                    return;
+                }
+                (0..50).for_each(|at| rewrite(file(at), generation));
+            }
+        });
+        let host = scene.open();
+        let checked: Result<Vec<()>, String> = (0..20).map(|_| check_one_moment(&host)).collect();
+        done.store(true, Ordering::Relaxed);
+        checked.unwrap();
+    });
+}
+
+/// Writes in one step, so that there is no moment at which the file is empty.
+fn rewrite(path: PathBuf, generation: u64) {
+    let mut file = fs::OpenOptions::new().write(true).open(path).unwrap();
+    file.write_all(&generation.to_le_bytes()).unwrap();
+}
+
+fn check_one_moment(host: &HostBackend) -> Result<(), String> {
+    let capture = host.capture(&Exclusions::default());
+    let mut copy = MemoryBackend::new();
+    let copied = capture.and_then(|it| copy.replace(&*it.tree, &Scope::everything()));
+    if let Err(error) = copied {
+        let is_refusal = error.kind() == ErrorKind::Conflict;
+        return is_refusal.then_some(()).ok_or_else(|| error.to_string());
+    }
+    let generation = |number: u64| {
+        let content = copy.open(&at(&format!("{number:02}"))).unwrap().read_all().unwrap();
+        u64::from_le_bytes(content[..].try_into().unwrap())
+    };
+    let generations: Vec<u64> = (0..50).map(generation).collect();
+    let (first, last) = (generations[0], generations[49]);
+    let of_one_moment = generations.is_sorted_by(|a, b| a >= b) && first - last <= 1;
+    of_one_moment.then_some(()).ok_or_else(|| format!("{generations:?}"))
+}
+
+#[test]
+fn a_write_right_before_a_capture_is_in_it() {
+    let scene = Scene::new();
+    let mut host = scene.open_known();
+    for round in 0..50 {
+        let content = Bytes::from(format!("{round:04}"));
+        let mut staged = Staged::from_bytes(content.clone());
+        host.put(&at("c/three"), &mut staged, &PutOptions::default()).unwrap();
+        let capture = captured(&host);
+        assert_eq!(capture.tree.open(&at("c/three")).unwrap().read_all().unwrap(), content);
+        let same = copy_of(&capture);
+        host.learn(&*capture.tree, &same);
+    }
+}
+
+// --- what cannot be captured ---------------------------------------------------------------------
+
+#[test]
+fn a1_13_a_fifo_is_left_out_named_and_left_alone() {
+    let scene = Scene::new();
+    rustix::fs::mkfifoat(CWD, scene.path("root/a/b/fifo"), Mode::RWXU).unwrap();
+    let mut host = scene.open();
+    let capture = captured(&host);
+    let left_out: Vec<_> = capture.not_captured.iter().map(|it| it.path.to_string()).collect();
+    assert_eq!(left_out, ["a/b/fifo"]);
+    assert!(capture.tree.stat(&at("a/b/fifo")).is_err());
+    let before = copy_of(&capture);
+
+    host.replace(&MemoryBackend::new(), &Scope::everything()).unwrap();
+    assert_eq!(dump(&host).unwrap(), ["a/", "a/b/", "a/b/fifo (special)"]);
+    host.replace(&before, &Scope::everything()).unwrap();
+    assert!(scene.path("root/a/b/fifo").exists() && scene.path("root/a/b/one").exists());
+}
+
+#[test]
+fn a_directory_that_holds_a_fifo_does_not_give_way_to_a_file() {
+    let scene = Scene::new();
+    rustix::fs::mkfifoat(CWD, scene.path("root/a/b/fifo"), Mode::RWXU).unwrap();
+    let mut target = MemoryBackend::new();
+    target.symlink(&at("a"), b"elsewhere").unwrap();
+    let mut host = scene.open();
+    let before = dump(&host).unwrap();
+    let error = host.replace(&target, &Scope::everything()).unwrap_err();
+    assert_eq!((error.kind(), error.path()), (ErrorKind::Conflict, Some("a")));
+    assert_eq!(dump(&host).unwrap(), before);
+}
+
+struct Mounted(PathBuf);
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = rustix::mount::unmount(&self.0, UnmountFlags::DETACH);
+    }
+}
+
+#[test]
+fn another_file_system_is_left_out_named_and_left_alone() {
+    let scene = Scene::new();
+    fs::create_dir_all(scene.path("outside/kept")).unwrap();
+    let mount = |from: &str, to: &str| {
+        rustix::mount::mount_bind(scene.path(from), scene.path(to)).expect("mounting needs root");
+        Mounted(scene.path(to))
+    };
+    fs::write(scene.path("outside/file"), "outside").unwrap();
+    let _mounted = [mount("outside", "root/a/b"), mount("outside/file", "root/c/three")];
+    let mut host = scene.open();
+    let capture = captured(&host);
+    let left_out: Vec<_> = capture.not_captured.iter().map(|it| it.path.to_string()).collect();
+    assert_eq!(left_out, ["a/b", "c/three"]);
+    host.replace(&MemoryBackend::new(), &Scope::everything()).unwrap();
+    assert!(scene.path("outside/kept").exists());
+    assert_eq!(fs::read_to_string(scene.path("root/c/three")).unwrap(), "outside");
+}
+
+// --- extremes ------------------------------------------------------------------------------------
+
+/// Depth must cost neither stack nor open files.
+#[test]
+fn a_very_deep_tree_is_captured_hashed_compared_and_brought_back() {
+    let deep = at(&"d/".repeat(1_000));
+    for mut backend in
+        [Box::new(MemoryBackend::new()) as Box<dyn Backend>, Box::new(Scene::new().open())]
+    {
+        for directory in deep.ancestors().chain([deep.clone()]) {
+            backend.create_dir(&directory).unwrap();
+        }
+        let capture = captured(&*backend);
+        let hash = tree_hash(&*capture.tree).unwrap();
+        let mut copy = copy_of(&capture);
+        assert_eq!(tree_hash(&copy).unwrap(), hash);
+        copy.create_dir(&deep.join(&wink_fs::Name::from_disk(b"x").unwrap()).unwrap()).unwrap();
+        backend.replace(&copy, &Scope::everything()).unwrap();
+        backend.replace(&MemoryBackend::new(), &Scope::everything()).unwrap();
+        assert_eq!(dump(&*backend).unwrap(), [""; 0]);
+    }
+}
+
+/// A dropped capture gives its memory back.
+#[test]
+fn content_goes_with_the_last_capture_that_has_it() {
+    let content = Bytes::from(vec![7; 1_000]);
+    let mut files = MemoryBackend::new();
+    let path = at("a/b/file");
+    files.create_dir(&at("a")).unwrap();
+    files.create_dir(&at("a/b")).unwrap();
+    files.put(&path, &mut Staged::from_bytes(content.clone()), &PutOptions::default()).unwrap();
+    let first = captured(&files);
+    let second = captured(&files);
+    files.remove(&at("a"), Recursion::Recursive).unwrap();
+    drop(first);
+    assert!(!content.is_unique(), "the second capture has it");
+    drop(second);
+    assert!(content.is_unique());
+}
