@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use crate::descend::descend;
-use crate::error::{ErrorKind, Result};
+use crate::error::Result;
 use crate::memory;
 use crate::ops;
 use crate::path::TreePath;
@@ -98,14 +98,9 @@ impl Comparison<'_> {
 fn kind_at(tree: &dyn Tree, path: &TreePath) -> Result<Option<Kind>> {
     match tree.stat(path) {
         Ok(stat) => Ok(Some(stat.kind)),
-        // A link above it means that nothing is below.
-        Err(error) if is_absence(error.kind()) => Ok(None),
+        Err(error) if error.is_absence() => Ok(None),
         Err(error) => Err(error),
     }
-}
-
-fn is_absence(kind: ErrorKind) -> bool {
-    matches!(kind, ErrorKind::NotFound | ErrorKind::PermissionDenied)
 }
 
 /// Counts the files and links of an entry, with all that is below it.
@@ -121,6 +116,15 @@ pub(crate) fn count_files(tree: &dyn Tree, path: &TreePath, kind: Option<Kind>) 
             below.iter().map(count).sum()
         }
         Some(_) => Ok(1),
+    }
+}
+
+/// Counts the files and links that are in scope, of a tree that is known to have so many.
+pub(crate) fn count_in_scope(tree: &dyn Tree, all: u64, scope: &Scope) -> Result<u64> {
+    let count = |path: &TreePath| count_files(tree, path, kind_at(tree, path)?);
+    match scope.starts() {
+        [] => Ok(all),
+        starts => starts.iter().map(count).sum(),
     }
 }
 

@@ -5,6 +5,7 @@ use std::fmt;
 use crate::filesystem::Removed;
 use crate::layer::{Call, Layer};
 use crate::path::TreePath;
+use crate::snapshot::SnapshotId;
 
 /// Tells of one successful change.
 ///
@@ -39,6 +40,10 @@ pub enum Event {
     Renamed { from: TreePath, to: TreePath },
     /// All files were made those of another tree.
     Replaced,
+    /// The files were kept.
+    SnapshotTaken { id: SnapshotId },
+    /// Files were made those of a snapshot.
+    Restored { id: SnapshotId },
 }
 
 impl Event {
@@ -85,13 +90,20 @@ impl Observers {
     }
 }
 
+impl Observers {
+    /// Tells all of them.
+    pub(crate) fn tell(&self, event: &Event) {
+        self.0.iter().for_each(|observer| observer(event));
+    }
+}
+
 impl Layer for Observers {
     fn after(&self, call: &Call<'_>, removed: Removed) {
         if self.0.is_empty() {
             return;
         }
         if let Some(event) = Event::of(call, removed) {
-            self.0.iter().for_each(|observer| observer(&event));
+            self.tell(&event);
         }
     }
 }

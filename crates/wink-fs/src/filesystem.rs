@@ -1,12 +1,14 @@
 //! What a tool is given: a tree that can be changed, and cannot go back in time.
 
 use std::iter::Sum;
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::capture::Capture;
 use crate::error::Result;
 use crate::hash::ContentHash;
 use crate::limits::Limits;
+use crate::operation::BeforeImage;
 use crate::path::{MountPoint, TreePath};
 use crate::scope::{Exclusions, Scope};
 use crate::staged::{Staged, Staging};
@@ -331,6 +333,14 @@ pub trait Backend: Filesystem {
     /// Only what is in scope changes; parents that such an entry needs are made.
     fn replace(&mut self, target: &dyn Tree, scope: &Scope) -> Result<Replaced>;
 
+    /// Does the same from a capture after which nobody wrote, which saves looking at everything again.
+    fn replace_from(
+        &mut self,
+        before: &Capture,
+        target: &dyn Tree,
+        scope: &Scope,
+    ) -> Result<Replaced>;
+
     /// Returns the files as they are now, less what is excluded; later changes do not show in it.
     ///
     /// Where content is not kept, but read when it is asked for, content that has changed since is a
@@ -341,6 +351,11 @@ pub trait Backend: Filesystem {
     ///
     /// It makes the next capture faster and changes nothing else.
     fn learn(&mut self, captured: &dyn Tree, same: &dyn Tree);
+
+    /// Begins to keep what is about to change; a backend that needs a directory for it gets `aside`.
+    ///
+    /// The directory above `aside` is the program's own; `aside` itself need not be there.
+    fn before_image(&self, aside: &Path) -> Result<Box<dyn BeforeImage>>;
 
     /// Returns a view of the files as they are at each call, usable while somebody else writes.
     fn live(&self) -> Arc<dyn Tree>;

@@ -1,6 +1,7 @@
 //! Decorators: one piece of code that forwards every call, and small layers that look at them.
 
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::capture::Capture;
@@ -10,6 +11,7 @@ use crate::filesystem::{
     Backend, Filesystem, Properties, Put, PutOptions, Recursion, Removed, Replaced, Replacement,
 };
 use crate::hash::ContentHash;
+use crate::operation::BeforeImage;
 use crate::path::TreePath;
 use crate::scope::{Exclusions, Scope};
 use crate::staged::{Staged, Staging};
@@ -314,12 +316,25 @@ impl<L: Layer> Backend for Layered<L> {
         self.change(&Call::Replace, |inner| inner.replace(target, scope))
     }
 
+    fn replace_from(
+        &mut self,
+        before: &Capture,
+        target: &dyn Tree,
+        scope: &Scope,
+    ) -> Result<Replaced> {
+        self.change(&Call::Replace, |inner| inner.replace_from(before, target, scope))
+    }
+
     fn capture(&self, excluded: &Exclusions) -> Result<Capture> {
         self.inner.capture(excluded)
     }
 
     fn learn(&mut self, captured: &dyn Tree, same: &dyn Tree) {
         self.inner.learn(captured, same);
+    }
+
+    fn before_image(&self, aside: &Path) -> Result<Box<dyn BeforeImage>> {
+        self.inner.before_image(aside)
     }
 
     fn live(&self) -> Arc<dyn Tree> {

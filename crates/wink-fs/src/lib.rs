@@ -35,7 +35,7 @@
 //! let files = Workspace::memory();
 //! let path = files.path("big.txt")?;
 //! let content = "x".repeat(50_000);
-//! let result = files.as_agent(|fs| ops::write(fs, &path, &content, &WriteOptions::default()));
+//! let result = files.as_agent("write", |fs| ops::write(fs, &path, &content, &WriteOptions::default()));
 //! assert_eq!(result.unwrap_err().kind(), ErrorKind::TooLarge);
 //! # Ok::<(), wink_fs::Error>(())
 //! ```
@@ -81,6 +81,7 @@ mod clock;
 mod compare;
 mod content;
 mod descend;
+mod diff;
 mod error;
 mod event;
 mod filesystem;
@@ -98,6 +99,7 @@ mod memory;
 mod merkle;
 #[cfg(target_os = "linux")]
 mod mount;
+mod operation;
 pub mod ops;
 mod path;
 mod refusal;
@@ -115,6 +117,7 @@ mod workspace;
 pub use capture::{Capture, NotCaptured, Totals};
 pub use clock::{Clock, SystemClock};
 pub use content::{Content, ContentReader, ReadAt};
+pub use diff::{Changed, Diff, DiffLine, DiffOptions, Hunk, LineChange, Renamed, diff};
 pub use error::{Error, ErrorKind, Operation, Result};
 pub use event::{Event, Observers};
 pub use filesystem::{
@@ -130,6 +133,7 @@ pub use limits::Limits;
 pub use memory::MemoryBackend;
 #[cfg(target_os = "linux")]
 pub use mount::{HostMount, LeftOut, MountReport, mount};
+pub use operation::{BeforeImage, OperationCause, OperationChange, OperationRecord};
 pub use ops::{
     BytePage, Copied, ListOptions, Listed, MkdirOptions, MoveOptions, PageLimit, ReadOptions,
     TextPage, WriteMode, WriteOptions, Written,
@@ -137,14 +141,16 @@ pub use ops::{
 pub use path::{MAX_NAME_BYTES, MAX_PATH_BYTES, MountPoint, Name, RESERVED_NAME, TreePath};
 pub use scope::{Exclusions, Scope};
 pub use snapshot::{
-    NewSnapshot, Problem, Skipped, Snapshot, SnapshotCause, SnapshotId, SnapshotStore,
-    Verification, VerifyOptions,
+    MemorySnapshots, NewSnapshot, Problem, Skipped, Snapshot, SnapshotCause, SnapshotId,
+    SnapshotStore, Verification, VerifyOptions,
 };
 pub use staged::{Staged, StagedBody, Staging, StagingSink};
 pub use store::Store;
 pub use tree::{Entry, FileMode, Kind, Stat, Tree};
 pub use tree_hash::{TreeHash, tree_hash};
-pub use workspace::{Workspace, WorkspaceBuilder};
+pub use workspace::{
+    At, Receipt, RestoreOptions, SnapshotOptions, Undone, Workspace, WorkspaceBuilder,
+};
 
 /// The README's example, compiled and run with the others.
 #[cfg(doctest)]

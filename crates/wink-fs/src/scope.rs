@@ -118,6 +118,12 @@ impl Scope {
         &self.excluded
     }
 
+    /// Tells whether a path is meant, excluded or not, or lies above one that is.
+    pub(crate) fn leads_to(&self, path: &TreePath) -> bool {
+        let leads = |start: &TreePath| path.starts_with(start) || start.starts_with(path);
+        self.starts().is_empty() || self.starts().iter().any(leads)
+    }
+
     /// Returns the entries that are meant; none where all files are.
     pub(crate) fn starts(&self) -> &[TreePath] {
         match &*self.paths {

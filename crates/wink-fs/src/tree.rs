@@ -27,6 +27,15 @@ pub enum Kind {
     Other,
 }
 
+impl Kind {
+    /// Reads what [`Display`](std::fmt::Display) writes.
+    pub(crate) fn from_text(text: &str) -> Option<Self> {
+        [Self::File, Self::Directory, Self::Symlink, Self::Other]
+            .into_iter()
+            .find(|kind| kind.to_string() == text)
+    }
+}
+
 impl std::fmt::Display for Kind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {

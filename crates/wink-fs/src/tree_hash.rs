@@ -58,7 +58,8 @@ pub fn tree_hash(tree: &dyn Tree) -> Result<TreeHash> {
     directory_at(tree, &TreePath::root())
 }
 
-fn directory_at(tree: &dyn Tree, path: &TreePath) -> Result<TreeHash> {
+/// Computes the hash of a directory with all that is below it.
+pub(crate) fn directory_at(tree: &dyn Tree, path: &TreePath) -> Result<TreeHash> {
     if let Some(known) = tree.known_tree_hash(path) {
         return Ok(known);
     }

@@ -109,11 +109,19 @@ impl Filesystem for HostBackend {
 }
 
 impl Backend for HostBackend {
+    fn replace_from(&mut self, _: &Capture, _: &dyn Tree, _: &Scope) -> Result<Replaced> {
+        match self.0 {}
+    }
+
     fn capture(&self, _: &Exclusions) -> Result<Capture> {
         match self.0 {}
     }
 
     fn learn(&mut self, _: &dyn Tree, _: &dyn Tree) {
+        match self.0 {}
+    }
+
+    fn before_image(&self, _: &Path) -> Result<Box<dyn BeforeImage>> {
         match self.0 {}
     }
 

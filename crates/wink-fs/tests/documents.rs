@@ -248,7 +248,7 @@ fn read_only(mut backend: impl Backend + 'static) {
     assert_eq!(kind(fs.delete("f")), ErrorKind::ReadOnly);
     assert_eq!(kind(fs.mkdir("d")), ErrorKind::ReadOnly);
     assert_eq!(kind(fs.rename("f", "g")), ErrorKind::ReadOnly);
-    assert_eq!(kind(fs.as_agent(|fs| fs.create_dir(&path))), ErrorKind::ReadOnly);
+    assert_eq!(kind(fs.as_agent("write", |fs| fs.create_dir(&path))), ErrorKind::ReadOnly);
     assert_eq!(fs.read("f").unwrap().content, "kept");
 }
 
@@ -277,7 +277,7 @@ fn recommended_limits(backend: impl Backend + 'static) {
     let fs = workspace(backend);
     let write = |path: &str, content: &str| {
         let path = fs.path(path)?;
-        fs.as_agent(|fs| ops::write(fs, &path, content, &WriteOptions::default()))
+        fs.as_agent("write", |fs| ops::write(fs, &path, content, &WriteOptions::default()))
     };
     write("most", &"é".repeat(48_000)).unwrap();
     assert_eq!(kind(write("more", &"x".repeat(48_001))), ErrorKind::TooLarge);
@@ -296,8 +296,8 @@ fn ascii_only_paths(backend: impl Backend + 'static) {
     let path = fs.path("größe").unwrap();
     let write =
         |fs: &mut dyn wink_fs::Filesystem| ops::write(fs, &path, "", &WriteOptions::default());
-    assert_eq!(kind(fs.as_agent(write)), ErrorKind::InvalidPath);
-    fs.as_owner(write).unwrap();
+    assert_eq!(kind(fs.as_agent("write", write)), ErrorKind::InvalidPath);
+    fs.as_owner("write", write).unwrap();
 }
 
 /// "Default read limit: 2,000 lines, pagination default"

@@ -38,7 +38,7 @@ fn target() -> String {
 fn run(workspace: &Workspace, params: &Params) -> Result<ToolResult, Refusal> {
     let path = workspace.path(&params.path)?;
     let tree = workspace.tree();
-    let exported = workspace.as_agent(|fs| export(fs, &*tree, &path))?;
+    let exported = workspace.as_agent("export", |fs| export(fs, &*tree, &path))?;
     let files = counted(exported.file_count, "file");
     let message = format!(
         "Wrote {files} with {} bytes to {path}, an archive of {} bytes.",

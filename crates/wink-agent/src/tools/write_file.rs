@@ -49,7 +49,7 @@ fn run(workspace: &Workspace, params: &Params) -> Result<ToolResult, Refusal> {
     let path = workspace.path(&params.path)?;
     let expected = params.expected_hash.as_deref().map(parsed_hash).transpose()?;
     let written = workspace
-        .as_agent(|fs| write(fs, &path, params, expected))
+        .as_agent("write_file", |fs| write(fs, &path, params, expected))
         .map_err(|error| refusal(error, &path, expected))?;
     Ok(ToolResult::success(message(&written, params.mode), value(&written, params.mode)))
 }

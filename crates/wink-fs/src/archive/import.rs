@@ -32,6 +32,12 @@ pub struct Imported {
     pub replaced: Replaced,
 }
 
+impl Imported {
+    pub(crate) fn new(archive: &ArchiveTree, replaced: Replaced) -> Self {
+        Self { file_count: archive.file_count(), replaced }
+    }
+}
+
 /// Makes the files of a backend those of an archive, as a whole or not at all.
 ///
 /// The archive was checked when it was opened; that every file is what it claims to be is found out
@@ -40,5 +46,5 @@ pub fn import(backend: &mut dyn Backend, archive: &ArchiveTree) -> Result<Import
     let replaced = backend
         .replace(archive, &Scope::everything())
         .map_err(|error| error.during(Operation::Import))?;
-    Ok(Imported { file_count: archive.file_count(), replaced })
+    Ok(Imported::new(archive, replaced))
 }

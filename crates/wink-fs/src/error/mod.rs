@@ -69,6 +69,10 @@ pub enum Operation {
     Snapshot,
     /// Going back to a state that was kept.
     Restore,
+    /// Finding out where two states differ.
+    Diff,
+    /// Taking back an operation, or doing it again.
+    Undo,
     /// Looking for damage.
     Verify,
     /// Opening or making a store of snapshots.
@@ -100,6 +104,8 @@ impl fmt::Display for Operation {
             Self::OpenArchive => "open archive",
             Self::Snapshot => "snapshot",
             Self::Restore => "restore",
+            Self::Diff => "diff",
+            Self::Undo => "undo",
             Self::Verify => "verify",
             Self::OpenStore => "open store",
         })
@@ -198,6 +204,11 @@ impl Error {
     /// Returns what kind of failure it is.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
+    }
+
+    /// Tells whether it says that nothing is there: a link above a path means that nothing is below.
+    pub(crate) fn is_absence(&self) -> bool {
+        matches!(self.kind(), ErrorKind::NotFound | ErrorKind::PermissionDenied)
     }
 
     /// Returns the operation that failed.

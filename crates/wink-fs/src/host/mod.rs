@@ -1,5 +1,6 @@
 //! The backend over a directory of the host.
 
+mod aside;
 mod capture;
 pub(crate) mod entry;
 pub(crate) mod failure;
@@ -22,6 +23,7 @@ use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::{Errno, Result as SystemResult};
 use tempfile::TempDir;
 
+use self::aside::Aside;
 use self::capture::index::Index;
 use self::capture::stamp::Moment;
 use self::capture::tree::Captured;
@@ -36,6 +38,7 @@ use crate::filesystem::{
 };
 use crate::hash::ContentHash;
 use crate::host_options::HostOptions;
+use crate::operation::BeforeImage;
 use crate::path::{MountPoint, RESERVED_NAME, TreePath};
 use crate::refusal;
 use crate::scope::{Exclusions, Scope};
@@ -457,8 +460,18 @@ impl Backend for HostBackend {
         self.changing(|this| replace::replace(&this.host, target, scope))
     }
 
+    fn replace_from(
+        &mut self,
+        before: &Capture,
+        target: &dyn Tree,
+        scope: &Scope,
+    ) -> Result<Replaced> {
+        self.changing(|this| replace::replace_from(&this.host, before, target, scope))
+    }
+
     fn capture(&self, excluded: &Exclusions) -> Result<Capture> {
-        capture::capture(&self.host, &self.host.index(), excluded)
+        let scope = Scope::everything().excluding(excluded.clone());
+        capture::capture(&self.host, &self.host.index(), &scope)
     }
 
     fn learn(&mut self, captured: &dyn Tree, same: &dyn Tree) {
@@ -469,6 +482,10 @@ impl Backend for HostBackend {
             let _ = index_file::save(file, &index);
         }
         self.host.remember(index);
+    }
+
+    fn before_image(&self, aside: &Path) -> Result<Box<dyn BeforeImage>> {
+        Ok(Box::new(Aside { host: self.host.clone(), path: aside.to_path_buf() }))
     }
 
     fn live(&self) -> Arc<dyn Tree> {

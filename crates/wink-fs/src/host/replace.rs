@@ -14,7 +14,7 @@ use super::entry::{self, KEPT_BITS};
 use super::failure;
 use super::staging::Area;
 use crate::capture::Capture;
-use crate::compare::{Difference, compare, count_files};
+use crate::compare::{Difference, compare, count_files, count_in_scope};
 use crate::descend::descend;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::Replaced;
@@ -25,7 +25,17 @@ use crate::tree::{Entry, FileMode, Kind, Tree};
 
 /// Makes the files below the root those of `target`, as far as they are in scope.
 pub(super) fn replace(host: &Arc<Host>, target: &dyn Tree, scope: &Scope) -> Result<Replaced> {
-    let captured = capture::capture(host, &host.index(), scope.excluded())?;
+    let before = capture::capture(host, &host.index(), scope)?;
+    replace_from(host, &before, target, scope)
+}
+
+/// Does the same from what was captured.
+pub(super) fn replace_from(
+    host: &Arc<Host>,
+    captured: &Capture,
+    target: &dyn Tree,
+    scope: &Scope,
+) -> Result<Replaced> {
     let before = Captured::of(&*captured.tree, host).ok_or_else(not_ours)?;
     let differences = compare(before, target, scope)?;
     let changes = plan(before, &differences)?;
@@ -33,20 +43,25 @@ pub(super) fn replace(host: &Arc<Host>, target: &dyn Tree, scope: &Scope) -> Res
     let writer = Writer { target, excluded: scope.excluded() };
     let mut staged = writer.stage(&area, &changes)?;
     apply(host, &mut staged)?;
-    count(&captured, &differences, &staged)
+    count(captured, &differences, scope, &staged)
 }
 
 fn not_ours() -> Error {
     Error::new(Operation::Replace, ErrorKind::Unsupported)
 }
 
-fn count(captured: &Capture, differences: &[Difference], staged: &[Staged]) -> Result<Replaced> {
+fn count(
+    captured: &Capture,
+    differences: &[Difference],
+    scope: &Scope,
+    staged: &[Staged],
+) -> Result<Replaced> {
     let gone = differences.iter().map(|it| count_files(&*captured.tree, &it.path, it.before));
     let gone: u64 = gone.sum::<Result<_>>()?;
     Ok(Replaced {
         written: staged.iter().map(|staged| staged.files).sum(),
         removed: differences.iter().filter(|difference| difference.after.is_none()).count() as u64,
-        unchanged: captured.totals.files - gone,
+        unchanged: count_in_scope(&*captured.tree, captured.totals.files, scope)? - gone,
     })
 }
 

@@ -8,6 +8,7 @@ mod state;
 
 use std::fmt;
 use std::io::{self, Write};
+use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::SystemTime;
 
@@ -25,6 +26,7 @@ use crate::filesystem::{
     Replaced, Replacement,
 };
 use crate::hash::ContentHash;
+use crate::operation::BeforeImage;
 use crate::path::TreePath;
 use crate::refusal;
 use crate::scope::{Exclusions, Scope};
@@ -231,8 +233,16 @@ impl Backend for MemoryBackend {
         without.capture(&Exclusions::default())
     }
 
+    fn replace_from(&mut self, _: &Capture, target: &dyn Tree, scope: &Scope) -> Result<Replaced> {
+        self.replace(target, scope)
+    }
+
     /// Does nothing: every hash is known already.
     fn learn(&mut self, _: &dyn Tree, _: &dyn Tree) {}
+
+    fn before_image(&self, _: &Path) -> Result<Box<dyn BeforeImage>> {
+        Ok(Box::new(self.live.now()))
+    }
 
     fn replace(&mut self, target: &dyn Tree, scope: &Scope) -> Result<Replaced> {
         let (after, counts) = replace::replaced(&self.live.now(), target, scope, self.clock.now())?;
@@ -243,6 +253,16 @@ impl Backend for MemoryBackend {
     fn live(&self) -> Arc<dyn Tree> {
         self.live.clone()
     }
+}
+
+/// Keeps a tree as it is now: a state in memory by sharing it, anything else by a copy.
+pub(crate) fn kept(tree: &dyn Tree) -> Result<Arc<dyn Tree>> {
+    if let Some(state) = State::of(tree) {
+        return Ok(Arc::new(state.clone()));
+    }
+    let mut copy = MemoryBackend::new();
+    copy.replace(tree, &Scope::everything())?;
+    Ok(Arc::new(copy.live.now()))
 }
 
 impl Default for MemoryBackend {

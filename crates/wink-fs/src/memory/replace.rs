@@ -31,7 +31,7 @@ pub(super) fn replaced(
             rebuilt(before, &differences, &builder)?
         }
     };
-    let unchanged = after.totals().files - written;
+    let unchanged = after.files_in(scope) - written;
     Ok((after, Replaced { written, removed, unchanged }))
 }
 
@@ -77,6 +77,15 @@ fn make_parents(state: &mut State, path: &TreePath, now: SystemTime) -> Result<(
 }
 
 impl State {
+    /// Counts the files and links in a scope.
+    fn files_in(&self, scope: &Scope) -> u64 {
+        let count = |path| self.find(Operation::Replace, path).map_or(0, |it| it.totals().files);
+        match scope.starts() {
+            [] => self.totals().files,
+            starts => starts.iter().map(count).sum(),
+        }
+    }
+
     /// Returns the topmost entries that are excluded.
     fn entries_matching(&self, excluded: &Exclusions) -> Result<Vec<(TreePath, Node)>> {
         let mut found = Vec::new();

@@ -1,6 +1,7 @@
 //! The names people give to snapshots.
 
 use super::id::SnapshotId;
+use super::value::Snapshot;
 use crate::error::{Error, ErrorKind, Operation, Result};
 
 const MAX_CHARACTERS: usize = 100;
@@ -21,6 +22,25 @@ pub(crate) fn check_tag(tag: &str) -> Result<()> {
         _ => return Ok(()),
     };
     Err(Error::new(Operation::Snapshot, ErrorKind::InvalidArgument).with_detail(why))
+}
+
+/// Refuses a tag that a snapshot has already.
+pub(crate) fn check_unused<'s>(
+    tag: Option<&str>,
+    mut snapshots: impl Iterator<Item = &'s Snapshot>,
+) -> Result<()> {
+    let Some(tag) = tag else { return Ok(()) };
+    match snapshots.find(|snapshot| snapshot.tag.as_deref() == Some(tag)) {
+        None => Ok(()),
+        Some(other) => Err(in_use(other)),
+    }
+}
+
+fn in_use(other: &Snapshot) -> Error {
+    Error::new(Operation::Snapshot, ErrorKind::AlreadyExists).with_detail(format!(
+        "snapshot {} has this tag already; give another, or delete that snapshot",
+        other.id.short()
+    ))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::time::SystemTime;
 
 use super::id::SnapshotId;
+use super::request::NewSnapshot;
 use crate::capture::NotCaptured;
 use crate::tree_hash::TreeHash;
 
@@ -100,4 +101,29 @@ pub struct Snapshot {
     pub excluded: Vec<String>,
     /// What could not be captured.
     pub skipped: Vec<Skipped>,
+}
+
+impl Snapshot {
+    /// Makes a new snapshot of what a caller knows of it; its place in the order comes later.
+    pub(crate) fn of(new: &NewSnapshot, strategy: &str) -> Self {
+        let NewSnapshot { tag, message, backend, excluded, skipped, .. } = new.clone();
+        Self {
+            id: SnapshotId::random(),
+            sequence: 0,
+            created_at: new.created_at,
+            parent: new.parent,
+            tag,
+            message,
+            cause: new.cause,
+            file_count: new.file_count,
+            total_bytes: new.total_bytes,
+            backend,
+            strategy: strategy.to_owned(),
+            reference: String::new(),
+            tree_hash: None,
+            point_in_time: new.point_in_time,
+            excluded,
+            skipped,
+        }
+    }
 }

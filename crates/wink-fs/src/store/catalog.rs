@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::disk::Disk;
 use super::temporary::{Temporary, is_temporary};
 use super::{failure, record};
-use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::error::{Operation, Result};
 use crate::snapshot::{Snapshot, SnapshotId};
 
 /// The directory that records are in.
@@ -83,20 +83,4 @@ fn write<'a>(disk: &'a Disk, name: String, bytes: &[u8]) -> io::Result<Temporary
     file.write_all(bytes)?;
     file.sync()?;
     Ok(file)
-}
-
-/// Refuses a tag that a snapshot has already.
-pub(super) fn check_unused(tag: Option<&str>, snapshots: &[Snapshot]) -> Result<()> {
-    let Some(tag) = tag else { return Ok(()) };
-    match snapshots.iter().find(|snapshot| snapshot.tag.as_deref() == Some(tag)) {
-        None => Ok(()),
-        Some(other) => Err(in_use(other)),
-    }
-}
-
-fn in_use(other: &Snapshot) -> Error {
-    Error::new(Operation::Snapshot, ErrorKind::AlreadyExists).with_detail(format!(
-        "snapshot {} has this tag already; give another, or delete that snapshot",
-        other.id.short()
-    ))
 }

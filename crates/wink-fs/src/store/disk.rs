@@ -44,6 +44,26 @@ impl Disk {
         directories().create(self.root.join(name))
     }
 
+    pub(super) fn make_dir_unless_there(&self, name: &str) -> io::Result<()> {
+        match self.make_dir(name) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            made => made,
+        }
+    }
+
+    /// Returns the path of something in the store, for those who reach it in their own way.
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.root.join(name)
+    }
+
+    /// Removes a directory, if it is there, with all that is in it.
+    pub(super) fn remove_all(&self, name: &str) -> io::Result<()> {
+        match fs::remove_dir_all(self.root.join(name)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            removed => removed,
+        }
+    }
+
     pub(super) fn open(&self, name: &str) -> io::Result<File> {
         File::open(self.root.join(name))
     }

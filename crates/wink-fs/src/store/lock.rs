@@ -15,6 +15,9 @@ pub(super) const STORE: &str = "lock";
 /// Held exclusively for the moment in which a snapshot gets its place in the order.
 const PUBLISH: &str = "publish.lock";
 
+/// Held exclusively while an operation is done in the workspace that the store belongs to.
+const WORK: &str = "work.lock";
+
 const PATIENCE: Duration = Duration::from_secs(5);
 const STEP: Duration = Duration::from_millis(2);
 
@@ -34,6 +37,14 @@ pub(super) fn share(disk: &Disk) -> Result<Held> {
 /// Waits for the turn to publish, and leaves this process's id for those who wait.
 pub(super) fn publish(disk: &Disk) -> Result<Held> {
     let mut file = open(disk, PUBLISH)?;
+    wait(&file, File::try_lock)?;
+    sign(&mut file).map_err(|error| failure::of(Operation::Snapshot, error))?;
+    Ok(Held { _file: file })
+}
+
+/// Waits for the turn to work, and leaves this process's id for those who wait.
+pub(super) fn work(disk: &Disk) -> Result<Held> {
+    let mut file = open(disk, WORK)?;
     wait(&file, File::try_lock)?;
     sign(&mut file).map_err(|error| failure::of(Operation::Snapshot, error))?;
     Ok(Held { _file: file })

@@ -8,10 +8,12 @@ mod disk;
 mod failure;
 mod format;
 mod large;
+mod ledger;
 mod library;
 mod list;
 mod lock;
 mod object;
+mod operation_record;
 mod pack;
 mod parts;
 mod record;
@@ -25,6 +27,7 @@ use std::sync::Arc;
 
 use self::catalog::Catalog;
 use self::disk::Disk;
+use self::ledger::StoreLedger;
 use self::library::Library;
 use self::tree::StoreTree;
 use crate::error::{Operation, Result, damaged};
@@ -91,6 +94,16 @@ impl Store {
     /// Returns the id that the store was given when it was made.
     pub fn id(&self) -> &str {
         &self.id
+    }
+
+    /// Returns the place for what a host's captures learn.
+    pub(crate) fn index_path(&self) -> std::path::PathBuf {
+        self.disk().path("index")
+    }
+
+    /// Returns the history that is kept in the store's directory.
+    pub(crate) fn ledger(&self) -> StoreLedger {
+        StoreLedger::new(self.disk().clone())
     }
 
     fn disk(&self) -> &Disk {

@@ -54,7 +54,7 @@ pub(super) fn encode(snapshot: &Snapshot) -> Result<Vec<u8>> {
     Ok(with_sum(&json).into_bytes())
 }
 
-fn with_sum(json: &str) -> String {
+pub(super) fn with_sum(json: &str) -> String {
     format!("{json}\nblake3 {}\n", blake3::hash(json.as_bytes()).to_hex())
 }
 
@@ -87,7 +87,7 @@ fn to_record(snapshot: &Snapshot) -> Result<Record> {
     })
 }
 
-fn time_text(time: SystemTime) -> Result<String> {
+pub(super) fn time_text(time: SystemTime) -> Result<String> {
     Timestamp::try_from(time).map(|time| time.to_string()).map_err(|_| {
         Error::new(Operation::Snapshot, ErrorKind::InvalidArgument)
             .with_detail("the snapshot's time is out of range; give one a calendar knows")

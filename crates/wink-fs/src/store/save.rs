@@ -5,7 +5,7 @@ use super::library::Shelf;
 use super::pack::{FinishedPack, PackWriter};
 use super::{STRATEGY, Store, catalog, failure, lock};
 use crate::error::{Error, ErrorKind, Operation, Result};
-use crate::snapshot::{NewSnapshot, Skipped, Snapshot, SnapshotId, check_tag};
+use crate::snapshot::{NewSnapshot, Skipped, Snapshot, check_tag, check_unused};
 use crate::tree::Tree;
 use crate::tree_hash::TreeHash;
 
@@ -28,7 +28,7 @@ fn check_request(store: &Store, new: &NewSnapshot) -> Result<()> {
     check_tag(tag)?;
     let snapshots = store.catalog.list(store.disk());
     let snapshots = snapshots.map_err(|error| failure::of(Operation::Snapshot, error))?;
-    catalog::check_unused(Some(tag), &snapshots)
+    check_unused(Some(tag), snapshots.iter())
 }
 
 /// Tells whether no pack is missing or damaged that a snapshot wrote.
@@ -44,26 +44,10 @@ fn is_complete(store: &Store, shelf: &Shelf) -> Result<bool> {
 
 fn describe(new: &NewSnapshot, captured: (TreeHash, Vec<Skipped>)) -> Snapshot {
     let (root, left_out) = captured;
-    let NewSnapshot { tag, message, backend, excluded, mut skipped, .. } = new.clone();
-    skipped.extend(left_out);
-    Snapshot {
-        id: SnapshotId::random(),
-        sequence: 0,
-        created_at: new.created_at,
-        parent: new.parent,
-        tag,
-        message,
-        cause: new.cause,
-        file_count: new.file_count,
-        total_bytes: new.total_bytes,
-        backend,
-        strategy: STRATEGY.into(),
-        reference: String::new(),
-        tree_hash: Some(root),
-        point_in_time: new.point_in_time,
-        excluded,
-        skipped,
-    }
+    let mut snapshot = Snapshot::of(new, STRATEGY);
+    snapshot.skipped.extend(left_out);
+    snapshot.tree_hash = Some(root);
+    snapshot
 }
 
 /// Gives a snapshot its place in the order and makes it visible.
@@ -81,7 +65,7 @@ fn publish(
     // After the lock, so that a failure takes the pack back before somebody else has a turn.
     let mut pack = pack;
     let others = store.catalog.list(store.disk()).map_err(failed)?;
-    catalog::check_unused(snapshot.tag.as_deref(), &others)?;
+    check_unused(snapshot.tag.as_deref(), others.iter())?;
     check_still_there(store, shelf)?;
     snapshot.sequence = others.last().map_or(1, |last| last.sequence.saturating_add(1));
     snapshot.reference = pack.as_ref().map_or_else(String::new, |pack| pack.id.clone());

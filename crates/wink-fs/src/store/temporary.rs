@@ -39,12 +39,18 @@ impl<'a> Temporary<'a> {
 
     /// Gives the file its name and makes that durable; if that fails, the file goes.
     pub(super) fn publish(&mut self) -> io::Result<()> {
+        self.rename()?;
+        self.disk.sync_dir(self.directory)
+    }
+
+    /// Gives the file its name.
+    pub(super) fn rename(&mut self) -> io::Result<()> {
         let place = format!("{}/{}", self.directory, self.name);
         if let Some(from) = &self.place {
             self.disk.rename(from, &place)?;
         }
         self.place = Some(place);
-        self.disk.sync_dir(self.directory)
+        Ok(())
     }
 
     /// Lets the file stay when this is dropped.

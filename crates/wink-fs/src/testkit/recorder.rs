@@ -7,6 +7,7 @@ use bytes::Bytes;
 
 use super::Fault;
 use crate::error::{ErrorKind, Result};
+use crate::filesystem::Properties;
 use crate::layer::{Call, Layer, Layered};
 use crate::memory::MemoryBackend;
 use crate::ops::{self, WriteOptions};
@@ -83,6 +84,14 @@ impl Layer for Recorder {
     fn before(&self, tree: &dyn Tree, call: &Call<'_>) -> Result<()> {
         self.record().push(Recorded::of(call));
         self.0.fault.before(tree, call)
+    }
+
+    /// A double is not the memory below it: a workspace keeps no history of it, so that only the
+    /// caller's own calls are recorded.
+    fn properties(&self, inner: &Properties) -> Properties {
+        let mut properties = inner.clone();
+        properties.backend = "mock";
+        properties
     }
 }
 

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use wink_fs::{
-    Backend, Capture, Content, ContentHash, Entry, Exclusions, FileMode, Filesystem, MemoryBackend,
-    Properties, Put, PutOptions, ReadAt, Recursion, Removed, Replaced, Replacement, Result, Scope,
-    Staged, StagedBody, Staging, StagingSink, Stat, Tree, TreeHash, TreePath,
+    Backend, BeforeImage, Capture, Content, ContentHash, Entry, Exclusions, FileMode, Filesystem,
+    MemoryBackend, Properties, Put, PutOptions, ReadAt, Recursion, Removed, Replaced, Replacement,
+    Result, Scope, Staged, StagedBody, Staging, StagingSink, Stat, Tree, TreeHash, TreePath,
 };
 
 /// The most that one read or write takes: a prime, so that no line or buffer ends with it.
@@ -135,12 +135,25 @@ impl Filesystem for Short {
 }
 
 impl Backend for Short {
+    fn replace_from(
+        &mut self,
+        before: &Capture,
+        target: &dyn Tree,
+        scope: &Scope,
+    ) -> Result<Replaced> {
+        self.0.replace_from(before, target, scope)
+    }
+
     fn capture(&self, excluded: &Exclusions) -> Result<Capture> {
         self.0.capture(excluded)
     }
 
     fn learn(&mut self, captured: &dyn Tree, same: &dyn Tree) {
         self.0.learn(captured, same);
+    }
+
+    fn before_image(&self, aside: &std::path::Path) -> Result<Box<dyn BeforeImage>> {
+        self.0.before_image(aside)
     }
 
     fn replace(&mut self, target: &dyn Tree, scope: &Scope) -> Result<Replaced> {

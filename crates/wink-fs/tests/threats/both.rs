@@ -89,7 +89,8 @@ fn a1_04_control_characters_from_a_caller_are_an_invalid_path(backend: impl Back
             assert_eq!(wrong, [] as [String; 0]);
         }
         let escaped = TreePath::from_disk(path.replace('\0', "\n").as_bytes()).unwrap();
-        let made = files.as_agent(|fs| ops::write(fs, &escaped, "", &WriteOptions::default()));
+        let made =
+            files.as_agent("write", |fs| ops::write(fs, &escaped, "", &WriteOptions::default()));
         assert_eq!(kind_of(made), ErrorKind::InvalidPath, "an agent makes no such name either");
         let message = files.read(path).unwrap_err().to_string();
         assert!(!message.contains(|c: char| c.is_control() || c == '\u{202e}'), "{message:?}");
@@ -114,7 +115,7 @@ fn a1_07_long_and_deep_paths_are_refused_where_something_is_made(backend: impl B
     let files = workspace(backend);
     let write = |text: &str| {
         let path = files.path(text)?;
-        files.as_agent(|fs| ops::write(fs, &path, "", &WriteOptions::default()))
+        files.as_agent("write", |fs| ops::write(fs, &path, "", &WriteOptions::default()))
     };
     let (long, deep) = ("n".repeat(81), "d/".repeat(17));
     for (path, limit) in [(&long, "max_segment"), (&deep, "max_depth")] {
@@ -136,7 +137,7 @@ fn a1_07_long_and_deep_paths_are_refused_where_something_is_made(backend: impl B
     files.mkdir("a/b/c/d/e/f/g/h/i/j/k/l/m").unwrap();
     let (from, to) =
         (files.path("tree").unwrap(), files.path("a/b/c/d/e/f/g/h/i/j/k/l/m/tree").unwrap());
-    let moved = files.as_agent(|fs| ops::rename(fs, &from, &to, &MoveOptions::default()));
+    let moved = files.as_agent("write", |fs| ops::rename(fs, &from, &to, &MoveOptions::default()));
     assert_eq!(kind_of(moved), ErrorKind::TooLarge);
 
     for path in ["x".repeat(256), "x/".repeat(2049)] {
@@ -351,10 +352,10 @@ fn a1_25_numbers_and_sizes_out_of_range_are_refused_or_harmless(backend: impl Ba
     for size in [48_001, 100_000_000] {
         let content = "x".repeat(size);
         let text = files
-            .as_agent(|fs| ops::write(fs, &path, &content, &WriteOptions::default()))
+            .as_agent("write", |fs| ops::write(fs, &path, &content, &WriteOptions::default()))
             .unwrap_err();
         let bytes = files
-            .as_agent(|fs| ops::write_bytes(fs, &path, content, &WriteOptions::default()))
+            .as_agent("write", |fs| ops::write_bytes(fs, &path, content, &WriteOptions::default()))
             .unwrap_err();
         for error in [text, bytes] {
             assert_eq!((error.kind(), error.operation()), (ErrorKind::TooLarge, Operation::Write));

@@ -22,7 +22,7 @@ use self::walk::{Walk, Walked};
 use super::Host;
 use crate::capture::Capture;
 use crate::error::{Error, ErrorKind, Operation, Result};
-use crate::scope::Exclusions;
+use crate::scope::Scope;
 
 /// How often a walk is done again because somebody writes meanwhile.
 const TRIES: usize = 4;
@@ -31,13 +31,13 @@ const TRIES: usize = 4;
 const TICK: Duration = Duration::from_millis(1);
 const TICKS: usize = 12;
 
-/// Captures everything below the root but what is excluded.
-pub(super) fn capture(host: &Arc<Host>, index: &Index, excluded: &Exclusions) -> Result<Capture> {
+/// Captures what is in scope, and the directories above it.
+pub(super) fn capture(host: &Arc<Host>, index: &Index, scope: &Scope) -> Result<Capture> {
     let mut previous: Option<Walked> = None;
     for _ in 0..TRIES {
         let after = previous.as_ref().map_or(host.last_change(), |walked| walked.newest);
         let moment = wait_until_after(after);
-        let walked = match (Walk { host, index, excluded }).run() {
+        let walked = match (Walk { host, index, scope }).run() {
             // Something went while it was looked at.
             Err(error) if error.kind() == ErrorKind::Conflict => {
                 previous = None;

@@ -13,14 +13,14 @@ use crate::error::{Error, Operation, Result};
 use crate::host::root::mount_in;
 use crate::host::{Host, entry, failure};
 use crate::path::{RESERVED_NAME, TreePath};
-use crate::scope::Exclusions;
+use crate::scope::Scope;
 use crate::tree::{Entry, Kind};
 use crate::tree_hash::TreeHash;
 
 pub(super) struct Walk<'a> {
     pub(super) host: &'a Host,
     pub(super) index: &'a Index,
-    pub(super) excluded: &'a Exclusions,
+    pub(super) scope: &'a Scope,
 }
 
 /// What a walk saw.
@@ -101,9 +101,15 @@ impl Walk<'_> {
         row: Option<&Row<'_>>,
     ) -> Result<bool> {
         let directory = &seen.directory.path;
-        if !self.excluded.is_empty() && self.excluded.matches_entry(&directory.join(&entry.name)?) {
-            seen.directory.hides = true;
-            return Ok(row.is_none());
+        if !self.scope.is_everything() {
+            let path = directory.join(&entry.name)?;
+            if !self.scope.leads_to(&path) {
+                return Ok(false);
+            }
+            if self.scope.excluded().matches_entry(&path) {
+                seen.directory.hides = true;
+                return Ok(row.is_none());
+            }
         }
         let found = match stamp::look(handle.as_fd(), entry.name.as_bytes()) {
             Err(Errno::NOENT) => return Err(changed(&directory.join(&entry.name)?)),

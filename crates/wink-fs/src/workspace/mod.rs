@@ -1,28 +1,43 @@
 //! The handle programs work with: paths as text, many readers, one writer.
 
+mod history;
+mod snapshots;
+mod turn;
+mod undo;
+
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 
+pub use self::snapshots::{At, Receipt, RestoreOptions, SnapshotOptions};
+pub use self::undo::Undone;
+
+use self::history::History;
+use self::turn::{Turn, Turns};
 use crate::archive::{self, ArchiveLimits, ArchiveTree, ExportOptions, Exported, Imported};
 use crate::content::Content;
-use crate::error::{Operation, Result};
+use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::event::{Event, Observers};
 use crate::filesystem::{Backend, Filesystem, Properties, Put, PutOptions, Recursion, Removed};
 use crate::guard::Guard;
 use crate::hash::ContentHash;
 use crate::host::HostBackend;
+use crate::host_options::HostOptions;
 use crate::layer::Layered;
 use crate::limits::Limits;
 use crate::memory::MemoryBackend;
+use crate::operation::{Record, Recording};
 use crate::ops::{
     self, BytePage, Copied, ListOptions, Listed, MkdirOptions, MoveOptions, ReadOptions, TextPage,
     WriteOptions, Written,
 };
 use crate::path::{MountPoint, TreePath};
+use crate::scope::{Exclusions, Scope};
 use crate::search::{self, GlobOptions, GlobResult, GrepOptions, GrepResult};
 use crate::staged::{Staged, Staging};
+use crate::store::Store;
 use crate::tree::{FileMode, Stat, Tree};
 
 /// Gives a program one workspace, whatever it is made of; a clone is another handle to the same one.
@@ -41,13 +56,19 @@ use crate::tree::{FileMode, Stat, Tree};
 /// # Ok::<(), wink_fs::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct Workspace(Arc<Shared>);
+pub struct Workspace(Arc<Shared>, Option<Duration>);
 
 struct Shared {
-    writer: Mutex<Layered<Guard>>,
+    writer: Turns<Layered<Guard>>,
     live: Arc<dyn Tree>,
     properties: Properties,
+    observers: Arc<Observers>,
+    recording: Arc<Recording>,
+    history: Option<History>,
 }
+
+/// What a backend in memory says of itself.
+const MEMORY: &str = "in_memory";
 
 /// Says what a workspace is made of and bounded by.
 ///
@@ -65,6 +86,8 @@ pub struct WorkspaceBuilder {
     backend: Box<dyn Backend>,
     guard: Guard,
     observers: Observers,
+    history: Option<History>,
+    excluded: Exclusions,
 }
 
 impl WorkspaceBuilder {
@@ -96,12 +119,37 @@ impl WorkspaceBuilder {
         self
     }
 
+    /// Keeps the history (snapshots and operations) in a store's directory.
+    ///
+    /// Without one, a workspace in memory keeps its history in memory, and any other keeps none.
+    #[must_use]
+    pub fn store(mut self, store: Store) -> Self {
+        self.history = Some(History::stored(store));
+        self
+    }
+
+    /// Sets what is neither captured by a snapshot nor touched by a restore.
+    #[must_use]
+    pub fn exclude(mut self, excluded: Exclusions) -> Self {
+        self.excluded = excluded;
+        self
+    }
+
     /// Makes the workspace.
     pub fn build(self) -> Workspace {
-        let observed = Layered::over(self.backend, Arc::new(self.observers));
+        let (observers, recording) = (Arc::new(self.observers), Arc::new(Recording::default()));
+        let recorded = Layered::over(self.backend, recording.clone());
+        let observed = Layered::over(Box::new(recorded), observers.clone());
         let guarded = Layered::new(observed, self.guard);
         let (live, properties) = (guarded.live(), guarded.properties().clone());
-        Workspace(Arc::new(Shared { writer: Mutex::new(guarded), live, properties }))
+        let in_memory = || (properties.backend == MEMORY).then(History::in_memory);
+        let mut history = self.history.or_else(in_memory);
+        if let Some(history) = &mut history {
+            history.excluded = self.excluded;
+        }
+        let writer = Turns::new(guarded);
+        let shared = Shared { writer, live, properties, observers, recording, history };
+        Workspace(Arc::new(shared), None)
     }
 }
 
@@ -122,10 +170,51 @@ impl Workspace {
         Ok(Self::builder(HostBackend::open_ambient(root)?).build())
     }
 
+    /// Makes a workspace of a directory of the host whose history is kept in a store.
+    ///
+    /// ```
+    /// use wink_fs::{Store, Workspace};
+    ///
+    /// # let directory = tempfile::tempdir().unwrap();
+    /// # let (root, place) = (directory.path().join("root"), directory.path().join("store"));
+    /// # Workspace::host(directory.path())?.mkdir("root")?;
+    /// let files = Workspace::host_with_store(&root, Store::create_ambient(&place)?)?;
+    /// files.write("a.txt", "before")?;
+    /// let before = files.snapshot("before")?;
+    /// files.write("a.txt", "after")?;
+    /// files.restore(&before)?;
+    /// assert_eq!(files.read("a.txt")?.content, "before");
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn host_with_store(root: impl AsRef<std::path::Path>, store: Store) -> Result<Self> {
+        Ok(Self::host_builder(root, store)?.build())
+    }
+
+    /// Begins a workspace of a directory of the host whose history is kept in a store.
+    pub fn host_builder(
+        root: impl AsRef<std::path::Path>,
+        store: Store,
+    ) -> Result<WorkspaceBuilder> {
+        let options = HostOptions::default().index(store.index_path());
+        Ok(Self::builder(HostBackend::open_ambient_with(root, &options)?).store(store))
+    }
+
     /// Makes a workspace of any backend.
     pub fn builder(backend: impl Backend + 'static) -> WorkspaceBuilder {
-        let guard = Guard::new(Limits::default());
-        WorkspaceBuilder { backend: Box::new(backend), guard, observers: Observers::default() }
+        WorkspaceBuilder {
+            backend: Box::new(backend),
+            guard: Guard::new(Limits::default()),
+            observers: Observers::default(),
+            history: None,
+            excluded: Exclusions::default(),
+        }
+    }
+
+    /// Returns a handle whose calls wait for another's turn to end no longer than this, and are then
+    /// refused with Deadline.
+    #[must_use]
+    pub fn waiting_at_most(&self, time: Duration) -> Self {
+        Self(self.0.clone(), Some(time))
     }
 
     /// Returns what the workspace says of itself.
@@ -145,26 +234,78 @@ impl Workspace {
 
     /// Does something for an agent, as the only writer, within the limits.
     ///
-    /// Writers take turns: `work` must use the filesystem it is given. Another call that writes through a
-    /// handle to this workspace, from `work` or from an observer, would wait for itself for ever.
-    pub fn as_agent<T>(&self, work: impl FnOnce(&mut dyn Filesystem) -> Result<T>) -> Result<T> {
-        work(&mut *self.writer())
+    /// It is one operation: where `work` fails, what it changed so far is taken back, and where it
+    /// succeeds, [`undo`](Self::undo) takes it back. Writers take turns: `work` must use the filesystem
+    /// it is given. Another call that writes through a handle to this workspace, from `work` or from an
+    /// observer, would wait for itself for ever.
+    pub fn as_agent<T>(
+        &self,
+        name: &str,
+        work: impl FnOnce(&mut dyn Filesystem) -> Result<T>,
+    ) -> Result<T> {
+        self.operate(name, self.turn()?, |writer| work(writer))
     }
 
     /// Does something for the program itself, as the only writer, without limits.
-    pub fn as_owner<T>(&self, work: impl FnOnce(&mut dyn Filesystem) -> Result<T>) -> Result<T> {
-        let mut writer = self.writer();
-        // The guard refuses every change of a read-only workspace, whoever asks.
-        if self.0.properties.read_only {
-            work(&mut *writer)
-        } else {
-            work(&mut *writer.inner_mut())
-        }
+    ///
+    /// It is one operation, as for an agent.
+    pub fn as_owner<T>(
+        &self,
+        name: &str,
+        work: impl FnOnce(&mut dyn Filesystem) -> Result<T>,
+    ) -> Result<T> {
+        self.operate(name, self.turn()?, |writer| work(self.backend(writer)))
     }
 
-    fn writer(&self) -> MutexGuard<'_, Layered<Guard>> {
-        // A panic in somebody's closure leaves the files as the last whole call left them.
-        self.0.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    fn turn(&self) -> Result<Turn<'_, Layered<Guard>>> {
+        self.0.writer.take(self.1)
+    }
+
+    /// Returns the backend for the program itself.
+    fn backend<'w>(&self, writer: &'w mut Layered<Guard>) -> &'w mut dyn Backend {
+        // The guard refuses every change of a read-only workspace, whoever asks.
+        if self.0.properties.read_only { writer } else { writer.inner_mut() }
+    }
+
+    fn history(&self, operation: Operation) -> Result<&History> {
+        self.0.history.as_ref().ok_or_else(|| {
+            Error::new(operation, ErrorKind::Unsupported)
+                .with_detail("this workspace keeps no history; give it a store when it is made")
+        })
+    }
+
+    /// Does something as one operation: all of it or nothing, and written down.
+    fn operate<T>(
+        &self,
+        name: &str,
+        mut writer: Turn<'_, Layered<Guard>>,
+        work: impl FnOnce(&mut Layered<Guard>) -> Result<T>,
+    ) -> Result<T> {
+        let Some(history) = &self.0.history else { return work(&mut writer) };
+        let _alone = history.ledger.lock()?;
+        let (sequence, aside) = history.ledger.next()?;
+        let recorded = self.0.recording.during(writer.before_image(&aside)?, || work(&mut writer));
+        let (result, record) = recorded;
+        let done = result
+            .and_then(|done| history.record(sequence, name, &record, &*self.0.live).map(|_| done));
+        if done.is_err() {
+            self.take_back(&mut writer, &record);
+            history.ledger.discard(sequence);
+        }
+        done
+    }
+
+    /// Puts back what an operation changed that failed.
+    fn take_back(&self, writer: &mut Layered<Guard>, record: &Record) {
+        let scope = Scope::paths(record.touched().iter().cloned());
+        let Ok(before) = record.tree() else { return };
+        let unchanged = crate::compare::compare(&*before, &*self.0.live, &scope);
+        if record.touched().is_empty() || unchanged.is_ok_and(|differences| differences.is_empty())
+        {
+            return;
+        }
+        // The failure itself is what the caller is told.
+        let _ = self.backend(writer).replace(&*before, &scope);
     }
 
     fn parse(&self, operation: Operation, text: &str) -> Result<TreePath> {
@@ -274,7 +415,7 @@ impl Workspace {
     /// Writes text.
     pub fn write_with(&self, path: &str, content: &str, options: &WriteOptions) -> Result<Written> {
         let path = self.parse(Operation::Write, path)?;
-        self.as_owner(|fs| ops::write(fs, &path, content, options))
+        self.as_owner("write", |fs| ops::write(fs, &path, content, options))
     }
 
     /// Writes bytes, replacing what is there and making missing parents.
@@ -290,18 +431,18 @@ impl Workspace {
         options: &WriteOptions,
     ) -> Result<Written> {
         let path = self.parse(Operation::Write, path)?;
-        self.as_owner(|fs| ops::write_bytes(fs, &path, content, options))
+        self.as_owner("write", |fs| ops::write_bytes(fs, &path, content, options))
     }
 
     /// Starts writing content of any size, which blocks nobody and changes nothing until it is put.
     pub fn stage(&self) -> Result<Staging> {
-        self.as_owner(|fs| fs.stage())
+        self.turn()?.inner_mut().stage()
     }
 
     /// Makes staged content the content of a file, in one step; the parent must be there.
     pub fn put(&self, path: &str, staged: &mut Staged, options: &PutOptions) -> Result<Put> {
         let path = self.parse(Operation::Write, path)?;
-        self.as_owner(|fs| fs.put(&path, staged, options))
+        self.as_owner("put", |fs| fs.put(&path, staged, options))
     }
 
     /// Writes all files to an archive on the host, whose path is the program's own.
@@ -314,27 +455,16 @@ impl Workspace {
         self.import(&ArchiveTree::open_ambient(source, &ArchiveLimits::default())?)
     }
 
-    /// Makes the files those of an archive that is open already.
-    pub fn import(&self, archive: &ArchiveTree) -> Result<Imported> {
-        self.replace_with(|backend| archive::import(backend, archive))
-    }
-
-    /// Changes everything at once, as the only writer.
-    fn replace_with<T>(&self, work: impl FnOnce(&mut dyn Backend) -> Result<T>) -> Result<T> {
-        let mut writer = self.writer();
-        if self.0.properties.read_only { work(&mut *writer) } else { work(writer.inner_mut()) }
-    }
-
     /// Deletes a file, a link or an empty directory.
     pub fn delete(&self, path: &str) -> Result<Removed> {
         let path = self.parse(Operation::Delete, path)?;
-        self.as_owner(|fs| fs.remove(&path, Recursion::OnlyEmpty))
+        self.as_owner("delete", |fs| fs.remove(&path, Recursion::OnlyEmpty))
     }
 
     /// Deletes an entry with all that is below it.
     pub fn delete_all(&self, path: &str) -> Result<Removed> {
         let path = self.parse(Operation::Delete, path)?;
-        self.as_owner(|fs| fs.remove(&path, Recursion::Recursive))
+        self.as_owner("delete", |fs| fs.remove(&path, Recursion::Recursive))
     }
 
     /// Makes a directory and its missing parents; one that is there already will do.
@@ -345,19 +475,19 @@ impl Workspace {
     /// Makes a directory and returns whether it was not there before.
     pub fn mkdir_with(&self, path: &str, options: &MkdirOptions) -> Result<bool> {
         let path = self.parse(Operation::Mkdir, path)?;
-        self.as_owner(|fs| ops::mkdir(fs, &path, options))
+        self.as_owner("mkdir", |fs| ops::mkdir(fs, &path, options))
     }
 
     /// Makes a symbolic link, which is data and never followed.
     pub fn symlink(&self, path: &str, target: &[u8]) -> Result<()> {
         let path = self.parse(Operation::Symlink, path)?;
-        self.as_owner(|fs| fs.symlink(&path, target))
+        self.as_owner("symlink", |fs| fs.symlink(&path, target))
     }
 
     /// Changes what is kept of a file's permissions.
     pub fn set_mode(&self, path: &str, mode: FileMode) -> Result<()> {
         let path = self.parse(Operation::SetMode, path)?;
-        self.as_owner(|fs| fs.set_mode(&path, mode))
+        self.as_owner("set mode", |fs| fs.set_mode(&path, mode))
     }
 
     /// Moves an entry to a place where nothing is.
@@ -368,7 +498,7 @@ impl Workspace {
     /// Moves an entry.
     pub fn rename_with(&self, from: &str, to: &str, options: &MoveOptions) -> Result<()> {
         let (from, to) = self.parse_pair(Operation::Rename, from, to)?;
-        self.as_owner(|fs| ops::rename(fs, &from, &to, options))
+        self.as_owner("rename", |fs| ops::rename(fs, &from, &to, options))
     }
 
     /// Copies an entry to a place where nothing is, with all that is below it.
@@ -379,7 +509,7 @@ impl Workspace {
     /// Copies an entry.
     pub fn copy_with(&self, from: &str, to: &str, options: &MoveOptions) -> Result<Copied> {
         let (from, to) = self.parse_pair(Operation::Copy, from, to)?;
-        self.as_owner(|fs| ops::copy(fs, &from, &to, options))
+        self.as_owner("copy", |fs| ops::copy(fs, &from, &to, options))
     }
 
     fn parse_pair(&self, operation: Operation, a: &str, b: &str) -> Result<(TreePath, TreePath)> {

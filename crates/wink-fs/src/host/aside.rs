@@ -1,0 +1,135 @@
+//! Entries kept before they change: as further hard links, so that they cost no copy.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags};
+use rustix::io::{Errno, Result as SystemResult};
+
+use super::root::Slot;
+use super::{Host, HostBackend, entry, failure};
+use crate::descend::descend;
+use crate::error::{Error, Operation, Result};
+use crate::filesystem::Backend;
+use crate::memory::MemoryBackend;
+use crate::operation::BeforeImage;
+use crate::path::TreePath;
+use crate::scope::Scope;
+use crate::tree::{Kind, Tree};
+
+/// A directory that gets the entries, each at its own path; made when the first one comes.
+pub(super) struct Aside {
+    pub(super) host: Arc<Host>,
+    pub(super) path: PathBuf,
+}
+
+const DIRECTORY: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+impl BeforeImage for Aside {
+    fn keep(&mut self, path: &TreePath) -> Result<()> {
+        let failed = |errno| failure::any(Operation::Write, path, errno);
+        let Some((slot, kind)) = self.find(path).map_err(failed)? else { return Ok(()) };
+        match self.link(path, &slot, kind) {
+            // Another file system, or somebody else's file.
+            Err(Errno::XDEV | Errno::PERM | Errno::MLINK | Errno::OPNOTSUPP) => {
+                self.keep_copy(path)
+            }
+            linked => linked.map_err(failed),
+        }
+    }
+
+    fn keep_copy(&mut self, path: &TreePath) -> Result<()> {
+        self.make().map_err(|errno| failure::any(Operation::Write, path, errno))?;
+        let mut kept = HostBackend::open_ambient(&self.path)?;
+        kept.replace(&*self.host, &Scope::paths([path.clone()])).map(drop)
+    }
+
+    fn keep_directory(&mut self, path: &TreePath) -> Result<()> {
+        self.open(path).map(drop).map_err(|errno| failure::any(Operation::Write, path, errno))
+    }
+
+    fn tree(&self) -> Result<Arc<dyn Tree>> {
+        match rustix::fs::statat(CWD, &self.path, AtFlags::SYMLINK_NOFOLLOW) {
+            Err(Errno::NOENT) => Ok(MemoryBackend::new().live()),
+            Err(errno) => Err(Error::system(Operation::Open, errno)),
+            Ok(_) => Ok(HostBackend::open_ambient(&self.path)?.live()),
+        }
+    }
+}
+
+impl Aside {
+    /// Finds what is to be kept; what is not there, or special, is not.
+    fn find<'p>(&self, path: &'p TreePath) -> SystemResult<Option<(Slot<'p>, Kind)>> {
+        let slot = match self.host.root.open_parent(path) {
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(None),
+            slot => slot?,
+        };
+        let Some(slot) = slot else { return Ok(None) };
+        match kind_of(slot.directory.as_fd(), slot.name)? {
+            None | Some(Kind::Other) => Ok(None),
+            Some(kind) => Ok(Some((slot, kind))),
+        }
+    }
+
+    fn make(&self) -> SystemResult<()> {
+        let parent = self.path.parent().unwrap_or(Path::new("/"));
+        [parent, &self.path].into_iter().try_for_each(|path| {
+            match rustix::fs::mkdirat(CWD, path, Mode::RWXU) {
+                Err(Errno::EXIST) => Ok(()),
+                made => made,
+            }
+        })
+    }
+
+    /// Opens a directory of what is kept, making it and those above it.
+    fn open(&self, path: &TreePath) -> SystemResult<OwnedFd> {
+        self.make()?;
+        let kept = rustix::fs::openat(CWD, &self.path, DIRECTORY, Mode::empty())?;
+        path.segments().try_fold(kept, |kept, name| make_directory(kept.as_fd(), name))
+    }
+
+    fn link(&self, path: &TreePath, slot: &Slot<'_>, kind: Kind) -> SystemResult<()> {
+        let into = self.open(&path.parent().unwrap_or_else(TreePath::root))?;
+        link_entry(slot.directory.as_fd(), slot.name, into.as_fd(), kind)
+    }
+}
+
+fn kind_of(directory: BorrowedFd<'_>, name: &[u8]) -> SystemResult<Option<Kind>> {
+    match rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Err(Errno::NOENT) => Ok(None),
+        stat => Ok(Some(entry::kind_of(stat?.st_mode))),
+    }
+}
+
+fn make_directory(into: BorrowedFd<'_>, name: &[u8]) -> SystemResult<OwnedFd> {
+    match rustix::fs::mkdirat(into, name, Mode::RWXU) {
+        Ok(()) | Err(Errno::EXIST) => {}
+        Err(errno) => return Err(errno),
+    }
+    rustix::fs::openat(into, name, DIRECTORY, Mode::empty())
+}
+
+/// Makes another link of an entry, and of everything below it.
+fn link_entry(
+    from: BorrowedFd<'_>,
+    name: &[u8],
+    into: BorrowedFd<'_>,
+    kind: Kind,
+) -> SystemResult<()> {
+    match kind {
+        Kind::Other => Ok(()),
+        Kind::Directory => descend(|| link_directory(from, name, into)),
+        Kind::File | Kind::Symlink => rustix::fs::linkat(from, name, into, name, AtFlags::empty()),
+    }
+}
+
+fn link_directory(from: BorrowedFd<'_>, name: &[u8], into: BorrowedFd<'_>) -> SystemResult<()> {
+    let source = rustix::fs::openat(from, name, DIRECTORY, Mode::empty())?;
+    let copy = make_directory(into, name)?;
+    for child in entry::entries(source.as_fd())? {
+        link_entry(source.as_fd(), child.name.as_bytes(), copy.as_fd(), child.kind)?;
+    }
+    Ok(())
+}

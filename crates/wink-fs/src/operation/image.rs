@@ -1,0 +1,55 @@
+//! What is about to change, kept as it was.
+
+use std::sync::Arc;
+
+use crate::error::Result;
+use crate::path::TreePath;
+use crate::tree::Tree;
+
+/// Keeps entries before they change; made by [`Backend::before_image`](crate::Backend::before_image).
+///
+/// ```
+/// use wink_fs::{Backend, Filesystem, MemoryBackend, TreePath};
+///
+/// let mut files = MemoryBackend::new();
+/// let path = TreePath::parse("src")?;
+/// let mut image = files.before_image(std::path::Path::new("unused"))?;
+/// image.keep(&path)?;
+/// files.create_dir(&path)?;
+/// assert!(image.tree()?.stat(&path).is_err(), "it was not there before");
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+pub trait BeforeImage: Send {
+    /// Keeps what is at a path, with all that is below it, if anything is.
+    fn keep(&mut self, path: &TreePath) -> Result<()>;
+
+    /// Keeps what is at a path that will be changed where it lies.
+    fn keep_copy(&mut self, path: &TreePath) -> Result<()>;
+
+    /// Keeps a directory, but not what is in it.
+    fn keep_directory(&mut self, path: &TreePath) -> Result<()>;
+
+    /// Returns a tree in which every path that was kept is as it was.
+    fn tree(&self) -> Result<Arc<dyn Tree>>;
+}
+
+/// Keeps nothing.
+pub(super) struct Nothing;
+
+impl BeforeImage for Nothing {
+    fn keep(&mut self, _: &TreePath) -> Result<()> {
+        Ok(())
+    }
+
+    fn keep_copy(&mut self, _: &TreePath) -> Result<()> {
+        Ok(())
+    }
+
+    fn keep_directory(&mut self, _: &TreePath) -> Result<()> {
+        Ok(())
+    }
+
+    fn tree(&self) -> Result<Arc<dyn Tree>> {
+        Ok(crate::Backend::live(&crate::MemoryBackend::new()))
+    }
+}

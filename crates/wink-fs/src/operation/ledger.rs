@@ -1,0 +1,40 @@
+//! Where the history of a workspace is written down.
+
+use std::any::Any;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::value::OperationRecord;
+use crate::error::Result;
+use crate::snapshot::SnapshotId;
+use crate::tree::Tree;
+
+/// How many operations are kept before the oldest goes.
+pub(crate) const KEPT: usize = 200;
+
+/// Keeps operations in their order, with what was there before each of them.
+pub(crate) trait Ledger: Send + Sync {
+    /// Waits until no other process works in the workspace, and keeps it so until the value is dropped.
+    fn lock(&self) -> Result<Box<dyn Any + Send>>;
+
+    /// Returns the number of the next operation, and the directory in which it may keep things.
+    fn next(&self) -> Result<(u64, PathBuf)>;
+
+    /// Adds an operation; its number is the one that [`next`](Self::next) gave.
+    fn append(&self, operation: &OperationRecord, before: Option<Arc<dyn Tree>>) -> Result<()>;
+
+    /// Takes away what an operation kept that is not to be added.
+    fn discard(&self, sequence: u64);
+
+    /// Returns the operations, oldest first.
+    fn list(&self) -> Result<Vec<OperationRecord>>;
+
+    /// Returns what was there before an operation.
+    fn before(&self, sequence: u64) -> Result<Arc<dyn Tree>>;
+
+    /// Returns the snapshot that was taken or restored last.
+    fn head(&self) -> Result<Option<SnapshotId>>;
+
+    /// Says which snapshot was taken or restored last.
+    fn set_head(&self, id: SnapshotId) -> Result<()>;
+}

@@ -1,0 +1,80 @@
+//! A history that is kept as long as the workspace.
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::ledger::{KEPT, Ledger};
+use super::value::OperationRecord;
+use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::snapshot::SnapshotId;
+use crate::tree::Tree;
+
+type Kept = (OperationRecord, Option<Arc<dyn Tree>>);
+
+/// Keeps operations in memory.
+#[derive(Default)]
+pub(crate) struct MemoryLedger {
+    operations: Mutex<VecDeque<Kept>>,
+    head: Mutex<Option<SnapshotId>>,
+}
+
+impl MemoryLedger {
+    fn operations(&self) -> MutexGuard<'_, VecDeque<Kept>> {
+        self.operations.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn head(&self) -> MutexGuard<'_, Option<SnapshotId>> {
+        self.head.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Ledger for MemoryLedger {
+    fn lock(&self) -> Result<Box<dyn Any + Send>> {
+        Ok(Box::new(()))
+    }
+
+    fn next(&self) -> Result<(u64, PathBuf)> {
+        let last = self.operations().back().map_or(0, |(operation, _)| operation.sequence);
+        Ok((last + 1, PathBuf::new()))
+    }
+
+    fn append(&self, operation: &OperationRecord, before: Option<Arc<dyn Tree>>) -> Result<()> {
+        let mut operations = self.operations();
+        operations.push_back((operation.clone(), before));
+        let oldest = operations.len().saturating_sub(KEPT);
+        let gone: Vec<Kept> = operations.drain(..oldest).collect();
+        // What goes may be large: nobody waits for that.
+        drop(operations);
+        drop(gone);
+        Ok(())
+    }
+
+    fn discard(&self, _: u64) {}
+
+    fn list(&self) -> Result<Vec<OperationRecord>> {
+        Ok(self.operations().iter().map(|(operation, _)| operation.clone()).collect())
+    }
+
+    fn before(&self, sequence: u64) -> Result<Arc<dyn Tree>> {
+        let operations = self.operations();
+        let found = operations.iter().find(|(operation, _)| operation.sequence == sequence);
+        found.and_then(|(_, before)| before.clone()).ok_or_else(gone)
+    }
+
+    fn head(&self) -> Result<Option<SnapshotId>> {
+        Ok(*Self::head(self))
+    }
+
+    fn set_head(&self, id: SnapshotId) -> Result<()> {
+        *Self::head(self) = Some(id);
+        Ok(())
+    }
+}
+
+/// Says that what was there before an operation is not kept any more.
+pub(crate) fn gone() -> Error {
+    Error::new(Operation::Undo, ErrorKind::NotFound)
+        .with_detail("what was there before is not kept any more; restore a snapshot instead")
+}

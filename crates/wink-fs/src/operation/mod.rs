@@ -1,0 +1,14 @@
+//! One operation for each call that writes: what it changed, and what was there before.
+
+mod image;
+mod ledger;
+mod memory_ledger;
+mod recording;
+mod value;
+
+pub use image::BeforeImage;
+pub(crate) use ledger::{KEPT, Ledger};
+pub(crate) use memory_ledger::{MemoryLedger, gone};
+pub(crate) use recording::{Record, Recording};
+pub(crate) use value::Left;
+pub use value::{OperationCause, OperationChange, OperationRecord};

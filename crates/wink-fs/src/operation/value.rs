@@ -1,0 +1,123 @@
+//! An operation, as a value.
+
+use std::fmt;
+use std::time::SystemTime;
+
+use crate::error::Result;
+use crate::merkle::{self, Identity};
+use crate::ops;
+use crate::path::TreePath;
+use crate::snapshot::SnapshotId;
+use crate::tree::{Kind, Tree};
+use crate::tree_hash;
+
+/// Says what an operation was.
+///
+/// ```
+/// let files = wink_fs::Workspace::memory();
+/// files.write("a.txt", "hello")?;
+/// files.undo()?;
+/// let causes: Vec<_> = files.operations()?.into_iter().map(|it| it.cause).collect();
+/// assert_eq!(causes, [wink_fs::OperationCause::Call, wink_fs::OperationCause::Undo { of: 1 }]);
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+#[allow(missing_docs, reason = "the fields are the numbers of operations and ids of snapshots")]
+pub enum OperationCause {
+    /// A call that writes.
+    Call,
+    /// Everything became what a snapshot or an archive holds; what was there is in another snapshot.
+    Replacement { saved: SnapshotId },
+    /// An operation was taken back.
+    Undo { of: u64 },
+    /// An operation that was taken back was done again.
+    Redo { of: u64 },
+}
+
+/// Describes one operation: what a call changed.
+///
+/// ```
+/// let files = wink_fs::Workspace::memory();
+/// files.write("src/a.rs", "fn a() {}")?;
+/// let operations = files.operations()?;
+/// assert_eq!((operations[0].sequence, operations[0].name.as_str()), (1, "write"));
+/// assert_eq!(operations[0].changes[0].path.to_string(), "src");
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct OperationRecord {
+    /// Its place in the order, which no clock decides.
+    pub sequence: u64,
+    /// When it was done, by the clock of that time.
+    pub at: SystemTime,
+    /// What was called.
+    pub name: String,
+    /// What it was.
+    pub cause: OperationCause,
+    /// What it changed, in the order of paths.
+    pub changes: Vec<OperationChange>,
+}
+
+/// Names an entry that an operation made, changed or removed; a new directory stands for all in it.
+///
+/// ```
+/// use wink_fs::{Kind, Workspace};
+///
+/// let files = Workspace::memory();
+/// files.write("a.txt", "hello")?;
+/// let change = files.operations()?[0].changes[0].clone();
+/// assert_eq!((change.before, change.after), (None, Some(Kind::File)));
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct OperationChange {
+    /// Where it is.
+    pub path: TreePath,
+    /// What was there before.
+    pub before: Option<Kind>,
+    /// What is there after it.
+    pub after: Option<Kind>,
+    /// Tells exactly what the operation left there.
+    pub(crate) left: Option<Left>,
+}
+
+/// The identity of what an operation left at a path, as text: kind, mode, hash.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Left(pub(crate) String);
+
+impl Left {
+    /// Looks at what is at a path now; a file whose hash is known is not read.
+    pub(crate) fn at(
+        tree: &dyn Tree,
+        path: &TreePath,
+        known: Option<crate::hash::ContentHash>,
+    ) -> Result<Option<Self>> {
+        let stat = match tree.stat(path) {
+            Err(error) if error.is_absence() => return Ok(None),
+            stat => stat?,
+        };
+        let identity = match stat.kind {
+            Kind::File => {
+                let hash = known.map_or_else(|| ops::content_hash(tree, path), Ok)?;
+                Identity::File { mode: stat.mode, hash }
+            }
+            Kind::Directory => Identity::Directory(tree_hash::directory_at(tree, path)?),
+            Kind::Symlink => Identity::of_link(&tree.read_link(path)?),
+            Kind::Other => return Ok(Some(Self("special".to_owned()))),
+        };
+        Ok(Some(Self(identity.to_string())))
+    }
+}
+
+impl fmt::Display for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File { mode, hash } => write!(f, "file {} {hash}", merkle::mode_bits(*mode)),
+            Self::Directory(hash) => write!(f, "directory {hash}"),
+            Self::Link(hash) => write!(f, "link {}", blake3::Hash::from(*hash).to_hex()),
+        }
+    }
+}

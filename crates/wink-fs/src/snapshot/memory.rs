@@ -1,0 +1,89 @@
+//! Snapshots that live as long as the workspace, and share what they have in common.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::request::NewSnapshot;
+use super::store::SnapshotStore;
+use super::value::Snapshot;
+use super::verification::{Verification, VerifyOptions};
+use super::{SnapshotId, check_tag, check_unused};
+use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::memory;
+use crate::tree::Tree;
+
+/// Keeps snapshots in memory; one of files in memory costs a pointer.
+///
+/// ```
+/// use std::time::SystemTime;
+/// use wink_fs::{MemorySnapshots, NewSnapshot, SnapshotStore, Workspace};
+///
+/// let files = Workspace::memory();
+/// files.write("a.txt", "hello")?;
+/// let snapshots = MemorySnapshots::default();
+/// let taken = snapshots.save(&*files.tree(), &NewSnapshot::new(SystemTime::now()))?;
+/// files.delete("a.txt")?;
+/// assert_eq!(snapshots.load(&taken.id)?.list(&wink_fs::TreePath::root())?.len(), 1);
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+#[derive(Default)]
+pub struct MemorySnapshots(Mutex<Vec<Kept>>);
+
+struct Kept {
+    snapshot: Snapshot,
+    tree: Arc<dyn Tree>,
+}
+
+impl MemorySnapshots {
+    fn kept(&self) -> MutexGuard<'_, Vec<Kept>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl SnapshotStore for MemorySnapshots {
+    fn strategy(&self) -> &'static str {
+        "memory"
+    }
+
+    fn save(&self, tree: &dyn Tree, new: &NewSnapshot) -> Result<Snapshot> {
+        new.tag.as_deref().map_or(Ok(()), check_tag)?;
+        let tree = memory::kept(tree).map_err(|error| error.during(Operation::Snapshot))?;
+        let mut kept = self.kept();
+        check_unused(new.tag.as_deref(), kept.iter().map(|kept| &kept.snapshot))?;
+        let mut snapshot = Snapshot::of(new, self.strategy());
+        snapshot.sequence = kept.last().map_or(1, |last| last.snapshot.sequence + 1);
+        kept.push(Kept { snapshot: snapshot.clone(), tree });
+        Ok(snapshot)
+    }
+
+    fn load(&self, id: &SnapshotId) -> Result<Arc<dyn Tree>> {
+        let kept = self.kept();
+        let found = kept.iter().rfind(|kept| kept.snapshot.id == *id);
+        found
+            .map(|kept| kept.tree.clone())
+            .ok_or_else(|| Error::new(Operation::Restore, ErrorKind::SnapshotNotFound))
+    }
+
+    fn list(&self) -> Result<Vec<Snapshot>> {
+        Ok(self.kept().iter().map(|kept| kept.snapshot.clone()).collect())
+    }
+
+    fn delete(&self, id: &SnapshotId) -> Result<bool> {
+        let mut kept = self.kept();
+        let found = kept.iter().position(|kept| kept.snapshot.id == *id);
+        let gone = found.map(|at| kept.remove(at));
+        // It may have been the last to hold much: nobody waits for that.
+        drop(kept);
+        Ok(gone.is_some())
+    }
+
+    fn verify(&self, _: &VerifyOptions) -> Result<Verification> {
+        Ok(Verification { snapshots: self.kept().len() as u64, ..Verification::default() })
+    }
+}
+
+impl fmt::Debug for MemorySnapshots {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "MemorySnapshots({})", self.kept().len())
+    }
+}

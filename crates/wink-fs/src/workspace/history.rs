@@ -1,0 +1,198 @@
+//! What a workspace remembers: snapshots, operations, and who works in it.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use crate::capture::Capture;
+use crate::compare::{Difference, compare};
+use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::filesystem::Backend;
+use crate::operation::{
+    BeforeImage, Ledger, Left, MemoryLedger, OperationCause, OperationChange, OperationRecord,
+    Record,
+};
+use crate::path::TreePath;
+use crate::scope::{Exclusions, Scope};
+use crate::snapshot::{
+    MemorySnapshots, NewSnapshot, Snapshot, SnapshotCause, SnapshotId, SnapshotStore,
+};
+use crate::store::Store;
+use crate::tree::Tree;
+
+/// How often a snapshot is tried because somebody else writes meanwhile.
+const TRIES: usize = 3;
+
+/// How many snapshots are kept of what restores and imports replaced.
+const SAFETY_KEPT: usize = 10;
+
+/// The history of one workspace.
+pub(super) struct History {
+    pub(super) snapshots: Arc<dyn SnapshotStore>,
+    pub(super) ledger: Box<dyn Ledger>,
+    pub(super) excluded: Exclusions,
+}
+
+impl History {
+    /// Makes a history that is gone with the workspace.
+    pub(super) fn in_memory() -> Self {
+        Self::new(Arc::new(MemorySnapshots::default()), Box::new(MemoryLedger::default()))
+    }
+
+    /// Takes the history that is kept in a store's directory.
+    pub(super) fn stored(store: Store) -> Self {
+        let ledger = store.ledger();
+        Self::new(Arc::new(store), Box::new(ledger))
+    }
+
+    fn new(snapshots: Arc<dyn SnapshotStore>, ledger: Box<dyn Ledger>) -> Self {
+        Self { snapshots, ledger, excluded: Exclusions::default() }
+    }
+
+    /// Takes a snapshot; tried again where files change while they are read.
+    pub(super) fn snapshot(
+        &self,
+        backend: &mut dyn Backend,
+        new: &NewSnapshot,
+    ) -> Result<Snapshot> {
+        let taken = retried(|| {
+            let capture = backend.capture(&self.excluded)?;
+            self.save(backend, &capture, new)
+        });
+        taken.map_err(|error| error.during(Operation::Snapshot))
+    }
+
+    /// Keeps what was captured.
+    fn save(
+        &self,
+        backend: &mut dyn Backend,
+        capture: &Capture,
+        new: &NewSnapshot,
+    ) -> Result<Snapshot> {
+        let mut new = new.clone().captured(capture).backend(backend.properties().backend);
+        new.parent = self.ledger.head()?;
+        new.excluded = self.excluded.patterns().map(str::to_owned).collect();
+        let snapshot = self.snapshots.save(&*capture.tree, &new)?;
+        if capture.tree.known_tree_hash(&TreePath::root()).is_none() {
+            backend.learn(&*capture.tree, &*self.snapshots.load(&snapshot.id)?);
+        }
+        Ok(snapshot)
+    }
+
+    /// Keeps what was captured because it is about to be replaced.
+    pub(super) fn save_before(
+        &self,
+        backend: &mut dyn Backend,
+        capture: &Capture,
+    ) -> Result<Snapshot> {
+        let new = NewSnapshot::new(SystemTime::now()).cause(SnapshotCause::Safety);
+        let saved = self.save(backend, capture, &new)?;
+        self.forget_oldest_saved()?;
+        Ok(saved)
+    }
+
+    fn forget_oldest_saved(&self) -> Result<()> {
+        let mut saved = self.snapshots.list()?;
+        saved.retain(|snapshot| snapshot.cause == SnapshotCause::Safety);
+        let oldest = saved.len().saturating_sub(SAFETY_KEPT);
+        saved[..oldest].iter().try_for_each(|it| self.snapshots.delete(&it.id).map(drop))
+    }
+
+    /// Finds the snapshot that a person or a program names: by tag, by id, or by a prefix of it.
+    pub(super) fn find(&self, text: &str) -> Result<Snapshot> {
+        let mut all = self.snapshots.list()?;
+        if let Some(at) = all.iter().position(|it| it.tag.as_deref() == Some(text)) {
+            return Ok(all.swap_remove(at));
+        }
+        all.retain(|snapshot| snapshot.id.matches_prefix(text));
+        match all.len() {
+            1 => Ok(all.swap_remove(0)),
+            0 => Err(unknown(text, "no snapshot has this tag or id; list the snapshots there are")),
+            _ => {
+                Err(unknown(text, "several snapshots have ids that begin so; give more of the id"))
+            }
+        }
+    }
+
+    /// Writes down what a call changed; returns nothing where it changed nothing.
+    pub(super) fn record(
+        &self,
+        sequence: u64,
+        name: &str,
+        record: &Record,
+        live: &dyn Tree,
+    ) -> Result<Option<OperationRecord>> {
+        if record.touched().is_empty() {
+            return Ok(None);
+        }
+        let before = record.tree()?;
+        let scope = Scope::paths(record.touched().iter().cloned());
+        let differences = compare(&*before, live, &scope)?;
+        if differences.is_empty() {
+            self.ledger.discard(sequence);
+            return Ok(None);
+        }
+        let left = |path: &TreePath| Left::at(live, path, record.hash_of(path));
+        let changes = describe(&differences, left)?;
+        self.append(sequence, name, OperationCause::Call, changes, Some(before)).map(Some)
+    }
+
+    pub(super) fn append(
+        &self,
+        sequence: u64,
+        name: &str,
+        cause: OperationCause,
+        changes: Vec<OperationChange>,
+        before: Option<Arc<dyn Tree>>,
+    ) -> Result<OperationRecord> {
+        let (at, name) = (SystemTime::now(), name.to_owned());
+        let operation = OperationRecord { sequence, at, name, cause, changes };
+        self.ledger.append(&operation, before)?;
+        Ok(operation)
+    }
+
+    /// Returns what was there before an operation.
+    pub(super) fn before(&self, operation: &OperationRecord) -> Result<Arc<dyn Tree>> {
+        match operation.cause {
+            OperationCause::Replacement { saved } => self.snapshots.load(&saved),
+            _ => self.ledger.before(operation.sequence),
+        }
+    }
+
+    pub(super) fn set_head(&self, id: SnapshotId) -> Result<()> {
+        self.ledger.set_head(id)
+    }
+}
+
+fn unknown(text: &str, why: &str) -> Error {
+    Error::new(Operation::Restore, ErrorKind::SnapshotNotFound)
+        .with_path_text(text)
+        .with_detail(why)
+}
+
+/// Does something again, a few times, where somebody else writes meanwhile.
+pub(super) fn retried<T>(mut work: impl FnMut() -> Result<T>) -> Result<T> {
+    let mut tries = 1;
+    loop {
+        match work() {
+            Err(error) if error.kind() == ErrorKind::Conflict && tries < TRIES => tries += 1,
+            done => return done,
+        }
+    }
+}
+
+/// Words differences as the changes of an operation.
+pub(super) fn describe(
+    differences: &[Difference],
+    left: impl Fn(&TreePath) -> Result<Option<Left>>,
+) -> Result<Vec<OperationChange>> {
+    let change = |it: &Difference| {
+        let Difference { path, before, after } = it.clone();
+        Ok(OperationChange { left: left(&path)?, path, before, after })
+    };
+    differences.iter().map(change).collect()
+}
+
+/// Keeps what is at some paths.
+pub(super) fn keep(image: &mut dyn BeforeImage, paths: &[TreePath]) -> Result<()> {
+    paths.iter().try_for_each(|path| image.keep(path))
+}

@@ -1,0 +1,396 @@
+//! Keeping states of a workspace, and going back to them.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use super::Workspace;
+use super::history::{History, describe, retried};
+use crate::archive::{self, ArchiveTree, Imported};
+use crate::capture::Capture;
+use crate::compare::{Difference, compare, count_files};
+use crate::diff::{Diff, DiffOptions, diff_of};
+use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::event::Event;
+use crate::filesystem::{Backend, Replaced};
+use crate::operation::{Left, OperationCause, OperationChange};
+use crate::path::TreePath;
+use crate::scope::Scope;
+use crate::snapshot::{NewSnapshot, Snapshot, SnapshotId, SnapshotStore};
+use crate::tree::Tree;
+
+/// Says which state is meant: that of now, or that of a snapshot.
+///
+/// A snapshot is named by its tag, its id, or the beginning of its id.
+///
+/// ```
+/// use wink_fs::{At, Workspace};
+///
+/// let files = Workspace::memory();
+/// let first = files.snapshot("first")?;
+/// let second = files.snapshot("second")?;
+/// assert!(files.diff("first", &second)?.is_empty());
+/// assert!(files.diff(first.id.short().as_str(), At::Live)?.is_empty());
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum At {
+    /// The files as they are now.
+    Live,
+    /// The files of a snapshot.
+    Snapshot(String),
+}
+
+impl From<&str> for At {
+    fn from(name: &str) -> Self {
+        Self::Snapshot(name.to_owned())
+    }
+}
+
+impl From<&Snapshot> for At {
+    fn from(snapshot: &Snapshot) -> Self {
+        snapshot.id.into()
+    }
+}
+
+impl From<SnapshotId> for At {
+    fn from(id: SnapshotId) -> Self {
+        Self::Snapshot(id.to_string())
+    }
+}
+
+/// Says what is known of a snapshot when it is asked for.
+///
+/// ```
+/// use wink_fs::{SnapshotOptions, Workspace};
+///
+/// let options = SnapshotOptions::default().message("before the refactoring");
+/// let taken = Workspace::memory().snapshot_with(&options)?;
+/// assert_eq!(taken.message.as_deref(), Some("before the refactoring"));
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub struct SnapshotOptions {
+    /// A name for it, which no other snapshot has.
+    pub tag: Option<String>,
+    /// What a person says about it.
+    pub message: Option<String>,
+}
+
+impl SnapshotOptions {
+    /// Sets its name.
+    #[must_use]
+    pub fn tag(mut self, tag: impl Into<String>) -> Self {
+        self.tag = Some(tag.into());
+        self
+    }
+
+    /// Sets what a person says about it.
+    #[must_use]
+    pub fn message(mut self, message: impl Into<String>) -> Self {
+        self.message = Some(message.into());
+        self
+    }
+}
+
+/// Says how far a restore goes.
+///
+/// ```
+/// use wink_fs::{RestoreOptions, Workspace};
+///
+/// let files = Workspace::memory();
+/// let before = files.snapshot("before")?;
+/// files.write("a.txt", "")?;
+/// let receipt = files.restore_with(&before, &RestoreOptions::default().dry_run(true))?;
+/// assert_eq!(receipt.removed, 1);
+/// assert!(files.is_file("a.txt"));
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub struct RestoreOptions {
+    /// The paths that are restored, each with all that is below it; none means everything.
+    pub paths: Vec<String>,
+    /// Whether it is only said what would be done.
+    pub dry_run: bool,
+}
+
+impl RestoreOptions {
+    /// Adds a path that is restored.
+    #[must_use]
+    pub fn path(mut self, path: impl Into<String>) -> Self {
+        self.paths.push(path.into());
+        self
+    }
+
+    /// Sets whether it is only said what would be done.
+    #[must_use]
+    pub fn dry_run(mut self, dry_run: bool) -> Self {
+        self.dry_run = dry_run;
+        self
+    }
+}
+
+/// Says what a restore did, or would do.
+///
+/// ```
+/// let files = wink_fs::Workspace::memory();
+/// files.write("changed.txt", "before")?;
+/// files.write("deleted.txt", "before")?;
+/// let before = files.snapshot("before")?;
+/// files.write("changed.txt", "after")?;
+/// files.delete("deleted.txt")?;
+/// files.write("new.txt", "after")?;
+///
+/// let receipt = files.restore(&before)?;
+/// assert_eq!((receipt.written, receipt.brought_back, receipt.removed), (1, 1, 1));
+/// files.undo()?;
+/// assert_eq!(files.read("changed.txt")?.content, "after");
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Receipt {
+    /// The snapshot that was restored.
+    pub snapshot: SnapshotId,
+    /// The snapshot that holds what was there before; none after a dry run or where nothing changed.
+    pub saved: Option<SnapshotId>,
+    /// Files and links that were there and are as in the snapshot now.
+    pub written: u64,
+    /// Files and links that were gone and are there again.
+    pub brought_back: u64,
+    /// Files and links that are not in the snapshot and are gone now.
+    pub removed: u64,
+    /// Files and links that were the same already.
+    pub unchanged: u64,
+    /// What changed, in the order of paths; a directory stands for all that is in it.
+    pub changes: Vec<OperationChange>,
+}
+
+impl Workspace {
+    /// Keeps the files as they are now, under a name that no other snapshot has.
+    pub fn snapshot(&self, tag: &str) -> Result<Snapshot> {
+        self.snapshot_with(&SnapshotOptions::default().tag(tag))
+    }
+
+    /// Keeps the files as they are now.
+    pub fn snapshot_with(&self, options: &SnapshotOptions) -> Result<Snapshot> {
+        let history = self.history(Operation::Snapshot)?;
+        let mut new = NewSnapshot::new(SystemTime::now());
+        (new.tag, new.message) = (options.tag.clone(), options.message.clone());
+        let mut writer = self.turn()?;
+        let _alone = history.ledger.lock()?;
+        let snapshot = history.snapshot(self.backend(&mut writer), &new)?;
+        history.set_head(snapshot.id)?;
+        self.0.observers.tell(&Event::SnapshotTaken { id: snapshot.id });
+        Ok(snapshot)
+    }
+
+    /// Returns the snapshots, oldest first.
+    pub fn snapshots(&self) -> Result<Vec<Snapshot>> {
+        self.history(Operation::List)?.snapshots.list()
+    }
+
+    /// Finds a snapshot by its tag, its id, or the beginning of its id.
+    pub fn find_snapshot(&self, name: &str) -> Result<Snapshot> {
+        self.history(Operation::Restore)?.find(name)
+    }
+
+    /// Returns the snapshot that was taken or restored last.
+    pub fn current_snapshot_id(&self) -> Result<Option<SnapshotId>> {
+        self.history(Operation::Snapshot)?.ledger.head()
+    }
+
+    /// Returns what keeps the snapshots, to verify them for example.
+    pub fn snapshot_store(&self) -> Result<Arc<dyn SnapshotStore>> {
+        Ok(self.history(Operation::Snapshot)?.snapshots.clone())
+    }
+
+    /// Returns the files of a snapshot, or those of now at each look.
+    pub fn tree_at(&self, at: impl Into<At>) -> Result<Arc<dyn Tree>> {
+        match at.into() {
+            At::Live => Ok(self.tree()),
+            At::Snapshot(name) => {
+                let history = self.history(Operation::Restore)?;
+                history.snapshots.load(&history.find(&name)?.id)
+            }
+        }
+    }
+
+    /// Compares two states.
+    pub fn diff(&self, base: impl Into<At>, target: impl Into<At>) -> Result<Diff> {
+        self.diff_with(base, target, &DiffOptions::default())
+    }
+
+    /// Compares two states in a given way.
+    pub fn diff_with(
+        &self,
+        base: impl Into<At>,
+        target: impl Into<At>,
+        options: &DiffOptions,
+    ) -> Result<Diff> {
+        let history = self.history(Operation::Diff)?;
+        let (base, _) = self.state(history, base.into())?;
+        let (target, files) = self.state(history, target.into())?;
+        let scope = options.scope.clone().excluding(history.excluded.clone());
+        diff_of(&*base, &*target, files, &options.clone().scope(scope))
+            .map_err(|error| error.during(Operation::Diff))
+    }
+
+    /// Returns a state with the number of its files and links.
+    fn state(&self, history: &History, at: At) -> Result<(Arc<dyn Tree>, u64)> {
+        match at {
+            At::Live => {
+                let capture = self.backend(&mut *self.turn()?).capture(&history.excluded)?;
+                Ok((capture.tree, capture.totals.files))
+            }
+            At::Snapshot(name) => {
+                let snapshot = history.find(&name)?;
+                Ok((history.snapshots.load(&snapshot.id)?, snapshot.file_count))
+            }
+        }
+    }
+
+    /// Makes the files those of a snapshot; what is there now is kept in another one.
+    pub fn restore(&self, snapshot: impl Into<At>) -> Result<Receipt> {
+        self.restore_with(snapshot, &RestoreOptions::default())
+    }
+
+    /// Makes the files, or some of them, those of a snapshot.
+    pub fn restore_with(
+        &self,
+        snapshot: impl Into<At>,
+        options: &RestoreOptions,
+    ) -> Result<Receipt> {
+        let history = self.history(Operation::Restore)?;
+        let At::Snapshot(name) = snapshot.into() else { return Err(already_live()) };
+        let paths = options.paths.iter().map(|path| self.parse(Operation::Restore, path));
+        let scope = Scope::paths(paths.collect::<Result<Vec<_>>>()?);
+        let scope = scope.excluding(history.excluded.clone());
+        let mut writer = self.turn()?;
+        let _alone = history.ledger.lock()?;
+        let snapshot = history.find(&name)?;
+        let target = history.snapshots.load(&snapshot.id)?;
+        let restore = Restore { history, target: &*target, scope: &scope };
+        let receipt = match options.dry_run {
+            true => restore.plan(self.backend(&mut writer), snapshot.id)?,
+            false => restore.run(self.backend(&mut writer), snapshot.id)?,
+        };
+        if !options.dry_run {
+            history.set_head(snapshot.id)?;
+            self.0.observers.tell(&Event::Restored { id: snapshot.id });
+        }
+        Ok(receipt)
+    }
+
+    /// Makes the files those of an archive that is open already; what is there now is kept.
+    pub fn import(&self, archive: &ArchiveTree) -> Result<Imported> {
+        let mut writer = self.turn()?;
+        let Some(history) = self.0.history.as_ref().filter(|_| !self.0.properties.read_only) else {
+            return archive::import(self.backend(&mut writer), archive);
+        };
+        let _alone = history.ledger.lock()?;
+        let scope = Scope::everything().excluding(history.excluded.clone());
+        let restore = Restore { history, target: archive, scope: &scope };
+        let backend = self.backend(&mut writer);
+        let replaced =
+            restore.replace(backend, "import").map_err(|error| match error.operation() {
+                Operation::Replace => error.during(Operation::Import),
+                _ => error,
+            })?;
+        Ok(Imported::new(archive, replaced.counts))
+    }
+}
+
+/// One way back.
+struct Restore<'a> {
+    history: &'a History,
+    target: &'a dyn Tree,
+    scope: &'a Scope,
+}
+
+/// What a replacement did.
+struct Done {
+    counts: Replaced,
+    saved: Option<Snapshot>,
+    before: Capture,
+    differences: Vec<Difference>,
+    changes: Vec<OperationChange>,
+}
+
+impl Restore<'_> {
+    fn plan(&self, backend: &mut dyn Backend, snapshot: SnapshotId) -> Result<Receipt> {
+        let before = backend.capture(&self.history.excluded)?;
+        let differences = compare(&*before.tree, self.target, self.scope)?;
+        let changes = self.describe(&differences)?;
+        self.receipt(snapshot, &before, &differences, changes)
+    }
+
+    fn run(&self, backend: &mut dyn Backend, snapshot: SnapshotId) -> Result<Receipt> {
+        let done = self.replace(backend, "restore").map_err(|error| match error.operation() {
+            Operation::Replace => error.during(Operation::Restore),
+            _ => error,
+        })?;
+        let mut receipt = self.receipt(snapshot, &done.before, &done.differences, done.changes)?;
+        receipt.saved = done.saved.map(|saved| saved.id);
+        Ok(receipt)
+    }
+
+    /// Keeps what is there, makes it the target, and writes that down as an operation.
+    fn replace(&self, backend: &mut dyn Backend, name: &str) -> Result<Done> {
+        let (before, differences, saved) = retried(|| self.prepare(backend))?;
+        let changes = self.describe(&differences)?;
+        let counts = backend.replace_from(&before, self.target, self.scope)?;
+        if let Some(saved) = &saved {
+            let (sequence, _) = self.history.ledger.next()?;
+            let cause = OperationCause::Replacement { saved: saved.id };
+            self.history.append(sequence, name, cause, changes.clone(), None)?;
+        }
+        Ok(Done { counts, saved, before, differences, changes })
+    }
+
+    /// Finds out what will change; if anything will, keeps what is there.
+    fn prepare(
+        &self,
+        backend: &mut dyn Backend,
+    ) -> Result<(Capture, Vec<Difference>, Option<Snapshot>)> {
+        let before = backend.capture(&self.history.excluded)?;
+        let differences = compare(&*before.tree, self.target, self.scope)?;
+        let saved = match differences.is_empty() {
+            true => None,
+            false => Some(self.history.save_before(backend, &before)?),
+        };
+        Ok((before, differences, saved))
+    }
+
+    fn describe(&self, differences: &[Difference]) -> Result<Vec<OperationChange>> {
+        describe(differences, |path: &TreePath| Left::at(self.target, path, None))
+    }
+
+    fn receipt(
+        &self,
+        snapshot: SnapshotId,
+        before: &Capture,
+        differences: &[Difference],
+        changes: Vec<OperationChange>,
+    ) -> Result<Receipt> {
+        let (mut written, mut brought_back, mut removed, mut gone) = (0, 0, 0, 0);
+        for Difference { path, before: was, after } in differences {
+            let old = count_files(&*before.tree, path, *was)?;
+            let new = count_files(self.target, path, *after)?;
+            written += old.min(new);
+            brought_back += new.saturating_sub(old);
+            removed += old.saturating_sub(new);
+            gone += old;
+        }
+        let unchanged = before.totals.files - gone;
+        let saved = None;
+        Ok(Receipt { snapshot, saved, written, brought_back, removed, unchanged, changes })
+    }
+}
+
+fn already_live() -> Error {
+    Error::new(Operation::Restore, ErrorKind::InvalidArgument)
+        .with_detail("the files are as they are now already; name a snapshot")
+}

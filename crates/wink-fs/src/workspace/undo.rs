@@ -1,0 +1,166 @@
+//! Taking operations back, and doing them again.
+
+use super::Workspace;
+use super::history::{History, describe, keep};
+use crate::compare::compare;
+use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::filesystem::Backend;
+use crate::operation::{Left, OperationCause, OperationChange, OperationRecord};
+use crate::path::TreePath;
+use crate::scope::Scope;
+use crate::tree::Tree;
+
+/// Says what taking an operation back, or doing it again, did.
+///
+/// ```
+/// let files = wink_fs::Workspace::memory();
+/// files.write("a.txt", "one")?;
+/// files.write("a.txt", "two")?;
+/// let undone = files.undo()?;
+/// assert_eq!((undone.operation.sequence, undone.paths.len()), (2, 1));
+/// assert_eq!(files.read("a.txt")?.content, "one");
+/// files.redo()?;
+/// assert_eq!(files.read("a.txt")?.content, "two");
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Undone {
+    /// The operation that was taken back or done again.
+    pub operation: OperationRecord,
+    /// The paths that are as they were.
+    pub paths: Vec<TreePath>,
+    /// The paths that somebody changed since, which were left alone.
+    pub conflicts: Vec<TreePath>,
+}
+
+/// Which way to go.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Undo,
+    Redo,
+}
+
+/// An operation that can be taken back, and the later one that holds what was there before.
+#[derive(Clone, Copy)]
+struct Step {
+    of: u64,
+    held_by: u64,
+}
+
+impl Workspace {
+    /// Takes back the last operation that was not taken back; see [`operations`](Self::operations).
+    ///
+    /// What somebody changed since is left alone and named; where that is all of it, it is a Conflict.
+    pub fn undo(&self) -> Result<Undone> {
+        self.step(Way::Undo)
+    }
+
+    /// Does the operation again that was taken back last.
+    pub fn redo(&self) -> Result<Undone> {
+        self.step(Way::Redo)
+    }
+
+    /// Returns the operations that are kept, oldest first: one for each call that changed something.
+    pub fn operations(&self) -> Result<Vec<OperationRecord>> {
+        self.history(Operation::Undo)?.ledger.list()
+    }
+
+    fn step(&self, way: Way) -> Result<Undone> {
+        let history = self.history(Operation::Undo)?;
+        let mut writer = self.turn()?;
+        let _alone = history.ledger.lock()?;
+        let operations = history.ledger.list()?;
+        let step = last_step(&operations, way).ok_or_else(|| nothing_to(way))?;
+        let find = |number| operations.iter().find(|it| it.sequence == number);
+        let (Some(of), Some(held)) = (find(step.of), find(step.held_by)) else {
+            return Err(nothing_to(way));
+        };
+        let (paths, conflicts) = sort_out(&*self.0.live, &held.changes)?;
+        if let (true, Some(conflict)) = (paths.is_empty(), conflicts.first()) {
+            return Err(changed_since(conflict));
+        }
+        if !paths.is_empty() {
+            go_back(history, self.backend(&mut writer), of, held, &paths, way)?;
+        }
+        Ok(Undone { operation: of.clone(), paths, conflicts })
+    }
+}
+
+/// Puts back what was at some paths, and writes that down as an operation of its own.
+fn go_back(
+    history: &History,
+    backend: &mut dyn Backend,
+    of: &OperationRecord,
+    held: &OperationRecord,
+    paths: &[TreePath],
+    way: Way,
+) -> Result<()> {
+    let before = history.before(held)?;
+    let scope = Scope::paths(paths.iter().cloned());
+    let (sequence, aside) = history.ledger.next()?;
+    let mut image = backend.before_image(&aside)?;
+    keep(&mut *image, paths)?;
+    let kept = image.tree()?;
+    backend.replace(&*before, &scope).map_err(|error| error.during(Operation::Undo))?;
+    let cause = match way {
+        Way::Undo => OperationCause::Undo { of: of.sequence },
+        Way::Redo => OperationCause::Redo { of: of.sequence },
+    };
+    let differences = compare(&*kept, &*before, &scope)?;
+    let changes = describe(&differences, |path| Left::at(&*before, path, None))?;
+    history.append(sequence, &of.name, cause, changes, Some(kept)).map(drop)
+}
+
+/// Tells the paths that are still what an operation left there from those that are not.
+fn sort_out(
+    live: &dyn Tree,
+    changes: &[OperationChange],
+) -> Result<(Vec<TreePath>, Vec<TreePath>)> {
+    let (mut same, mut changed) = (Vec::new(), Vec::new());
+    for change in changes {
+        let is_same = Left::at(live, &change.path, None)? == change.left;
+        if is_same { &mut same } else { &mut changed }.push(change.path.clone());
+    }
+    Ok((same, changed))
+}
+
+/// Finds what would be taken back, or done again, next.
+fn last_step(operations: &[OperationRecord], way: Way) -> Option<Step> {
+    let (mut done, mut undone): (Vec<Step>, Vec<Step>) = (Vec::new(), Vec::new());
+    for operation in operations {
+        let held_by = operation.sequence;
+        match operation.cause {
+            OperationCause::Call | OperationCause::Replacement { .. } => {
+                done.push(Step { of: held_by, held_by });
+                undone.clear();
+            }
+            OperationCause::Undo { of } => {
+                done.retain(|step| step.of != of);
+                undone.push(Step { of, held_by });
+            }
+            OperationCause::Redo { of } => {
+                undone.retain(|step| step.of != of);
+                done.push(Step { of, held_by });
+            }
+        }
+    }
+    match way {
+        Way::Undo => done.pop(),
+        Way::Redo => undone.pop(),
+    }
+}
+
+fn nothing_to(way: Way) -> Error {
+    Error::new(Operation::Undo, ErrorKind::NotFound).with_detail(match way {
+        Way::Undo => "there is nothing to undo; list the operations to see what was done",
+        Way::Redo => "there is nothing to redo; only what was undone last can be",
+    })
+}
+
+fn changed_since(path: &TreePath) -> Error {
+    Error::new(Operation::Undo, ErrorKind::Conflict).with_path(path).with_detail(
+        "it changed since the operation, and nothing else is left to undo; \
+         restore the path from a snapshot instead",
+    )
+}
