@@ -1,5 +1,7 @@
 //! Entries kept before they change: as further hard links, so that they cost no copy.
 
+use std::fs::File;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,15 +15,23 @@ use crate::descend::descend;
 use crate::error::{Error, Operation, Result};
 use crate::filesystem::Backend;
 use crate::memory::MemoryBackend;
-use crate::operation::BeforeImage;
+use crate::operation::{BeforeImage, TOUCHED};
 use crate::path::TreePath;
 use crate::scope::Scope;
 use crate::tree::{Kind, Tree};
 
 /// A directory that gets the entries, each at its own path; made when the first one comes.
 pub(super) struct Aside {
-    pub(super) host: Arc<Host>,
-    pub(super) path: PathBuf,
+    host: Arc<Host>,
+    path: PathBuf,
+    /// The list of all paths that may change, beside the directory.
+    touched: Option<File>,
+}
+
+impl Aside {
+    pub(super) fn new(host: Arc<Host>, path: PathBuf) -> Self {
+        Self { host, path, touched: None }
+    }
 }
 
 const DIRECTORY: OFlags =
@@ -29,24 +39,23 @@ const DIRECTORY: OFlags =
 
 impl BeforeImage for Aside {
     fn keep(&mut self, path: &TreePath) -> Result<()> {
+        self.note(path)?;
         let failed = |errno| failure::any(Operation::Write, path, errno);
         let Some((slot, kind)) = self.find(path).map_err(failed)? else { return Ok(()) };
         match self.link(path, &slot, kind) {
             // Another file system, or somebody else's file.
-            Err(Errno::XDEV | Errno::PERM | Errno::MLINK | Errno::OPNOTSUPP) => {
-                self.keep_copy(path)
-            }
+            Err(Errno::XDEV | Errno::PERM | Errno::MLINK | Errno::OPNOTSUPP) => self.copy(path),
             linked => linked.map_err(failed),
         }
     }
 
     fn keep_copy(&mut self, path: &TreePath) -> Result<()> {
-        self.make().map_err(|errno| failure::any(Operation::Write, path, errno))?;
-        let mut kept = HostBackend::open_ambient(&self.path)?;
-        kept.replace(&*self.host, &Scope::paths([path.clone()])).map(drop)
+        self.note(path)?;
+        self.copy(path)
     }
 
     fn keep_directory(&mut self, path: &TreePath) -> Result<()> {
+        self.note(path)?;
         self.open(path).map(drop).map_err(|errno| failure::any(Operation::Write, path, errno))
     }
 
@@ -60,6 +69,34 @@ impl BeforeImage for Aside {
 }
 
 impl Aside {
+    /// Writes down that a path may change from now on, for whoever finds this after a crash.
+    fn note(&mut self, path: &TreePath) -> Result<()> {
+        let noted = self.touched().and_then(|mut list| writeln!(list, "{path}"));
+        noted.map_err(|error| Error::system(Operation::Write, error).with_path(path))
+    }
+
+    fn touched(&mut self) -> io::Result<&File> {
+        if self.touched.is_none() {
+            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::APPEND | OFlags::CLOEXEC;
+            make(self.holder())?;
+            let list = self.holder().join(TOUCHED);
+            let list = rustix::fs::openat(CWD, list, flags, Mode::RUSR | Mode::WUSR)?;
+            self.touched = Some(list.into());
+        }
+        self.touched.as_ref().ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    /// Returns the directory that the kept entries and the list lie in.
+    fn holder(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new("/"))
+    }
+
+    fn copy(&self, path: &TreePath) -> Result<()> {
+        self.make().map_err(|errno| failure::any(Operation::Write, path, errno))?;
+        let mut kept = HostBackend::open_ambient(&self.path)?;
+        kept.replace(&*self.host, &Scope::paths([path.clone()])).map(drop)
+    }
+
     /// Finds what is to be kept; what is not there, or special, is not.
     fn find<'p>(&self, path: &'p TreePath) -> SystemResult<Option<(Slot<'p>, Kind)>> {
         let slot = match self.host.root.open_parent(path) {
@@ -74,13 +111,8 @@ impl Aside {
     }
 
     fn make(&self) -> SystemResult<()> {
-        let parent = self.path.parent().unwrap_or(Path::new("/"));
-        [parent, &self.path].into_iter().try_for_each(|path| {
-            match rustix::fs::mkdirat(CWD, path, Mode::RWXU) {
-                Err(Errno::EXIST) => Ok(()),
-                made => made,
-            }
-        })
+        make(self.holder())?;
+        make(&self.path)
     }
 
     /// Opens a directory of what is kept, making it and those above it.
@@ -93,6 +125,13 @@ impl Aside {
     fn link(&self, path: &TreePath, slot: &Slot<'_>, kind: Kind) -> SystemResult<()> {
         let into = self.open(&path.parent().unwrap_or_else(TreePath::root))?;
         link_entry(slot.directory.as_fd(), slot.name, into.as_fd(), kind)
+    }
+}
+
+fn make(directory: &Path) -> SystemResult<()> {
+    match rustix::fs::mkdirat(CWD, directory, Mode::RWXU) {
+        Err(Errno::EXIST) => Ok(()),
+        made => made,
     }
 }
 

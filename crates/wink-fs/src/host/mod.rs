@@ -68,6 +68,7 @@ pub struct HostBackend {
     host: Arc<Host>,
     properties: Properties,
     index_file: Option<PathBuf>,
+    left_alone: Vec<TreePath>,
 }
 
 /// What the backend shares with its views.
@@ -80,7 +81,7 @@ struct Host {
     /// When this backend last changed something.
     touched: Mutex<Moment>,
     /// The directory itself where nobody gave one; declared last, because it goes last.
-    _temporary: Option<TempDir>,
+    temporary: Option<TempDir>,
 }
 
 impl HostBackend {
@@ -134,6 +135,14 @@ impl HostBackend {
         opened.map_err(|errno| failure::looking(Operation::List, path, errno))
     }
 
+    /// Returns the paths that were left alone when the directory was opened.
+    ///
+    /// Opening a directory finishes a replacement (a restore, an import) that a process began and did not
+    /// live to finish. What somebody changed after that process died is not touched, and named here.
+    pub fn left_alone(&self) -> &[TreePath] {
+        &self.left_alone
+    }
+
     /// Returns the root's real path, under which coding agents like to name files.
     pub fn real_path(&self) -> Result<MountPoint> {
         let path = self.host.root.real_path();
@@ -141,15 +150,16 @@ impl HostBackend {
     }
 
     fn over(root: Root, temporary: Option<TempDir>) -> Self {
+        let left_alone = staging::recover(&root);
         let host = Host {
             root: Arc::new(root),
             area: Mutex::default(),
             index: Mutex::default(),
             touched: Mutex::new(Moment::EARLIEST),
-            _temporary: temporary,
+            temporary,
         };
         let (host, properties) = (Arc::new(host), Properties::new("host", ""));
-        let mut backend = Self { host, properties, index_file: None };
+        let mut backend = Self { host, properties, index_file: None, left_alone };
         // A path that is no valid one, or a system without /proc, leaves it unsaid.
         backend.properties.root =
             backend.real_path().map_or(String::new(), |path| path.to_string());
@@ -182,6 +192,11 @@ impl Host {
 
     fn index(&self) -> Arc<Index> {
         self.index.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Tells whether the directory goes with this process, so that no power loss can harm it.
+    fn is_temporary(&self) -> bool {
+        self.temporary.is_some()
     }
 
     fn remember(&self, index: Index) {
@@ -485,7 +500,7 @@ impl Backend for HostBackend {
     }
 
     fn before_image(&self, aside: &Path) -> Result<Box<dyn BeforeImage>> {
-        Ok(Box::new(Aside { host: self.host.clone(), path: aside.to_path_buf() }))
+        Ok(Box::new(Aside::new(self.host.clone(), aside.to_path_buf())))
     }
 
     fn live(&self) -> Arc<dyn Tree> {

@@ -62,6 +62,11 @@ impl Root {
         Ok(Self { fd, mount, resolver })
     }
 
+    /// Returns what tells this directory from every other.
+    pub(super) fn identity(&self) -> Result<(u64, u64)> {
+        rustix::fs::fstat(&self.fd).map(|stat| (stat.st_dev, stat.st_ino))
+    }
+
     pub(super) fn mount(&self) -> Mount {
         self.mount
     }

@@ -5,7 +5,7 @@
 //! that whoever comes next can tell what a dead process left behind and take it away.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read as _, Write};
 use std::process;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,6 +17,7 @@ use rustix::io::{Errno, Result};
 
 use super::entry;
 use super::purge;
+use super::replace;
 use super::root::Root;
 use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation};
@@ -25,6 +26,11 @@ use crate::staged::{StagedBody, StagingSink};
 
 /// How often making a directory starts again because another process tidies up meanwhile.
 const TRIES: u64 = 16;
+
+/// The name under which a process writes down what it is about to do.
+const JOURNAL: &str = "journal";
+
+const READ: OFlags = OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 const DIRECTORY: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
@@ -120,6 +126,38 @@ impl Area {
         self.next.fetch_add(1, Ordering::Relaxed).to_string()
     }
 
+    /// Makes everything on the file system durable, the directory's content included.
+    pub(super) fn sync(&self) -> Result<()> {
+        rustix::fs::syncfs(&self.directory)
+    }
+
+    /// Writes down what is about to be done, so that it is there or not after whatever happens.
+    pub(super) fn write_journal(&self, journal: &[u8]) -> io::Result<()> {
+        let draft = self.new_name();
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let fd = rustix::fs::openat(&self.directory, &*draft, flags, Mode::RUSR | Mode::WUSR)?;
+        let mut file = File::from(fd);
+        let written = file.write_all(journal).and_then(|()| file.sync_all());
+        let (from, to) = (&self.directory, &self.directory);
+        let renamed = written.and_then(|()| Ok(rustix::fs::renameat(from, &*draft, to, JOURNAL)?));
+        let synced = renamed.and_then(|()| Ok(rustix::fs::fsync(&self.directory)?));
+        if synced.is_err() {
+            self.discard(&draft);
+            self.discard(JOURNAL);
+        }
+        synced
+    }
+
+    /// Says that all of it was done, or undone.
+    pub(super) fn remove_journal(&self) {
+        self.discard(JOURNAL);
+    }
+
+    /// Tells whether something is written down that was neither done nor undone.
+    fn has_journal(&self) -> bool {
+        rustix::fs::statat(&self.directory, JOURNAL, AtFlags::SYMLINK_NOFOLLOW).is_ok()
+    }
+
     /// Removes whatever lies under a name, as far as the system lets it.
     pub(super) fn discard(&self, name: &str) {
         let removed = rustix::fs::unlinkat(&self.directory, name, AtFlags::empty());
@@ -131,6 +169,9 @@ impl Area {
 
 impl Drop for Area {
     fn drop(&mut self) {
+        if self.has_journal() {
+            return;
+        }
         // Nothing can be done about a failure here; the next process sweeps.
         let _ = purge::purge(&self.root, self.holder.as_fd(), self.name.as_bytes());
         let _ = rustix::fs::unlinkat(&self.base, RESERVED_NAME, AtFlags::REMOVEDIR);
@@ -151,25 +192,64 @@ fn open_holder(base: &OwnedFd) -> Result<OwnedFd> {
         }
         result => result?,
     };
-    let stat = rustix::fs::fstat(&holder)?;
-    if stat.st_uid != rustix::process::geteuid().as_raw() {
+    if !is_ours(&holder) {
         return Err(Errno::PERM);
     }
-    if stat.st_mode & 0o077 != 0 {
+    if rustix::fs::fstat(&holder)?.st_mode & 0o077 != 0 {
         rustix::fs::fchmod(&holder, Mode::RWXU)?;
     }
     Ok(holder)
 }
 
-/// Takes away what dead processes left.
-fn sweep(root: &Root, holder: &OwnedFd) {
+fn is_ours(holder: &OwnedFd) -> bool {
+    let uid = rustix::process::geteuid().as_raw();
+    rustix::fs::fstat(holder).is_ok_and(|stat| stat.st_uid == uid)
+}
+
+/// Finishes what dead processes of this root began, and takes away what they left.
+///
+/// Returns the paths that somebody changed after they died, which stay as they are.
+pub(super) fn recover(root: &Root) -> Vec<TreePath> {
+    let mut left_alone = Vec::new();
+    let beside = rustix::fs::openat(root.as_fd(), "..", DIRECTORY, Mode::empty());
+    let within = root.open_below(root.as_fd(), b"", OFlags::RDONLY | OFlags::DIRECTORY);
+    for base in [beside, within].into_iter().flatten() {
+        let holder = rustix::fs::openat(&base, RESERVED_NAME, DIRECTORY, Mode::empty());
+        if let Some(holder) = holder.ok().filter(is_ours) {
+            left_alone.extend(sweep(root, &holder));
+            let _ = rustix::fs::unlinkat(&base, RESERVED_NAME, AtFlags::REMOVEDIR);
+        }
+    }
+    left_alone
+}
+
+/// Takes away what dead processes left, after finishing what they began.
+fn sweep(root: &Root, holder: &OwnedFd) -> Vec<TreePath> {
+    let mut left_alone = Vec::new();
     for left in entry::entries(holder.as_fd()).unwrap_or_default() {
         let name = left.name.as_bytes();
         let Ok(fd) = rustix::fs::openat(holder, name, DIRECTORY, Mode::empty()) else { continue };
-        if rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive).is_ok() {
+        if rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive).is_err() {
+            continue;
+        }
+        if let Some(paths) = finish(root, fd.as_fd()) {
+            left_alone.extend(paths);
             let _ = purge::purge(root, holder.as_fd(), name);
         }
     }
+    left_alone
+}
+
+/// Does what a dead process wrote down; `None` where something is left to do, for this root or another.
+fn finish(root: &Root, staging: BorrowedFd<'_>) -> Option<Vec<TreePath>> {
+    let mut journal = match rustix::fs::openat(staging, JOURNAL, READ, Mode::empty()) {
+        Err(Errno::NOENT) => return Some(Vec::new()),
+        journal => File::from(journal.ok()?),
+    };
+    let mut bytes = Vec::new();
+    journal.read_to_end(&mut bytes).ok()?;
+    let _alone = root.lock().ok()?;
+    replace::recover(root, staging, &bytes)
 }
 
 fn unique_name(attempt: u64) -> String {

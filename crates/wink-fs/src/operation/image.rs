@@ -6,6 +6,12 @@ use crate::error::Result;
 use crate::path::TreePath;
 use crate::tree::Tree;
 
+/// The file, beside the directory for what is kept, that lists the paths that may have changed.
+///
+/// One path a line, as text; only whole lines count. A backend that uses the directory writes each
+/// path there before it changes, so that a call can be taken back whose process died.
+pub(crate) const TOUCHED: &str = "touched";
+
 /// Keeps entries before they change; made by [`Backend::before_image`](crate::Backend::before_image).
 ///
 /// ```

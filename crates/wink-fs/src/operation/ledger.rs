@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::value::OperationRecord;
 use crate::error::Result;
+use crate::path::TreePath;
 use crate::snapshot::SnapshotId;
 use crate::tree::Tree;
 
@@ -16,6 +17,10 @@ pub(crate) const KEPT: usize = 200;
 pub(crate) trait Ledger: Send + Sync {
     /// Waits until no other process works in the workspace, and keeps it so until the value is dropped.
     fn lock(&self) -> Result<Box<dyn Any + Send>>;
+
+    /// Returns the operations, last first, that a process began and did not live to write down, each with
+    /// the paths that it may have changed.
+    fn interrupted(&self) -> Result<Vec<(u64, Vec<TreePath>)>>;
 
     /// Returns the number of the next operation, and the directory in which it may keep things.
     fn next(&self) -> Result<(u64, PathBuf)>;

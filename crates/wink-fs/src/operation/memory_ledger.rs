@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::ledger::{KEPT, Ledger};
 use super::value::OperationRecord;
 use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::path::TreePath;
 use crate::snapshot::SnapshotId;
 use crate::tree::Tree;
 
@@ -33,6 +34,10 @@ impl MemoryLedger {
 impl Ledger for MemoryLedger {
     fn lock(&self) -> Result<Box<dyn Any + Send>> {
         Ok(Box::new(()))
+    }
+
+    fn interrupted(&self) -> Result<Vec<(u64, Vec<TreePath>)>> {
+        Ok(Vec::new())
     }
 
     fn next(&self) -> Result<(u64, PathBuf)> {

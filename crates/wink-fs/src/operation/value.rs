@@ -29,6 +29,8 @@ pub enum OperationCause {
     Call,
     /// Everything became what a snapshot or an archive holds; what was there is in another snapshot.
     Replacement { saved: SnapshotId },
+    /// What a call had changed whose process died was taken back.
+    Recovery,
     /// An operation was taken back.
     Undo { of: u64 },
     /// An operation that was taken back was done again.

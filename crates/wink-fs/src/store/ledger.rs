@@ -14,7 +14,8 @@ use super::{failure, lock, operation_record};
 use crate::error::{Operation, Result};
 use crate::host::HostBackend;
 use crate::memory::MemoryBackend;
-use crate::operation::{KEPT, Ledger, OperationRecord, gone};
+use crate::operation::{KEPT, Ledger, OperationRecord, TOUCHED, gone};
+use crate::path::TreePath;
 use crate::snapshot::SnapshotId;
 use crate::tree::Tree;
 use crate::{Backend, ErrorKind};
@@ -35,17 +36,42 @@ impl StoreLedger {
         Self { disk }
     }
 
+    fn names(&self) -> io::Result<Vec<String>> {
+        match self.disk.names(DIRECTORY) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            names => names,
+        }
+    }
+
     /// Returns the numbers of all operations, oldest first.
     fn numbers(&self) -> io::Result<Vec<u64>> {
-        let names = match self.disk.names(DIRECTORY) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-            names => names?,
-        };
+        let names = self.names()?;
         let names = names.iter().filter(|name| !is_temporary(name));
         let mut numbers: Vec<u64> =
             names.filter_map(|name| name.strip_suffix(RECORD)?.parse().ok()).collect();
         numbers.sort_unstable();
         Ok(numbers)
+    }
+
+    /// Returns the numbers, last first, of what was kept for operations that have no record.
+    fn without_record(&self) -> io::Result<Vec<u64>> {
+        let names = self.names()?;
+        let has_record = |number: &u64| names.binary_search(&record_name(*number)).is_ok();
+        let kept = names.iter().filter_map(|name| name.parse::<u64>().ok());
+        let mut numbers: Vec<u64> = kept.filter(|number| !has_record(number)).collect();
+        numbers.sort_unstable_by(|a, b| b.cmp(a));
+        Ok(numbers)
+    }
+
+    /// Returns the paths that an operation may have changed; a line that is not whole is none.
+    fn touched(&self, number: u64) -> io::Result<Vec<TreePath>> {
+        let list = match self.disk.read(&touched_place(number), MAX_BYTES) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            list => list?,
+        };
+        let whole = memchr::memrchr(b'\n', &list).map_or(0, |end| end + 1);
+        let text = std::str::from_utf8(&list[..whole]).unwrap_or_default();
+        Ok(text.lines().filter_map(|line| TreePath::parse(line).ok()).collect())
     }
 
     fn read(&self, number: u64) -> Result<OperationRecord> {
@@ -92,6 +118,10 @@ fn kept_place(number: u64) -> String {
     format!("{DIRECTORY}/{number}")
 }
 
+fn touched_place(number: u64) -> String {
+    format!("{DIRECTORY}/{number}/{TOUCHED}")
+}
+
 fn before_place(number: u64) -> String {
     format!("{DIRECTORY}/{number}/before")
 }
@@ -101,12 +131,20 @@ impl Ledger for StoreLedger {
         Ok(Box::new(lock::work(&self.disk)?))
     }
 
+    fn interrupted(&self) -> Result<Vec<(u64, Vec<TreePath>)>> {
+        let failed = |error| failure::of(Operation::Undo, error);
+        let numbers = self.without_record().map_err(failed)?;
+        let with_paths = |number| self.touched(number).map(|paths| (number, paths));
+        numbers.into_iter().map(with_paths).collect::<io::Result<_>>().map_err(failed)
+    }
+
     fn next(&self) -> Result<(u64, PathBuf)> {
         let failed = |error| failure::of(Operation::Write, error);
-        let number = self.numbers().map_err(failed)?.last().map_or(1, |last| last + 1);
+        let last = self.numbers().map_err(failed)?.last().copied();
+        // What was kept for an operation that is not written down has a number as well.
+        let begun = self.without_record().map_err(failed)?.first().copied();
+        let number = last.max(begun).map_or(1, |last| last + 1);
         self.disk.make_dir_unless_there(DIRECTORY).map_err(failed)?;
-        // What a process left that died before it wrote its record.
-        self.disk.remove_all(&kept_place(number)).map_err(failed)?;
         Ok((number, self.disk.path(&before_place(number))))
     }
 
@@ -128,7 +166,8 @@ impl Ledger for StoreLedger {
     }
 
     fn before(&self, sequence: u64) -> Result<Arc<dyn Tree>> {
-        if !self.numbers().is_ok_and(|numbers| numbers.contains(&sequence)) {
+        let known = |numbers: io::Result<Vec<u64>>| numbers.is_ok_and(|it| it.contains(&sequence));
+        if !known(self.numbers()) && !known(self.without_record()) {
             return Err(gone());
         }
         match HostBackend::open_ambient(self.disk.path(&before_place(sequence))) {

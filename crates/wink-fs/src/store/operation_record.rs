@@ -26,6 +26,7 @@ struct Stored {
 #[serde(rename_all = "snake_case")]
 enum Cause {
     Call,
+    Recovery,
     Replacement { saved: String },
     Undo { of: u64 },
     Redo { of: u64 },
@@ -48,6 +49,7 @@ pub(super) fn encode(operation: &OperationRecord) -> Result<Vec<u8>> {
         name: operation.name.clone(),
         cause: match operation.cause {
             OperationCause::Call => Cause::Call,
+            OperationCause::Recovery => Cause::Recovery,
             OperationCause::Replacement { saved } => {
                 Cause::Replacement { saved: saved.to_string() }
             }
@@ -84,6 +86,7 @@ fn from_stored(stored: Stored) -> Option<OperationRecord> {
     let at: Timestamp = stored.at.parse().ok()?;
     let cause = match stored.cause {
         Cause::Call => OperationCause::Call,
+        Cause::Recovery => OperationCause::Recovery,
         Cause::Replacement { saved } => OperationCause::Replacement { saved: saved.parse().ok()? },
         Cause::Undo { of } => OperationCause::Undo { of },
         Cause::Redo { of } => OperationCause::Redo { of },

@@ -158,6 +158,35 @@ impl History {
         }
     }
 
+    /// Takes back what calls had changed whose process died.
+    pub(super) fn recover(&self, backend: &mut dyn Backend) -> Result<()> {
+        for (number, paths) in self.ledger.interrupted()? {
+            self.take_back(backend, number, &paths)?;
+            self.ledger.discard(number);
+        }
+        Ok(())
+    }
+
+    /// It is an operation of its own, so that nothing is lost that somebody did since.
+    fn take_back(&self, backend: &mut dyn Backend, number: u64, paths: &[TreePath]) -> Result<()> {
+        let scope = Scope::paths(paths.iter().cloned());
+        let before = self.ledger.before(number)?;
+        let differences = match paths.is_empty() {
+            true => Vec::new(),
+            false => compare(&*backend.live(), &*before, &scope)?,
+        };
+        if differences.is_empty() {
+            return Ok(());
+        }
+        let (sequence, aside) = self.ledger.next()?;
+        let mut image = backend.before_image(&aside)?;
+        keep(&mut *image, paths)?;
+        backend.replace(&*before, &scope)?;
+        let changes = describe(&differences, |path| Left::at(&*before, path, None))?;
+        let kept = Some(image.tree()?);
+        self.append(sequence, "recover", OperationCause::Recovery, changes, kept).map(drop)
+    }
+
     pub(super) fn set_head(&self, id: SnapshotId) -> Result<()> {
         self.ledger.set_head(id)
     }

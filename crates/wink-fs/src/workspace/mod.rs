@@ -5,6 +5,7 @@ mod snapshots;
 mod turn;
 mod undo;
 
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -149,7 +150,10 @@ impl WorkspaceBuilder {
         }
         let writer = Turns::new(guarded);
         let shared = Shared { writer, live, properties, observers, recording, history };
-        Workspace(Arc::new(shared), None)
+        let workspace = Workspace(Arc::new(shared), None);
+        // Where it fails now, the first call that writes tries again and says why.
+        let _ = workspace.recover();
+        workspace
     }
 }
 
@@ -274,6 +278,22 @@ impl Workspace {
         })
     }
 
+    /// Takes back what a call had changed whose process died.
+    fn recover(&self) -> Result<()> {
+        let Some(history) = &self.0.history else { return Ok(()) };
+        if self.0.properties.read_only || history.ledger.interrupted()?.is_empty() {
+            return Ok(());
+        }
+        self.alone(history, &mut *self.turn()?).map(drop)
+    }
+
+    /// Keeps other processes out until the value is dropped, and mends what one left that died.
+    fn alone(&self, history: &History, writer: &mut Layered<Guard>) -> Result<Box<dyn Any + Send>> {
+        let alone = history.ledger.lock()?;
+        history.recover(self.backend(writer))?;
+        Ok(alone)
+    }
+
     /// Does something as one operation: all of it or nothing, and written down.
     fn operate<T>(
         &self,
@@ -282,7 +302,7 @@ impl Workspace {
         work: impl FnOnce(&mut Layered<Guard>) -> Result<T>,
     ) -> Result<T> {
         let Some(history) = &self.0.history else { return work(&mut writer) };
-        let _alone = history.ledger.lock()?;
+        let _alone = self.alone(history, &mut writer)?;
         let (sequence, aside) = history.ledger.next()?;
         let recorded = self.0.recording.during(writer.before_image(&aside)?, || work(&mut writer));
         let (result, record) = recorded;

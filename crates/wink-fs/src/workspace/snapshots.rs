@@ -180,7 +180,7 @@ impl Workspace {
         let mut new = NewSnapshot::new(SystemTime::now());
         (new.tag, new.message) = (options.tag.clone(), options.message.clone());
         let mut writer = self.turn()?;
-        let _alone = history.ledger.lock()?;
+        let _alone = self.alone(history, &mut writer)?;
         let snapshot = history.snapshot(self.backend(&mut writer), &new)?;
         history.set_head(snapshot.id)?;
         self.0.observers.tell(&Event::SnapshotTaken { id: snapshot.id });
@@ -269,7 +269,7 @@ impl Workspace {
         let scope = Scope::paths(paths.collect::<Result<Vec<_>>>()?);
         let scope = scope.excluding(history.excluded.clone());
         let mut writer = self.turn()?;
-        let _alone = history.ledger.lock()?;
+        let _alone = self.alone(history, &mut writer)?;
         let snapshot = history.find(&name)?;
         let target = history.snapshots.load(&snapshot.id)?;
         let restore = Restore { history, target: &*target, scope: &scope };
@@ -290,7 +290,7 @@ impl Workspace {
         let Some(history) = self.0.history.as_ref().filter(|_| !self.0.properties.read_only) else {
             return archive::import(self.backend(&mut writer), archive);
         };
-        let _alone = history.ledger.lock()?;
+        let _alone = self.alone(history, &mut writer)?;
         let scope = Scope::everything().excluding(history.excluded.clone());
         let restore = Restore { history, target: archive, scope: &scope };
         let backend = self.backend(&mut writer);

@@ -69,7 +69,7 @@ impl Workspace {
     fn step(&self, way: Way) -> Result<Undone> {
         let history = self.history(Operation::Undo)?;
         let mut writer = self.turn()?;
-        let _alone = history.ledger.lock()?;
+        let _alone = self.alone(history, &mut writer)?;
         let operations = history.ledger.list()?;
         let step = last_step(&operations, way).ok_or_else(|| nothing_to(way))?;
         let find = |number| operations.iter().find(|it| it.sequence == number);
@@ -131,7 +131,9 @@ fn last_step(operations: &[OperationRecord], way: Way) -> Option<Step> {
     for operation in operations {
         let held_by = operation.sequence;
         match operation.cause {
-            OperationCause::Call | OperationCause::Replacement { .. } => {
+            OperationCause::Call
+            | OperationCause::Recovery
+            | OperationCause::Replacement { .. } => {
                 done.push(Step { of: held_by, held_by });
                 undone.clear();
             }

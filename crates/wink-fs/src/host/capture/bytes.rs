@@ -2,26 +2,26 @@
 
 /// Takes bytes from the front; `None` where there are too few.
 #[derive(Clone, Copy)]
-pub(super) struct Reader<'a>(pub(super) &'a [u8]);
+pub(in crate::host) struct Reader<'a>(pub(in crate::host) &'a [u8]);
 
 impl<'a> Reader<'a> {
-    pub(super) fn take(&mut self, len: usize) -> Option<&'a [u8]> {
+    pub(in crate::host) fn take(&mut self, len: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(len)?;
         self.0 = rest;
         Some(taken)
     }
 
-    pub(super) fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+    pub(in crate::host) fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (taken, rest) = self.0.split_first_chunk()?;
         self.0 = rest;
         Some(*taken)
     }
 
-    pub(super) fn byte(&mut self) -> Option<u8> {
+    pub(in crate::host) fn byte(&mut self) -> Option<u8> {
         self.array().map(|[byte]| byte)
     }
 
-    pub(super) fn number(&mut self) -> Option<u32> {
+    pub(in crate::host) fn number(&mut self) -> Option<u32> {
         self.array().map(u32::from_le_bytes)
     }
 }

@@ -4,7 +4,7 @@
 //! older than that was the same then, so when all stamps are, the walk saw the files of that moment.
 //! Otherwise somebody writes, and the walk is done again.
 
-mod bytes;
+pub(super) mod bytes;
 pub(super) mod index;
 mod learn;
 pub(super) mod stamp;

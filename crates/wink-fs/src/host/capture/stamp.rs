@@ -44,13 +44,13 @@ pub(in crate::host) struct Stamp {
 const WANTED: StatxFlags = StatxFlags::BASIC_STATS.union(StatxFlags::MNT_ID);
 
 /// Looks at an entry of an open directory.
-pub(super) fn look(directory: BorrowedFd<'_>, name: &[u8]) -> Result<Statx> {
+pub(in crate::host) fn look(directory: BorrowedFd<'_>, name: &[u8]) -> Result<Statx> {
     let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
     rustix::fs::statx(directory, name, flags, WANTED)
 }
 
 /// Looks at an open file.
-pub(super) fn look_at(file: impl AsFd) -> Result<Statx> {
+pub(in crate::host) fn look_at(file: impl AsFd) -> Result<Statx> {
     rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, WANTED)
 }
 
@@ -65,11 +65,16 @@ impl Stamp {
         }
     }
 
-    pub(super) fn kind(&self) -> Kind {
+    pub(in crate::host) fn kind(&self) -> Kind {
         entry::kind_of(RawMode::from(self.mode))
     }
 
-    pub(super) fn encode(&self, into: &mut Vec<u8>) {
+    /// Tells whether it is the stamp of the same entry, to which nothing was done but a rename.
+    pub(in crate::host) fn is_same_but_renamed(&self, other: &Self) -> bool {
+        Self { changed: other.changed, ..*self } == *other
+    }
+
+    pub(in crate::host) fn encode(&self, into: &mut Vec<u8>) {
         into.extend_from_slice(&self.inode.to_le_bytes());
         into.extend_from_slice(&self.size.to_le_bytes());
         into.extend_from_slice(&self.mode.to_le_bytes());
@@ -79,7 +84,7 @@ impl Stamp {
         }
     }
 
-    pub(super) fn decode(from: &mut Reader<'_>) -> Option<Self> {
+    pub(in crate::host) fn decode(from: &mut Reader<'_>) -> Option<Self> {
         let inode = u64::from_le_bytes(from.array()?);
         let size = u64::from_le_bytes(from.array()?);
         let mode = u16::from_le_bytes(from.array()?);

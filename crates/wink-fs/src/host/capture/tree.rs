@@ -87,6 +87,14 @@ impl Captured {
         matches!(self.find(Operation::Stat, path), Ok(Found::Directory(found)) if found.hides)
     }
 
+    /// Returns the stamp of a file or link.
+    pub(in crate::host) fn find_stamp(&self, path: &TreePath) -> Option<Stamp> {
+        match self.find(Operation::Stat, path) {
+            Ok(Found::File(stamp, _) | Found::Link(stamp)) => Some(*stamp),
+            _ => None,
+        }
+    }
+
     fn find(&self, operation: Operation, path: &TreePath) -> Result<Found<'_>> {
         let missing = || Error::new(operation, ErrorKind::NotFound).with_path(path);
         let mut directory = self.directories.first().ok_or_else(missing)?;

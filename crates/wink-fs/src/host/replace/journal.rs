@@ -1,0 +1,84 @@
+//! The list of renames that is written down before the first of them; `docs/journal-format.md`.
+
+use super::step::{Move, Step};
+use crate::host::capture::bytes::Reader;
+use crate::host::capture::stamp::Stamp;
+use crate::path::TreePath;
+
+const MAGIC: &[u8; 8] = b"WINKJNL\x01";
+
+/// What is to be done in one root.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(in crate::host) struct Journal {
+    /// The device and inode of the root's directory.
+    pub(super) root: (u64, u64),
+    pub(super) steps: Vec<Step>,
+}
+
+impl Journal {
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let mut body = Vec::new();
+        body.extend_from_slice(&self.root.0.to_le_bytes());
+        body.extend_from_slice(&self.root.1.to_le_bytes());
+        self.steps.iter().for_each(|step| encode_step(&mut body, step));
+        [&MAGIC[..], blake3::hash(&body).as_bytes(), &body].concat()
+    }
+
+    /// Reads a journal; `None` where it is not whole, which means that nothing was renamed yet.
+    pub(in crate::host) fn decode(bytes: &[u8]) -> Option<Self> {
+        let mut reader = Reader(bytes);
+        (reader.take(MAGIC.len())? == MAGIC).then_some(())?;
+        let checksum: [u8; 32] = reader.array()?;
+        (blake3::hash(reader.0) == checksum).then_some(())?;
+        let mut number = || reader.array().map(u64::from_le_bytes);
+        let root = (number()?, number()?);
+        let mut steps = Vec::new();
+        while !reader.0.is_empty() {
+            steps.push(decode_step(&mut reader)?);
+        }
+        Some(Self { root, steps })
+    }
+}
+
+fn encode_step(into: &mut Vec<u8>, step: &Step) {
+    into.push(match step.what {
+        Move::Out => b'o',
+        Move::In => b'i',
+        Move::Exchange => b'x',
+    });
+    for text in [step.path.as_bytes(), step.name.as_bytes()] {
+        // A path has at most 4,096 bytes.
+        into.extend_from_slice(&(text.len() as u16).to_le_bytes());
+        into.extend_from_slice(text);
+    }
+    for stamp in [&step.standing, &step.waiting] {
+        into.push(u8::from(stamp.is_some()));
+        stamp.iter().for_each(|stamp| stamp.encode(into));
+    }
+}
+
+fn decode_step(reader: &mut Reader<'_>) -> Option<Step> {
+    let what = match reader.byte()? {
+        b'o' => Move::Out,
+        b'i' => Move::In,
+        b'x' => Move::Exchange,
+        _ => return None,
+    };
+    let path = TreePath::from_disk(text(reader)?).ok()?;
+    let name = String::from_utf8(text(reader)?.to_vec()).ok()?;
+    let (standing, waiting) = (stamp(reader)?, stamp(reader)?);
+    Some(Step { what, path, name, standing, waiting })
+}
+
+fn text<'a>(reader: &mut Reader<'a>) -> Option<&'a [u8]> {
+    let len = u16::from_le_bytes(reader.array()?);
+    reader.take(len.into())
+}
+
+fn stamp(reader: &mut Reader<'_>) -> Option<Option<Stamp>> {
+    match reader.byte()? {
+        0 => Some(None),
+        1 => Stamp::decode(reader).map(Some),
+        _ => None,
+    }
+}

@@ -1,0 +1,135 @@
+//! Making the directory what another tree is: everything staged first, then renamed in or not at all.
+
+mod apply;
+pub(super) mod journal;
+mod recover;
+mod stage;
+pub(super) mod step;
+
+use std::sync::Arc;
+
+use self::apply::apply;
+pub(super) use self::recover::recover;
+use self::stage::{Staged, Writer};
+use super::Host;
+use super::capture::{self, tree::Captured};
+use crate::capture::Capture;
+use crate::compare::{Difference, compare, count_files, count_in_scope};
+use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::filesystem::Replaced;
+use crate::path::TreePath;
+use crate::refusal;
+use crate::scope::Scope;
+use crate::tree::{Kind, Tree};
+
+/// Makes the files below the root those of `target`, as far as they are in scope.
+pub(super) fn replace(host: &Arc<Host>, target: &dyn Tree, scope: &Scope) -> Result<Replaced> {
+    let before = capture::capture(host, &host.index(), scope)?;
+    replace_from(host, &before, target, scope)
+}
+
+/// Does the same from what was captured.
+pub(super) fn replace_from(
+    host: &Arc<Host>,
+    captured: &Capture,
+    target: &dyn Tree,
+    scope: &Scope,
+) -> Result<Replaced> {
+    let before = Captured::of(&*captured.tree, host).ok_or_else(not_ours)?;
+    let differences = compare(before, target, scope)?;
+    let changes = plan(before, &differences)?;
+    let area = host.area().map_err(|errno| Error::system(Operation::Replace, errno))?;
+    let writer = Writer { target, excluded: scope.excluded() };
+    let mut staged = writer.stage(&area, &changes)?;
+    apply(host, &area, before, &mut staged)?;
+    count(captured, &differences, scope, &staged)
+}
+
+fn not_ours() -> Error {
+    Error::new(Operation::Replace, ErrorKind::Unsupported)
+}
+
+fn count(
+    captured: &Capture,
+    differences: &[Difference],
+    scope: &Scope,
+    staged: &[Staged],
+) -> Result<Replaced> {
+    let gone = differences.iter().map(|it| count_files(&*captured.tree, &it.path, it.before));
+    let gone: u64 = gone.sum::<Result<_>>()?;
+    Ok(Replaced {
+        written: staged.iter().map(|staged| staged.files).sum(),
+        removed: differences.iter().filter(|difference| difference.after.is_none()).count() as u64,
+        unchanged: count_in_scope(&*captured.tree, captured.totals.files, scope)? - gone,
+    })
+}
+
+struct Change {
+    path: TreePath,
+    action: Action,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Action {
+    /// Only here.
+    Remove,
+    /// Only in the target.
+    Add(Kind),
+    /// A parent of something that is only in the target.
+    AddParent,
+    /// In both, as something else.
+    Exchange(Kind),
+}
+
+/// Says what must be done, in the order of paths.
+fn plan(before: &Captured, differences: &[Difference]) -> Result<Vec<Change>> {
+    let mut changes = Vec::new();
+    for difference in differences {
+        plan_parents(before, &difference.path, &mut changes)?;
+        plan_difference(before, difference, &mut changes)?;
+    }
+    Ok(changes)
+}
+
+fn plan_parents(before: &Captured, path: &TreePath, changes: &mut Vec<Change>) -> Result<()> {
+    for parent in path.ancestors() {
+        let is_planned = |change: &Change| change.path == parent;
+        match before.stat(&parent) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                if !changes.iter().rev().any(is_planned) {
+                    changes.push(Change { path: parent, action: Action::AddParent });
+                }
+            }
+            stat => refusal::check_directory(&parent, stat?.kind)
+                .map_err(|error| error.during(Operation::Replace))?,
+        }
+    }
+    Ok(())
+}
+
+fn plan_difference(
+    before: &Captured,
+    difference: &Difference,
+    changes: &mut Vec<Change>,
+) -> Result<()> {
+    let Difference { path, before: was, after } = difference;
+    let action = match (was, after) {
+        (_, Some(kind)) if was.is_none() => Action::Add(*kind),
+        // What was not captured is nobody's to remove.
+        (_, None) if before.hides(path) => return plan_removals(before, path, changes),
+        (_, Some(_)) if before.hides(path) => return Err(refusal::in_the_way(path)),
+        (_, Some(kind)) => Action::Exchange(*kind),
+        (_, None) => Action::Remove,
+    };
+    changes.push(Change { path: path.clone(), action });
+    Ok(())
+}
+
+fn plan_removals(before: &Captured, path: &TreePath, changes: &mut Vec<Change>) -> Result<()> {
+    for entry in before.list(path)? {
+        let path = path.join(&entry.name)?;
+        let gone = Difference { path, before: Some(entry.kind), after: None };
+        plan_difference(before, &gone, changes)?;
+    }
+    Ok(())
+}

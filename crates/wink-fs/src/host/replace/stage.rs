@@ -1,0 +1,127 @@
+//! New entries, written where nobody sees them.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use rustix::fd::{AsFd, BorrowedFd};
+use rustix::fs::{Mode, OFlags};
+
+use super::{Action, Change};
+use crate::descend::descend;
+use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::host::entry::{self, KEPT_BITS};
+use crate::host::failure;
+use crate::host::staging::Area;
+use crate::path::TreePath;
+use crate::scope::Exclusions;
+use crate::tree::{Entry, FileMode, Kind, Tree};
+
+/// A change whose new entry, if any, waits under a name in the staging directory.
+///
+/// Dropped, it takes away what lies there: the new entry if it was not needed, else the old one.
+pub(super) struct Staged {
+    pub(super) area: Arc<Area>,
+    pub(super) path: TreePath,
+    pub(super) name: String,
+    pub(super) action: Action,
+    pub(super) files: u64,
+    /// Whether the old entry is there and could not be put back.
+    pub(super) stuck: bool,
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        if !self.stuck {
+            self.area.discard(&self.name);
+        }
+    }
+}
+
+/// Writes entries of the target into the staging directory.
+pub(super) struct Writer<'a> {
+    pub(super) target: &'a dyn Tree,
+    pub(super) excluded: &'a Exclusions,
+}
+
+impl Writer<'_> {
+    /// Writes everything that is new.
+    pub(super) fn stage(&self, area: &Arc<Area>, changes: &[Change]) -> Result<Vec<Staged>> {
+        changes.par_iter().map(|change| self.change(area, change)).collect()
+    }
+
+    fn change(&self, area: &Arc<Area>, change: &Change) -> Result<Staged> {
+        let (area, path, action) = (area.clone(), change.path.clone(), change.action);
+        let name = area.new_name();
+        let mut staged = Staged { area, path, name, action, files: 0, stuck: false };
+        let (into, name) = (staged.area.directory(), staged.name.as_bytes());
+        match action {
+            Action::Remove => {}
+            Action::AddParent => self.empty_directory(into, name, &staged.path)?,
+            Action::Add(kind) | Action::Exchange(kind) => {
+                staged.files = self.entry(into, name, &staged.path, kind)?;
+            }
+        }
+        Ok(staged)
+    }
+
+    fn empty_directory(&self, into: BorrowedFd<'_>, name: &[u8], path: &TreePath) -> Result<()> {
+        rustix::fs::mkdirat(into, name, Mode::from_raw_mode(0o777))
+            .map_err(|errno| failure::any(Operation::Replace, path, errno))
+    }
+
+    /// Writes an entry, with all that is below it, and returns how many files and links it has.
+    fn entry(&self, into: BorrowedFd<'_>, name: &[u8], path: &TreePath, kind: Kind) -> Result<u64> {
+        let failed = |errno| failure::any(Operation::Replace, path, errno);
+        match kind {
+            Kind::Directory => descend(|| self.directory(into, name, path)),
+            Kind::File => self.file(into, name, path).map(|()| 1),
+            Kind::Symlink => {
+                let target = self.target.read_link(path)?;
+                rustix::fs::symlinkat(&*target, into, name).map_err(failed)?;
+                Ok(1)
+            }
+            Kind::Other => {
+                Err(Error::new(Operation::Replace, ErrorKind::SpecialFile).with_path(path))
+            }
+        }
+    }
+
+    fn directory(&self, into: BorrowedFd<'_>, name: &[u8], path: &TreePath) -> Result<u64> {
+        let failed = |errno| failure::any(Operation::Replace, path, errno);
+        self.empty_directory(into, name, path)?;
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let directory = rustix::fs::openat(into, name, flags, Mode::empty()).map_err(failed)?;
+        let entries = self.target.list(path)?;
+        let write = |entry: &Entry| {
+            let child = path.join(&entry.name)?;
+            if self.excluded.matches_entry(&child) {
+                return Ok(0);
+            }
+            self.entry(directory.as_fd(), entry.name.as_bytes(), &child, entry.kind)
+        };
+        entries.par_iter().map(write).sum()
+    }
+
+    fn file(&self, into: BorrowedFd<'_>, name: &[u8], path: &TreePath) -> Result<()> {
+        let failed = |errno| failure::any(Operation::Replace, path, errno);
+        let content = self.target.open(path)?;
+        let mode = self.target.stat(path)?.mode;
+        let flags =
+            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let fd =
+            rustix::fs::openat(into, name, flags, Mode::from_raw_mode(0o666)).map_err(failed)?;
+        let mut file = File::from(fd);
+        content
+            .for_each_chunk(|chunk| file.write_all(chunk))
+            .map_err(|error| Error::system(Operation::Replace, error).with_path(path))?;
+        set_mode(&file, mode).map_err(failed)
+    }
+}
+
+fn set_mode(file: &File, mode: FileMode) -> rustix::io::Result<()> {
+    let bits = rustix::fs::fstat(file)?.st_mode & KEPT_BITS;
+    let wanted = entry::bits_with(bits, mode);
+    if wanted == bits { Ok(()) } else { rustix::fs::fchmod(file, Mode::from_raw_mode(wanted)) }
+}
