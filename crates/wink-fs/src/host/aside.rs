@@ -39,24 +39,27 @@ const DIRECTORY: OFlags =
 
 impl BeforeImage for Aside {
     fn keep(&mut self, path: &TreePath) -> Result<()> {
-        self.note(path)?;
         let failed = |errno| failure::any(Operation::Write, path, errno);
-        let Some((slot, kind)) = self.find(path).map_err(failed)? else { return Ok(()) };
-        match self.link(path, &slot, kind) {
-            // Another file system, or somebody else's file.
-            Err(Errno::XDEV | Errno::PERM | Errno::MLINK | Errno::OPNOTSUPP) => self.copy(path),
-            linked => linked.map_err(failed),
+        if let Some((slot, kind)) = self.find(path).map_err(failed)? {
+            match self.link(path, &slot, kind) {
+                // Another file system, or somebody else's file.
+                Err(Errno::XDEV | Errno::PERM | Errno::MLINK | Errno::OPNOTSUPP) => {
+                    self.copy(path)?;
+                }
+                linked => linked.map_err(failed)?,
+            }
         }
+        self.note(path)
     }
 
     fn keep_copy(&mut self, path: &TreePath) -> Result<()> {
-        self.note(path)?;
-        self.copy(path)
+        self.copy(path)?;
+        self.note(path)
     }
 
     fn keep_directory(&mut self, path: &TreePath) -> Result<()> {
-        self.note(path)?;
-        self.open(path).map(drop).map_err(|errno| failure::any(Operation::Write, path, errno))
+        self.open(path).map_err(|errno| failure::any(Operation::Write, path, errno))?;
+        self.note(path)
     }
 
     fn tree(&self) -> Result<Arc<dyn Tree>> {
@@ -70,6 +73,8 @@ impl BeforeImage for Aside {
 
 impl Aside {
     /// Writes down that a path may change from now on, for whoever finds this after a crash.
+    ///
+    /// Only when it is kept as a whole: to take back what is not would be to lose it.
     fn note(&mut self, path: &TreePath) -> Result<()> {
         let noted = self.touched().and_then(|mut list| writeln!(list, "{path}"));
         noted.map_err(|error| Error::system(Operation::Write, error).with_path(path))

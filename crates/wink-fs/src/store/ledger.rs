@@ -81,7 +81,7 @@ impl StoreLedger {
     }
 
     fn write(&self, number: u64, bytes: &[u8]) -> io::Result<()> {
-        let mut file = Temporary::new(&self.disk, DIRECTORY, record_name(number))?;
+        let mut file = Temporary::over(&self.disk, DIRECTORY, record_name(number))?;
         file.write_all(bytes)?;
         file.rename()?;
         file.keep();
@@ -98,7 +98,7 @@ impl StoreLedger {
     }
 
     fn write_head(&self, id: SnapshotId) -> io::Result<()> {
-        let mut file = Temporary::new(&self.disk, ".", HEAD.to_owned())?;
+        let mut file = Temporary::over(&self.disk, ".", HEAD.to_owned())?;
         writeln!(file, "{id}")?;
         file.rename()?;
         file.keep();

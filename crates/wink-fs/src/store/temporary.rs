@@ -32,6 +32,12 @@ impl<'a> Temporary<'a> {
         Ok(Self { disk, file, directory, name, place: Some(place) })
     }
 
+    /// Makes the file where only the holder of a lock does, over what one left that died.
+    pub(super) fn over(disk: &'a Disk, directory: &'static str, name: String) -> io::Result<Self> {
+        disk.remove(&format!("{directory}/{PREFIX}{name}.tmp"))?;
+        Self::new(disk, directory, name)
+    }
+
     /// Makes all bytes durable; after a failure nobody may try again, the kernel may have dropped them.
     pub(super) fn sync(&self) -> io::Result<()> {
         self.file.sync_all()

@@ -180,7 +180,7 @@ impl History {
         }
         let (sequence, aside) = self.ledger.next()?;
         let mut image = backend.before_image(&aside)?;
-        keep(&mut *image, paths)?;
+        keep(&mut *image, &scope)?;
         backend.replace(&*before, &scope)?;
         let changes = describe(&differences, |path| Left::at(&*before, path, None))?;
         let kept = Some(image.tree()?);
@@ -221,7 +221,7 @@ pub(super) fn describe(
     differences.iter().map(change).collect()
 }
 
-/// Keeps what is at some paths.
-pub(super) fn keep(image: &mut dyn BeforeImage, paths: &[TreePath]) -> Result<()> {
-    paths.iter().try_for_each(|path| image.keep(path))
+/// Keeps what is at the paths of a scope.
+pub(super) fn keep(image: &mut dyn BeforeImage, scope: &Scope) -> Result<()> {
+    scope.starts().iter().try_for_each(|path| image.keep(path))
 }

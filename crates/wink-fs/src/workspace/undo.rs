@@ -100,7 +100,7 @@ fn go_back(
     let scope = Scope::paths(paths.iter().cloned());
     let (sequence, aside) = history.ledger.next()?;
     let mut image = backend.before_image(&aside)?;
-    keep(&mut *image, paths)?;
+    keep(&mut *image, &scope)?;
     let kept = image.tree()?;
     backend.replace(&*before, &scope).map_err(|error| error.during(Operation::Undo))?;
     let cause = match way {

@@ -95,3 +95,31 @@ impl Stamp {
         Some(Self { inode, size, mode, modified: moment()?, changed: moment()? })
     }
 }
+
+#[cfg(test)]
+pub(in crate::host) mod tests {
+    use super::*;
+
+    /// Makes a stamp whose every field says which one it is.
+    pub(in crate::host) fn stamp(number: u64) -> Stamp {
+        let moment = |seconds: i64| Moment { seconds, nanoseconds: number as u32 };
+        let (modified, changed) = (moment(-5), moment(1_800_000_000));
+        Stamp { inode: number << 40, size: number, mode: 0o100_644, modified, changed }
+    }
+
+    #[test]
+    fn what_was_encoded_is_decoded() {
+        let mut bytes = Vec::new();
+        stamp(7).encode(&mut bytes);
+        assert_eq!(bytes.len(), 42);
+        assert_eq!(Stamp::decode(&mut Reader(&bytes)), Some(stamp(7)));
+        assert_eq!(Stamp::decode(&mut Reader(&bytes[1..])), None);
+    }
+
+    #[test]
+    fn a_rename_changes_only_one_time() {
+        let renamed = Stamp { changed: Moment::EARLIEST, ..stamp(1) };
+        assert!(stamp(1).is_same_but_renamed(&renamed));
+        assert!(!stamp(1).is_same_but_renamed(&Stamp { size: 2, ..renamed }));
+    }
+}

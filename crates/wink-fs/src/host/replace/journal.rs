@@ -82,3 +82,48 @@ fn stamp(reader: &mut Reader<'_>) -> Option<Option<Stamp>> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::capture::stamp::tests::stamp;
+
+    /// A journal as version 1 writes it; it can be read for ever.
+    const GOLDEN: &[u8] = include_bytes!("../../../tests/golden/journal-v1");
+
+    fn sample() -> Journal {
+        let step = |what, path: &[u8], standing, waiting| {
+            let path = TreePath::from_disk(path).unwrap();
+            Step { what, path, name: "17".into(), standing, waiting }
+        };
+        let steps = vec![
+            step(Move::Out, b"gone", Some(stamp(1)), None),
+            step(Move::In, b"new/caf\xe9\n", None, Some(stamp(2))),
+            step(Move::Exchange, b"changed", Some(stamp(3)), Some(stamp(4))),
+        ];
+        Journal { root: (2049, 12), steps }
+    }
+
+    #[test]
+    fn version_1_is_read_and_written_byte_for_byte() {
+        assert_eq!(Journal::decode(GOLDEN), Some(sample()));
+        assert_eq!(sample().encode(), GOLDEN);
+    }
+
+    #[test]
+    fn fault_19_a_journal_that_is_damaged_is_none() {
+        for at in 0..GOLDEN.len() {
+            let mut damaged = GOLDEN.to_vec();
+            damaged[at] ^= 1 << (at % 8);
+            assert_eq!(Journal::decode(&damaged), None, "bit of byte {at}");
+            assert_eq!(Journal::decode(&GOLDEN[..at]), None, "cut at {at}");
+        }
+    }
+
+    #[test]
+    fn fault_34_a_journal_of_another_version_is_none() {
+        let mut later = GOLDEN.to_vec();
+        later[MAGIC.len() - 1] = 2;
+        assert_eq!(Journal::decode(&later), None);
+    }
+}
