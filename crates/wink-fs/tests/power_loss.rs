@@ -1,0 +1,167 @@
+//! A disk loses power right after something was acknowledged: what was promised to be durable is there.
+//!
+//! The disk is a loop-mounted image whose file system is shut down without writing anything more.
+
+#![allow(clippy::disallowed_methods, reason = "sets scenes up and inspects them from outside")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use tempfile::TempDir;
+use wink_fs::testkit::dump;
+use wink_fs::{SnapshotStore, Store, VerifyOptions, Workspace};
+
+fn run<S: AsRef<OsStr>>(program: &str, arguments: impl IntoIterator<Item = S>) {
+    let done = Command::new(program).args(arguments).output();
+    let done = done.unwrap_or_else(|_| panic!("{program} is needed"));
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "{program} failed, it needs root and loop devices: {said}");
+}
+
+/// A disk of its own, with a file system on it.
+struct Disk {
+    directory: TempDir,
+}
+
+impl Disk {
+    fn new(make: &str) -> Self {
+        let disk = Self { directory: tempfile::tempdir().unwrap() };
+        let image = fs::File::create(disk.path("image")).unwrap();
+        image.set_len(320 * 1024 * 1024).unwrap();
+        run(make, ["-q".into(), disk.path("image")]);
+        fs::create_dir(disk.path("mounted")).unwrap();
+        disk.mount();
+        fs::create_dir(disk.path("mounted/root")).unwrap();
+        drop(Store::create_ambient(disk.path("mounted/store")).unwrap());
+        disk.sync();
+        disk
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    fn mount(&self) {
+        run("mount", ["-o".into(), "loop".into(), self.path("image"), self.path("mounted")]);
+    }
+
+    fn sync(&self) {
+        run("sync", ["-f".into(), self.path("mounted")]);
+    }
+
+    /// Stops the file system as a loss of power does, and starts it again.
+    fn lose_power(&self) {
+        run("xfs_io", ["-x", "-c", "shutdown", self.path("mounted").to_str().unwrap()]);
+        run("umount", [self.path("mounted")]);
+        self.mount();
+    }
+
+    fn open(&self) -> Workspace {
+        let store = Store::open_ambient(self.path("mounted/store")).unwrap();
+        Workspace::host_with_store(self.path("mounted/root"), store).unwrap()
+    }
+
+    fn check_store(&self) {
+        let store = Store::open_ambient(self.path("mounted/store")).unwrap();
+        let found = store.verify(&VerifyOptions::default().data(true)).unwrap();
+        assert_eq!(found.problems, []);
+        for snapshot in store.list().unwrap() {
+            let tree = store.load(&snapshot.id).unwrap();
+            assert_eq!(Some(wink_fs::tree_hash(&*tree).unwrap()), snapshot.tree_hash);
+        }
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(self.path("mounted")).status();
+    }
+}
+
+fn lines(files: &Workspace) -> Vec<String> {
+    dump(&*files.tree()).unwrap()
+}
+
+fn fill(files: &Workspace, content: &str) {
+    for file in 0..30 {
+        files.write(&format!("d{}/f{file}", file % 4), &format!("{content} {file}")).unwrap();
+    }
+    files.symlink(&format!("link-{content}"), b"somewhere").unwrap();
+    files.mkdir(&format!("empty-{content}")).unwrap();
+}
+
+fn a_snapshot_is_durable(make: &str) {
+    let disk = Disk::new(make);
+    for round in 0..4 {
+        let files = disk.open();
+        fill(&files, &format!("round {round}"));
+        let expected = lines(&files);
+        let taken = files.snapshot(&format!("round-{round}")).unwrap();
+        drop(files);
+        disk.lose_power();
+        disk.check_store();
+        // The files themselves were not promised; the snapshot brings them back.
+        let files = disk.open();
+        files.restore(&taken).unwrap();
+        assert_eq!(lines(&files), expected);
+        drop(files);
+        disk.lose_power();
+        assert_eq!(lines(&disk.open()), expected, "a restore is durable");
+    }
+}
+
+fn a_restore_and_an_import_are_durable(make: &str) {
+    let disk = Disk::new(make);
+    let files = disk.open();
+    fill(&files, "old");
+    files.snapshot("old").unwrap();
+    let old = lines(&files);
+    files.export_archive(disk.path("archive.fs.zip")).unwrap();
+    files.delete_all("d1").unwrap();
+    fill(&files, "new");
+    let new = lines(&files);
+    disk.sync();
+
+    files.restore("old").unwrap();
+    drop(files);
+    disk.lose_power();
+    let files = disk.open();
+    assert_eq!(lines(&files), old);
+    disk.sync();
+
+    files.restore(files.snapshots().unwrap().last().unwrap()).unwrap();
+    drop(files);
+    disk.lose_power();
+    let files = disk.open();
+    assert_eq!(lines(&files), new);
+    disk.sync();
+
+    files.import_archive(disk.path("archive.fs.zip")).unwrap();
+    drop(files);
+    disk.lose_power();
+    assert_eq!(lines(&disk.open()), old);
+    disk.check_store();
+}
+
+#[test]
+fn fault_06_a_snapshot_is_durable_on_ext4() {
+    a_snapshot_is_durable("mkfs.ext4");
+}
+
+#[test]
+fn fault_06_a_snapshot_is_durable_on_xfs() {
+    a_snapshot_is_durable("mkfs.xfs");
+}
+
+#[test]
+fn fault_06_a_restore_and_an_import_are_durable_on_ext4() {
+    a_restore_and_an_import_are_durable("mkfs.ext4");
+}
+
+#[test]
+fn fault_06_a_restore_and_an_import_are_durable_on_xfs() {
+    a_restore_and_an_import_are_durable("mkfs.xfs");
+}
