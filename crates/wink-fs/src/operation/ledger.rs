@@ -22,6 +22,9 @@ pub(crate) trait Ledger: Send + Sync {
     /// the paths that it may have changed.
     fn interrupted(&self) -> Result<Vec<(u64, Vec<TreePath>)>>;
 
+    /// Remembers an operation that failed and could not be taken back.
+    fn remember_interrupted(&self, sequence: u64, paths: &[TreePath], before: Arc<dyn Tree>);
+
     /// Returns the number of the next operation, and the directory in which it may keep things.
     fn next(&self) -> Result<(u64, PathBuf)>;
 

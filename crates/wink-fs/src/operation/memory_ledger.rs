@@ -18,12 +18,24 @@ type Kept = (OperationRecord, Option<Arc<dyn Tree>>);
 #[derive(Default)]
 pub(crate) struct MemoryLedger {
     operations: Mutex<VecDeque<Kept>>,
+    interrupted: Mutex<Vec<Interrupted>>,
     head: Mutex<Option<SnapshotId>>,
+}
+
+/// An operation that failed and could not be taken back.
+struct Interrupted {
+    sequence: u64,
+    paths: Vec<TreePath>,
+    before: Arc<dyn Tree>,
 }
 
 impl MemoryLedger {
     fn operations(&self) -> MutexGuard<'_, VecDeque<Kept>> {
         self.operations.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn interrupted_operations(&self) -> MutexGuard<'_, Vec<Interrupted>> {
+        self.interrupted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn head(&self) -> MutexGuard<'_, Option<SnapshotId>> {
@@ -37,12 +49,19 @@ impl Ledger for MemoryLedger {
     }
 
     fn interrupted(&self) -> Result<Vec<(u64, Vec<TreePath>)>> {
-        Ok(Vec::new())
+        let interrupted = self.interrupted_operations();
+        Ok(interrupted.iter().rev().map(|it| (it.sequence, it.paths.clone())).collect())
+    }
+
+    fn remember_interrupted(&self, sequence: u64, paths: &[TreePath], before: Arc<dyn Tree>) {
+        let paths = paths.to_vec();
+        self.interrupted_operations().push(Interrupted { sequence, paths, before });
     }
 
     fn next(&self) -> Result<(u64, PathBuf)> {
         let last = self.operations().back().map_or(0, |(operation, _)| operation.sequence);
-        Ok((last + 1, PathBuf::new()))
+        let begun = self.interrupted_operations().last().map_or(0, |it| it.sequence);
+        Ok((last.max(begun) + 1, PathBuf::new()))
     }
 
     fn append(&self, operation: &OperationRecord, before: Option<Arc<dyn Tree>>) -> Result<()> {
@@ -56,13 +75,19 @@ impl Ledger for MemoryLedger {
         Ok(())
     }
 
-    fn discard(&self, _: u64) {}
+    fn discard(&self, sequence: u64) {
+        self.interrupted_operations().retain(|it| it.sequence != sequence);
+    }
 
     fn list(&self) -> Result<Vec<OperationRecord>> {
         Ok(self.operations().iter().map(|(operation, _)| operation.clone()).collect())
     }
 
     fn before(&self, sequence: u64) -> Result<Arc<dyn Tree>> {
+        let interrupted = self.interrupted_operations();
+        if let Some(found) = interrupted.iter().find(|it| it.sequence == sequence) {
+            return Ok(found.before.clone());
+        }
         let operations = self.operations();
         let found = operations.iter().find(|(operation, _)| operation.sequence == sequence);
         found.and_then(|(_, before)| before.clone()).ok_or_else(gone)

@@ -138,6 +138,9 @@ impl Ledger for StoreLedger {
         numbers.into_iter().map(with_paths).collect::<io::Result<_>>().map_err(failed)
     }
 
+    /// Does nothing: what was kept for it is on the disk.
+    fn remember_interrupted(&self, _: u64, _: &[TreePath], _: Arc<dyn Tree>) {}
+
     fn next(&self) -> Result<(u64, PathBuf)> {
         let failed = |error| failure::of(Operation::Write, error);
         let last = self.numbers().map_err(failed)?.last().copied();

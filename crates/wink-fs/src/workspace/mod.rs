@@ -18,6 +18,7 @@ pub use self::undo::Undone;
 use self::history::History;
 use self::turn::{Turn, Turns};
 use crate::archive::{self, ArchiveLimits, ArchiveTree, ExportOptions, Exported, Imported};
+use crate::compare::compare;
 use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::event::{Event, Observers};
@@ -309,23 +310,38 @@ impl Workspace {
         let done = result
             .and_then(|done| history.record(sequence, name, &record, &*self.0.live).map(|_| done));
         if done.is_err() {
-            self.take_back(&mut writer, &record);
-            history.ledger.discard(sequence);
+            self.abandon(history, &mut writer, sequence, &record);
         }
         done
     }
 
-    /// Puts back what an operation changed that failed.
-    fn take_back(&self, writer: &mut Layered<Guard>, record: &Record) {
-        let scope = Scope::paths(record.touched().iter().cloned());
-        let Ok(before) = record.tree() else { return };
-        let unchanged = crate::compare::compare(&*before, &*self.0.live, &scope);
-        if record.touched().is_empty() || unchanged.is_ok_and(|differences| differences.is_empty())
-        {
-            return;
+    /// Takes back an operation that failed; where that fails too, the next call that writes tries again.
+    fn abandon(
+        &self,
+        history: &History,
+        writer: &mut Layered<Guard>,
+        sequence: u64,
+        record: &Record,
+    ) {
+        match (self.take_back(writer, record), record.tree()) {
+            (Err(_), Ok(before)) => {
+                history.ledger.remember_interrupted(sequence, record.touched(), before);
+            }
+            _ => history.ledger.discard(sequence),
         }
-        // The failure itself is what the caller is told.
-        let _ = self.backend(writer).replace(&*before, &scope);
+    }
+
+    /// Puts back what an operation changed that failed.
+    fn take_back(&self, writer: &mut Layered<Guard>, record: &Record) -> Result<()> {
+        if record.touched().is_empty() {
+            return Ok(());
+        }
+        let scope = Scope::paths(record.touched().iter().cloned());
+        let before = record.tree()?;
+        match compare(&*before, &*self.0.live, &scope)?.is_empty() {
+            true => Ok(()),
+            false => self.backend(writer).replace(&*before, &scope).map(drop),
+        }
     }
 
     fn parse(&self, operation: Operation, text: &str) -> Result<TreePath> {

@@ -131,9 +131,9 @@ fn last_step(operations: &[OperationRecord], way: Way) -> Option<Step> {
     for operation in operations {
         let held_by = operation.sequence;
         match operation.cause {
-            OperationCause::Call
-            | OperationCause::Recovery
-            | OperationCause::Replacement { .. } => {
+            // The files are what they were before a call that nobody saw the end of.
+            OperationCause::Recovery => {}
+            OperationCause::Call | OperationCause::Replacement { .. } => {
                 done.push(Step { of: held_by, held_by });
                 undone.clear();
             }

@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod history;
 mod operation;
 mod reference;
 
@@ -61,9 +62,13 @@ fn in_step(operations: Vec<Op>) -> Result<(), String> {
 
 /// The ordinary run is the same each time; the long one is another each time.
 fn runner() -> TestRunner {
+    runner_of(SEQUENCE)
+}
+
+fn runner_of(sequence: usize) -> TestRunner {
     let long = std::env::var_os("WINK_LONG_TESTS").is_some_and(|value| value == "1");
     let operations = if long { 1_000_000 } else { 10_000 };
-    let cases = (operations / SEQUENCE) as u32;
+    let cases = (operations / sequence) as u32;
     let config = Config { cases, failure_persistence: None, ..Config::default() };
     if long {
         return TestRunner::new(config);

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use proptest::prelude::*;
 use wink_fs::{
-    Backend, ContentHash, Error, ErrorKind, FileMode, Kind, Limits, ListOptions, MkdirOptions,
+    ContentHash, Error, ErrorKind, FileMode, Filesystem, Kind, Limits, ListOptions, MkdirOptions,
     MoveOptions, PageLimit, ReadOptions, Recursion, TreePath, WriteMode, WriteOptions, ops,
 };
 
@@ -72,6 +72,13 @@ pub(crate) enum Answer {
 impl From<Error> for Refusal {
     fn from(error: Error) -> Self {
         Self(error.kind(), error.current_hash())
+    }
+}
+
+impl Refusal {
+    /// Makes an error of the same kind, for whoever asked.
+    pub(crate) fn error(&self) -> Error {
+        Error::new(wink_fs::Operation::Write, self.0)
     }
 }
 
@@ -183,13 +190,13 @@ fn file_mode((executable, private): (bool, bool)) -> FileMode {
 
 impl Op {
     /// Does it on a backend.
-    pub(crate) fn run(&self, fs: &mut dyn Backend, expected: Option<ContentHash>) -> Answer {
+    pub(crate) fn run(&self, fs: &mut dyn Filesystem, expected: Option<ContentHash>) -> Answer {
         answer(self.try_run(fs, expected))
     }
 
     fn try_run(
         &self,
-        fs: &mut dyn Backend,
+        fs: &mut dyn Filesystem,
         expected: Option<ContentHash>,
     ) -> Result<Answer, Error> {
         match self {
@@ -239,7 +246,7 @@ impl Move {
 }
 
 impl Write {
-    fn run(&self, fs: &mut dyn Backend, expected: Option<ContentHash>) -> Result<Answer, Error> {
+    fn run(&self, fs: &mut dyn Filesystem, expected: Option<ContentHash>) -> Result<Answer, Error> {
         let mut options = WriteOptions::default().mode(self.mode).create_parents(self.parents);
         options.expected = expected;
         options.file_mode = self.file_mode.map(file_mode);
@@ -257,7 +264,7 @@ fn page_options(offset: u64, limit: Option<u64>) -> ReadOptions {
     ReadOptions::default().offset(offset).limit(limit).hash(true)
 }
 
-fn read(fs: &dyn Backend, path: &Names, options: &ReadOptions) -> Result<Answer, Error> {
+fn read(fs: &dyn Filesystem, path: &Names, options: &ReadOptions) -> Result<Answer, Error> {
     let page = ops::read(fs, &at(path), options, &limits())?;
     Ok(Answer::Page {
         content: page.content.into(),
@@ -268,7 +275,7 @@ fn read(fs: &dyn Backend, path: &Names, options: &ReadOptions) -> Result<Answer,
     })
 }
 
-fn read_bytes(fs: &dyn Backend, path: &Names, options: &ReadOptions) -> Result<Answer, Error> {
+fn read_bytes(fs: &dyn Filesystem, path: &Names, options: &ReadOptions) -> Result<Answer, Error> {
     let page = ops::read_bytes(fs, &at(path), options, &limits())?;
     Ok(Answer::Page {
         content: page.content,
@@ -279,7 +286,7 @@ fn read_bytes(fs: &dyn Backend, path: &Names, options: &ReadOptions) -> Result<A
     })
 }
 
-fn list(fs: &dyn Backend, path: &Names) -> Result<Answer, Error> {
+fn list(fs: &dyn Filesystem, path: &Names) -> Result<Answer, Error> {
     let listed = ops::list(fs, &at(path), &ListOptions::default().sizes(true))?;
     let line = |entry: wink_fs::Listed| {
         (entry.name, entry.kind, entry.target.map(Bytes::from), entry.size_bytes)
