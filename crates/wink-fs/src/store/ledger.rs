@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::disk::Disk;
-use super::temporary::{Temporary, is_temporary};
+use super::temporary::Temporary;
 use super::{failure, lock, operation_record};
 use crate::error::{Operation, Result};
 use crate::host::HostBackend;
@@ -23,6 +23,7 @@ use crate::{Backend, ErrorKind};
 pub(super) const DIRECTORY: &str = "operations";
 const HEAD: &str = "head";
 const RECORD: &str = ".op";
+const FORGET_EVERY: u64 = 16;
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Keeps operations in a store's directory.
@@ -36,31 +37,13 @@ impl StoreLedger {
         Self { disk }
     }
 
-    fn names(&self) -> io::Result<Vec<String>> {
-        match self.disk.names(DIRECTORY) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-            names => names,
-        }
-    }
-
-    /// Returns the numbers of all operations, oldest first.
-    fn numbers(&self) -> io::Result<Vec<u64>> {
-        let names = self.names()?;
-        let names = names.iter().filter(|name| !is_temporary(name));
-        let mut numbers: Vec<u64> =
-            names.filter_map(|name| name.strip_suffix(RECORD)?.parse().ok()).collect();
-        numbers.sort_unstable();
-        Ok(numbers)
-    }
-
-    /// Returns the numbers, last first, of what was kept for operations that have no record.
-    fn without_record(&self) -> io::Result<Vec<u64>> {
-        let names = self.names()?;
-        let has_record = |number: &u64| names.binary_search(&record_name(*number)).is_ok();
-        let kept = names.iter().filter_map(|name| name.parse::<u64>().ok());
-        let mut numbers: Vec<u64> = kept.filter(|number| !has_record(number)).collect();
-        numbers.sort_unstable_by(|a, b| b.cmp(a));
-        Ok(numbers)
+    /// Looks at what there is, in one go.
+    fn look(&self) -> io::Result<Numbers> {
+        let names = match self.disk.names(DIRECTORY) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            names => names?,
+        };
+        Ok(Numbers::of(&names))
     }
 
     /// Returns the paths that an operation may have changed; a line that is not whole is none.
@@ -88,10 +71,14 @@ impl StoreLedger {
         Ok(())
     }
 
-    fn forget_oldest(&self) -> io::Result<()> {
-        let numbers = self.numbers()?;
-        let oldest = numbers.len().saturating_sub(KEPT);
-        numbers[..oldest].iter().try_for_each(|number| {
+    /// Takes away what is too old to be listed; not each time, because looking for it takes a while.
+    fn forget_oldest(&self, newest: u64) -> io::Result<()> {
+        if !newest.is_multiple_of(FORGET_EVERY) {
+            return Ok(());
+        }
+        let records = self.look()?.records;
+        let oldest = records.len().saturating_sub(KEPT);
+        records[..oldest].iter().try_for_each(|number| {
             self.disk.remove(&record_place(*number))?;
             self.disk.remove_all(&kept_place(*number))
         })
@@ -103,6 +90,31 @@ impl StoreLedger {
         file.rename()?;
         file.keep();
         Ok(())
+    }
+}
+
+/// The numbers of what lies in the directory.
+struct Numbers {
+    /// Of operations that are written down, oldest first.
+    records: Vec<u64>,
+    /// Of what was kept for operations that are not, last first.
+    begun: Vec<u64>,
+}
+
+impl Numbers {
+    fn of(names: &[String]) -> Self {
+        let number = |name: &String| name.strip_suffix(RECORD)?.parse().ok();
+        let mut records: Vec<u64> = names.iter().filter_map(number).collect();
+        records.sort_unstable();
+        let kept = names.iter().filter_map(|name| name.parse().ok());
+        let mut begun: Vec<u64> =
+            kept.filter(|number| records.binary_search(number).is_err()).collect();
+        begun.sort_unstable_by(|a, b| b.cmp(a));
+        Self { records, begun }
+    }
+
+    fn next(&self) -> u64 {
+        self.records.last().max(self.begun.first()).map_or(1, |last| last + 1)
     }
 }
 
@@ -133,7 +145,7 @@ impl Ledger for StoreLedger {
 
     fn interrupted(&self) -> Result<Vec<(u64, Vec<TreePath>)>> {
         let failed = |error| failure::of(Operation::Undo, error);
-        let numbers = self.without_record().map_err(failed)?;
+        let numbers = self.look().map_err(failed)?.begun;
         let with_paths = |number| self.touched(number).map(|paths| (number, paths));
         numbers.into_iter().map(with_paths).collect::<io::Result<_>>().map_err(failed)
     }
@@ -143,17 +155,16 @@ impl Ledger for StoreLedger {
 
     fn next(&self) -> Result<(u64, PathBuf)> {
         let failed = |error| failure::of(Operation::Write, error);
-        let last = self.numbers().map_err(failed)?.last().copied();
-        // What was kept for an operation that is not written down has a number as well.
-        let begun = self.without_record().map_err(failed)?.first().copied();
-        let number = last.max(begun).map_or(1, |last| last + 1);
+        let number = self.look().map_err(failed)?.next();
         self.disk.make_dir_unless_there(DIRECTORY).map_err(failed)?;
         Ok((number, self.disk.path(&before_place(number))))
     }
 
     fn append(&self, operation: &OperationRecord, _: Option<Arc<dyn Tree>>) -> Result<()> {
         let bytes = operation_record::encode(operation)?;
-        let written = self.write(operation.sequence, &bytes).and_then(|()| self.forget_oldest());
+        let written = self
+            .write(operation.sequence, &bytes)
+            .and_then(|()| self.forget_oldest(operation.sequence));
         written.map_err(|error| failure::of(Operation::Write, error))
     }
 
@@ -163,14 +174,17 @@ impl Ledger for StoreLedger {
     }
 
     fn list(&self) -> Result<Vec<OperationRecord>> {
-        let numbers = self.numbers().map_err(|error| failure::of(Operation::List, error))?;
+        let mut numbers = self.look().map_err(|error| failure::of(Operation::List, error))?.records;
+        numbers.drain(..numbers.len().saturating_sub(KEPT));
         // One that is damaged, as after a loss of power, is none that could be undone.
         Ok(numbers.into_iter().filter_map(|number| self.read(number).ok()).collect())
     }
 
     fn before(&self, sequence: u64) -> Result<Arc<dyn Tree>> {
-        let known = |numbers: io::Result<Vec<u64>>| numbers.is_ok_and(|it| it.contains(&sequence));
-        if !known(self.numbers()) && !known(self.without_record()) {
+        let is_known = |numbers: Numbers| {
+            numbers.records.contains(&sequence) || numbers.begun.contains(&sequence)
+        };
+        if !self.look().is_ok_and(is_known) {
             return Err(gone());
         }
         match HostBackend::open_ambient(self.disk.path(&before_place(sequence))) {
