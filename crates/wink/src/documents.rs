@@ -92,8 +92,8 @@ fn short_commit(head: &str) -> String {
 #[derive(Debug, Serialize)]
 pub(crate) struct Taken {
     pub(crate) snapshot: SnapshotEntry,
-    /// What is different from the snapshot's parent.
-    pub(crate) changes: Changes,
+    /// What is different from the snapshot's parent; null where that is gone or damaged.
+    pub(crate) changes: Option<Changes>,
     pub(crate) duration_ms: u64,
 }
 

@@ -134,7 +134,11 @@ impl Unmade {
     fn at(self, directory: &Path) -> Failure {
         match self {
             Self::System(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                Failure::place_taken(directory)
+                // Another process may have made it a moment ago.
+                match Home::read(directory) {
+                    Ok(Some(home)) => Failure::already_protected(&home.root, directory),
+                    _ => Failure::place_taken(directory),
+                }
             }
             Self::System(error) => Failure::host("cannot make", directory, error),
             Self::Failure(failure) => failure,

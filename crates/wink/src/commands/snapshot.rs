@@ -31,29 +31,31 @@ pub(crate) fn run(context: &Context, args: &SnapshotArgs) -> Result<Answer, Fail
     let snapshot = opened.files.snapshot_with(&options)?;
     git_head::remember(&opened, snapshot.id);
     let document = Taken {
-        changes: changes_of(&opened.files, &snapshot)?,
+        changes: changes_of(&opened.files, &snapshot),
         snapshot: SnapshotEntry::from(&snapshot),
         duration_ms: milliseconds(start),
     };
     context.answer(&document, |document| text(document, &snapshot))
 }
 
-/// Counts what is different from the state that a snapshot grew from.
-fn changes_of(files: &Workspace, snapshot: &Snapshot) -> Result<Changes, Failure> {
-    let all = Changes { added: snapshot.file_count, ..Changes::default() };
-    let Some(parent) = snapshot.parent else { return Ok(all) };
-    match files.find_snapshot(&parent.to_string()) {
-        Ok(parent) if parent.tree_hash == snapshot.tree_hash => Ok(Changes::default()),
-        Ok(parent) => Ok(Changes::from(&files.diff(&parent, snapshot)?)),
-        // The parent was deleted since.
-        Err(_) => Ok(all),
+/// Counts what is different from the state that a snapshot grew from; `None` where that state is gone
+/// or damaged, which takes nothing from the new one.
+fn changes_of(files: &Workspace, snapshot: &Snapshot) -> Option<Changes> {
+    let Some(parent) = snapshot.parent else {
+        return Some(Changes { added: snapshot.file_count, ..Changes::default() });
+    };
+    let parent = files.find_snapshot(&parent.to_string()).ok()?;
+    match parent.tree_hash == snapshot.tree_hash {
+        true => Some(Changes::default()),
+        false => Some(Changes::from(&files.diff(&parent, snapshot).ok()?)),
     }
 }
 
 fn text(document: &Taken, snapshot: &Snapshot) -> String {
-    let changes = match snapshot.parent {
-        Some(_) => changes_text(document.changes),
-        None => "the first one".to_owned(),
+    let changes = match (snapshot.parent, document.changes) {
+        (None, _) => "the first one".to_owned(),
+        (Some(_), Some(changes)) => changes_text(changes),
+        (Some(_), None) => "the one before is gone or damaged".to_owned(),
     };
     let mut text = format!(
         "Snapshot {}\n  {}, {} · {changes} · {} ms\n",

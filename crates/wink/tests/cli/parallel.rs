@@ -43,3 +43,22 @@ fn two_processes_that_write_and_take_snapshots_lose_nothing() {
     }
     scene.ok(&["verify", "--data"]);
 }
+
+#[test]
+fn of_several_that_make_a_workspace_one_does() {
+    let scene = Scene::empty();
+    let made: usize = thread::scope(|scope| {
+        let init = || scope.spawn(|| scene.run(&["init"]));
+        let all: Vec<_> = (0..4).map(|_| init()).collect();
+        let outputs = all.into_iter().map(|it| it.join().unwrap());
+        let is_made = |output: std::process::Output| {
+            let made = output.status.success();
+            assert!(made || stderr(&output).contains("is a workspace already"));
+            usize::from(made)
+        };
+        outputs.map(is_made).sum()
+    });
+    assert_eq!(made, 1);
+    assert_eq!(std::fs::read_dir(scene.path("data/wink")).unwrap().count(), 1);
+    scene.ok(&["snapshot"]);
+}
