@@ -1,21 +1,85 @@
 //! What can be typed.
 
 use std::net::IpAddr;
+use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
 use crate::address;
+use crate::commands::{diff, init, log, restore, snapshot, verify};
 
 /// The workspace filesystem for AI agents.
 #[derive(Debug, Parser)]
-#[command(version, about)]
+#[command(version, about, after_help = REFS)]
 pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: GlobalArgs,
+
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
+/// How states are named, wherever a command takes one.
+pub(crate) const REFS: &str = "\
+A state is named by:
+  @           the files as they are now
+  @-, @-3     the last snapshot, the third one back
+  TAG         the snapshot of that tag
+  ID          the snapshot whose id is, or begins with, that";
+
+#[derive(Debug, Args)]
+pub(crate) struct GlobalArgs {
+    /// Works as if started in this directory.
+    #[arg(short = 'C', value_name = "DIR", default_value = ".", hide_default_value = true)]
+    #[arg(global = true)]
+    pub(crate) directory: PathBuf,
+
+    /// The directory of the workspace's history, where it is not the usual one.
+    #[arg(long, value_name = "DIR", global = true)]
+    pub(crate) store: Option<PathBuf>,
+
+    /// Answers with one JSON document on stdout, and fails with one JSON line on stderr.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+
+    /// Leaves out notes and hints.
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Makes a directory a workspace whose history is kept outside of it.
+    Init(init::InitArgs),
+
+    /// Says whether the workspace is protected, and what changed since the last snapshot.
+    #[command(visible_alias = "st")]
+    Status,
+
+    /// Keeps the files as they are now.
+    #[command(visible_alias = "snap")]
+    Snapshot(snapshot::SnapshotArgs),
+
+    /// Lists the snapshots, newest first.
+    Log(log::LogArgs),
+
+    /// Shows what is different between two states.
+    #[command(after_help = REFS)]
+    Diff(diff::DiffArgs),
+
+    /// Makes the files those of a snapshot; what is there now is kept in another one.
+    #[command(after_help = REFS)]
+    Restore(restore::RestoreArgs),
+
+    /// Takes back the last thing that wink did to the files.
+    Undo,
+
+    /// Does again what was undone last.
+    Redo,
+
+    /// Looks for damage in the history.
+    Verify(verify::VerifyArgs),
+
     /// Serves an in-memory workspace to MCP clients on this computer.
     Serve(ServeArgs),
 }

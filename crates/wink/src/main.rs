@@ -1,34 +1,62 @@
 //! The wink binary.
 
 mod address;
+mod answer;
 mod cli;
+mod commands;
 mod connections;
+mod context;
+mod disk;
+mod documents;
+mod failure;
+mod git_head;
+mod home;
 mod http_guard;
 mod mcp;
+mod paths;
+mod refs;
 mod serve;
+mod settings;
 mod welcome;
+mod words;
 
-use std::error::Error;
-use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
 
+use answer::Answer;
 use cli::{Cli, Command};
+use context::Context;
+use failure::Failure;
 
 fn main() -> ExitCode {
-    match run(&Cli::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            // With stderr closed there is nobody left to tell.
-            let _ = writeln!(std::io::stderr(), "error: {error}");
-            ExitCode::FAILURE
+    let (json, result) = match Cli::try_parse() {
+        Ok(cli) => (cli.global.json, run(&cli)),
+        Err(usage) if usage.use_stderr() && is_json_wanted() => (true, Err(Failure::usage(&usage))),
+        Err(usage) => usage.exit(),
+    };
+    answer::finish(result, json).into()
+}
+
+fn run(cli: &Cli) -> Result<Answer, Failure> {
+    let context = Context::new(&cli.global)?;
+    match &cli.command {
+        Command::Init(args) => commands::init::run(&context, args),
+        Command::Status => commands::status::run(&context),
+        Command::Snapshot(args) => commands::snapshot::run(&context, args),
+        Command::Log(args) => commands::log::run(&context, args),
+        Command::Diff(args) => commands::diff::run(&context, args),
+        Command::Restore(args) => commands::restore::run(&context, args),
+        Command::Undo => commands::undo::run(&context),
+        Command::Redo => commands::redo::run(&context),
+        Command::Verify(args) => commands::verify::run(&context, args),
+        Command::Serve(args) => {
+            serve::run(args).map(|()| Answer::default()).map_err(|error| Failure::other(&*error))
         }
     }
 }
 
-fn run(cli: &Cli) -> Result<(), Box<dyn Error>> {
-    match &cli.command {
-        Command::Serve(args) => serve::run(args),
-    }
+/// Tells how to word the refusal of arguments that did not parse.
+fn is_json_wanted() -> bool {
+    std::env::args_os().skip(1).take_while(|it| it != "--").any(|it| it == "--json")
 }

@@ -1,0 +1,100 @@
+//! `wink diff`: what is different between two states.
+
+mod patch;
+mod stat;
+
+use std::path::PathBuf;
+
+use clap::Args;
+use wink_fs::{At, Changed, Diff, DiffOptions, Scope};
+
+use crate::answer::Answer;
+use crate::context::{Context, Opened};
+use crate::documents::{ChangedEntry, Changes, Compared};
+use crate::failure::Failure;
+use crate::refs::{self, State};
+
+#[derive(Debug, Args)]
+pub(crate) struct DiffArgs {
+    /// The first state [default: the last snapshot].
+    #[arg(value_name = "A")]
+    base: Option<String>,
+
+    /// The second state [default: the files as they are now].
+    #[arg(value_name = "B")]
+    target: Option<String>,
+
+    /// Shows how many lines changed in each file, not which.
+    #[arg(long, conflicts_with = "name_status")]
+    stat: bool,
+
+    /// Shows only which files changed.
+    #[arg(long)]
+    name_status: bool,
+
+    /// Exits with 1 where there is a difference.
+    #[arg(long)]
+    exit_code: bool,
+
+    /// Only these paths, each with all that is below it.
+    #[arg(last = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+}
+
+pub(crate) fn run(context: &Context, args: &DiffArgs) -> Result<Answer, Failure> {
+    let opened = context.open()?;
+    let base = refs::find(&opened.files, args.base.as_deref().unwrap_or("@-"))?;
+    let target = refs::find(&opened.files, args.target.as_deref().unwrap_or("@"))?;
+    let paths = context.paths(&opened, &args.paths)?;
+    let options = DiffOptions::default()
+        .hunks(context.is_for_people() && !args.name_status)
+        .scope(Scope::paths(paths));
+    let diff = opened.files.diff_with(&base, &target, &options)?;
+    let answer = match context.is_for_people() {
+        false => Answer::json(&describe(&base, &target, &diff))?,
+        true => Answer { text: text(&opened, args, (&base, &target), &diff)?, ..Answer::default() },
+    };
+    Ok(answer.exit(u8::from(args.exit_code && !diff.is_empty())))
+}
+
+fn text(
+    opened: &Opened,
+    args: &DiffArgs,
+    (base, target): (&State, &State),
+    diff: &Diff,
+) -> Result<String, Failure> {
+    let all = in_order(diff);
+    if args.name_status {
+        let line = |it: &&Changed| {
+            let entry = ChangedEntry::from(*it);
+            format!("{}\t{}\n", entry.letter(), entry.shown())
+        };
+        return Ok(all.iter().map(line).collect());
+    }
+    if args.stat {
+        return Ok(stat::text(&all));
+    }
+    let (before, after) = (opened.files.tree_at(base)?, opened.files.tree_at(target)?);
+    patch::text(&*before, &*after, &all)
+}
+
+/// Returns what is different in the order of paths; what went comes before what came.
+fn in_order(diff: &Diff) -> Vec<&Changed> {
+    let mut all: Vec<_> = diff.deleted.iter().chain(&diff.modified).chain(&diff.added).collect();
+    all.sort_by(|a, b| a.path.cmp(&b.path));
+    all
+}
+
+fn describe(base: &State, target: &State, diff: &Diff) -> Compared {
+    let id = |state: &State| match At::from(state) {
+        At::Snapshot(id) => Some(id),
+        _ => None,
+    };
+    Compared {
+        base: id(base),
+        target: id(target),
+        changes: Changes::from(diff),
+        unchanged: diff.unchanged_count,
+        entries: in_order(diff).into_iter().map(ChangedEntry::from).collect(),
+    }
+}

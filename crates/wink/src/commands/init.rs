@@ -1,0 +1,159 @@
+//! `wink init`: a directory becomes a workspace.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use wink_fs::{Exclusions, Store, TreePath, Workspace};
+
+use crate::answer::Answer;
+use crate::context::{self, Context};
+use crate::disk;
+use crate::documents::Initialised;
+use crate::failure::Failure;
+use crate::home::{self, Home};
+use crate::settings::Settings;
+
+/// Git keeps its own history.
+const GIT: &str = "/.git";
+
+#[derive(Debug, Args)]
+pub(crate) struct InitArgs {
+    /// The directory [default: the current one].
+    #[arg(value_name = "PATH")]
+    path: Option<PathBuf>,
+
+    /// What no snapshot holds and no restore touches, such as `node_modules/` or `/target`.
+    #[arg(long, value_name = "GLOB")]
+    exclude: Vec<String>,
+
+    /// Takes also `/`, the home directory, or one above it.
+    #[arg(long)]
+    force: bool,
+}
+
+pub(crate) fn run(context: &Context, args: &InitArgs) -> Result<Answer, Failure> {
+    let path = args.path.as_deref().unwrap_or(Path::new(""));
+    let root = context::real_path(&context.directory.join(path))?;
+    if !args.force && is_broad(&root) {
+        return Err(Failure::too_broad(&root));
+    }
+    let directory = choose_place(context, &root)?;
+    // Before anything is made: it must be a directory, and one that can be looked at.
+    let files = Workspace::host(&root)?;
+    let mut exclude = args.exclude.clone();
+    let git = is_unexcluded_git(&files, &Exclusions::parse(exclude.clone())?)?;
+    if git {
+        exclude.insert(0, GIT.to_owned());
+    }
+    make(&root, &directory, &exclude)?;
+    if context.store.is_some() {
+        leave_pointer(&root, &directory)?;
+    }
+    let [root, home] = [root, directory].map(|path| path.display().to_string());
+    let document = Initialised { root, home, excluded: exclude, git };
+    let mut answer = context.answer(&document, text)?;
+    answer.notes = context.note("next: wink snapshot");
+    Ok(answer)
+}
+
+fn text(document: &Initialised) -> String {
+    let Initialised { root, home, excluded, git } = document;
+    let mut text = format!("{root} is a workspace now.\n  history   {home}\n");
+    if !excluded.is_empty() {
+        text += &format!("  excluded  {}\n", excluded.join(", "));
+    }
+    if *git {
+        text += "  This is a git repository: git keeps what is in .git, and `wink status` says when \
+                 HEAD has moved.\n";
+    }
+    text
+}
+
+/// Tells whether a directory is a person's home, or holds one.
+fn is_broad(root: &Path) -> bool {
+    let holds = |home: PathBuf| {
+        home.starts_with(root) || disk::real_path(&home).is_ok_and(|home| home.starts_with(root))
+    };
+    root.parent().is_none() || home::user_home().is_some_and(holds)
+}
+
+/// Returns the directory for the history, which must be neither in use nor in the workspace.
+fn choose_place(context: &Context, root: &Path) -> Result<PathBuf, Failure> {
+    let known =
+        if context.store.is_some() { Home::of(root).ok().flatten() } else { Home::of(root)? };
+    if let Some(home) = known {
+        return Err(Failure::already_protected(root, &home.directory));
+    }
+    let directory = match &context.store {
+        Some(directory) => directory.clone(),
+        None => home::usual_place(root)?,
+    };
+    let real = disk::real_path_to_be(&directory);
+    let real = real.map_err(|error| Failure::host("cannot use", &directory, error))?;
+    if real.starts_with(root) {
+        return Err(Failure::store_inside(root, &real));
+    }
+    match Home::read(&real)? {
+        Some(home) => Err(Failure::already_protected(&home.root, &real)),
+        None => Ok(real),
+    }
+}
+
+fn is_unexcluded_git(files: &Workspace, excluded: &Exclusions) -> Result<bool, Failure> {
+    let git = TreePath::parse(".git")?;
+    Ok(files.tree().stat(&git).is_ok() && !excluded.matches(&git))
+}
+
+/// Makes the history's directory, which appears as a whole.
+fn make(root: &Path, directory: &Path, exclude: &[String]) -> Result<(), Failure> {
+    let settings = Settings::new(root, exclude.to_vec())?;
+    let made = disk::publish(directory, |directory| {
+        Store::create_ambient(home::store_in(directory)).map_err(Failure::from)?;
+        Ok(settings.write(directory)?)
+    });
+    made.map_err(|error: Unmade| error.at(directory))
+}
+
+/// Leaves word in the usual place of where the history is.
+fn leave_pointer(root: &Path, directory: &Path) -> Result<(), Failure> {
+    // Without a usual place the history is found by naming it each time.
+    let Ok(usual) = home::usual_place(root) else { return Ok(()) };
+    let pointer = Settings::pointer(root, directory)?;
+    let made = disk::publish(&usual, |directory| Ok(pointer.write(directory)?));
+    made.map_err(|error: Unmade| error.at(&usual))
+}
+
+/// Why a directory could not be made.
+enum Unmade {
+    System(io::Error),
+    Failure(Failure),
+}
+
+impl Unmade {
+    fn at(self, directory: &Path) -> Failure {
+        match self {
+            Self::System(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                // Another process may have made it a moment ago.
+                match Home::read(directory) {
+                    Ok(Some(home)) => Failure::already_protected(&home.root, directory),
+                    _ => Failure::place_taken(directory),
+                }
+            }
+            Self::System(error) => Failure::host("cannot make", directory, error),
+            Self::Failure(failure) => failure,
+        }
+    }
+}
+
+impl From<io::Error> for Unmade {
+    fn from(error: io::Error) -> Self {
+        Self::System(error)
+    }
+}
+
+impl From<Failure> for Unmade {
+    fn from(failure: Failure) -> Self {
+        Self::Failure(failure)
+    }
+}

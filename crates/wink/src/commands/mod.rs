@@ -1,0 +1,61 @@
+//! The commands, one a file.
+
+pub(crate) mod diff;
+pub(crate) mod init;
+pub(crate) mod log;
+pub(crate) mod redo;
+pub(crate) mod restore;
+pub(crate) mod snapshot;
+pub(crate) mod status;
+pub(crate) mod undo;
+pub(crate) mod verify;
+
+use std::fmt;
+use std::time::Instant;
+
+use wink_fs::{At, ErrorKind, Snapshot, Workspace};
+
+use crate::documents::Changes;
+use crate::failure::Failure;
+use crate::words;
+
+/// How many paths are listed for a person who did not ask for a list.
+const LISTED: usize = 20;
+
+/// Counts what changed since a snapshot; `None` where that snapshot is damaged.
+fn changes_since(files: &Workspace, snapshot: &Snapshot) -> Result<Option<Changes>, Failure> {
+    match files.diff(snapshot, At::Live) {
+        Ok(diff) => Ok(Some(Changes::from(&diff))),
+        Err(error) if error.kind() == ErrorKind::Corrupt => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// What is said of a snapshot that cannot be read.
+const DAMAGED: &str = "the last snapshot is damaged; `wink verify` says more";
+
+/// Says how much changed.
+fn changes_text(changes: Changes) -> String {
+    let Changes { added, modified, deleted } = changes;
+    match changes.total() {
+        0 => "no changes".to_owned(),
+        all => {
+            let [added, modified, deleted] = [added, modified, deleted].map(words::number);
+            format!("{} changed (+{added} ~{modified} -{deleted})", words::number(all))
+        }
+    }
+}
+
+/// Lists lines, and says how many are not listed.
+fn list_text(lines: impl ExactSizeIterator<Item: fmt::Display>) -> String {
+    let more = lines.len().saturating_sub(LISTED);
+    let mut text: String = lines.take(LISTED).map(|line| format!("  {line}\n")).collect();
+    if more > 0 {
+        text += &format!("  and {} more\n", words::number(more as u64));
+    }
+    text
+}
+
+fn milliseconds(since: Instant) -> u64 {
+    since.elapsed().as_millis().try_into().unwrap_or(u64::MAX)
+}

@@ -1,0 +1,14 @@
+//! `wink redo`: what was undone last, done again.
+
+use wink_fs::Workspace;
+
+use super::undo::step;
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::failure::Failure;
+
+pub(crate) fn run(context: &Context) -> Result<Answer, Failure> {
+    let mut answer = step(context, "redo", Workspace::redo)?;
+    answer.notes = context.note("undo: wink undo");
+    Ok(answer)
+}

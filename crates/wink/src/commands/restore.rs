@@ -1,0 +1,116 @@
+//! `wink restore`: the files become those of a snapshot.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::Args;
+use wink_fs::{Receipt, RestoreOptions, Snapshot, TreePath};
+
+use super::{list_text, milliseconds};
+use crate::answer::Answer;
+use crate::context::{Context, Opened};
+use crate::documents::{ChangedEntry, Restored, SnapshotEntry};
+use crate::failure::Failure;
+use crate::{git_head, refs, words};
+
+#[derive(Debug, Args)]
+pub(crate) struct RestoreArgs {
+    /// The snapshot.
+    #[arg(value_name = "REF")]
+    snapshot: String,
+
+    /// Only says what would be done.
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Only these paths, each with all that is below it.
+    #[arg(last = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+}
+
+pub(crate) fn run(context: &Context, args: &RestoreArgs) -> Result<Answer, Failure> {
+    let start = Instant::now();
+    let opened = context.open()?;
+    let snapshot = refs::find_snapshot(&opened.files, &args.snapshot)?;
+    let paths = context.paths(&opened, &args.paths)?;
+    check(&opened, &snapshot, &paths)?;
+    let options = paths
+        .iter()
+        .map(ToString::to_string)
+        .fold(RestoreOptions::default().dry_run(args.dry_run), RestoreOptions::path);
+    let receipt = opened.files.restore_with(&snapshot, &options)?;
+    let document = describe(&snapshot, &receipt, args.dry_run, start);
+    let mut answer = context.answer(&document, |document| text(document, &snapshot, &receipt))?;
+    if context.is_talkative() {
+        answer.notes = notes(&opened, &snapshot, &receipt);
+    }
+    Ok(answer)
+}
+
+/// Refuses paths for which nothing could happen.
+fn check(opened: &Opened, snapshot: &Snapshot, paths: &[TreePath]) -> Result<(), Failure> {
+    if paths.is_empty() {
+        return Ok(());
+    }
+    let (live, then) = (opened.files.tree(), opened.files.tree_at(snapshot)?);
+    for path in paths {
+        if opened.excluded.matches(path) {
+            return Err(Failure::excluded(path));
+        }
+        if live.stat(path).is_err() && then.stat(path).is_err() {
+            return Err(Failure::nowhere(path));
+        }
+    }
+    Ok(())
+}
+
+fn describe(snapshot: &Snapshot, receipt: &Receipt, dry_run: bool, start: Instant) -> Restored {
+    Restored {
+        snapshot: SnapshotEntry::from(snapshot),
+        dry_run,
+        saved: receipt.saved.map(|id| id.to_string()),
+        reverted: receipt.written,
+        brought_back: receipt.brought_back,
+        removed: receipt.removed,
+        unchanged: receipt.unchanged,
+        entries: receipt.changes.iter().map(ChangedEntry::from).collect(),
+        duration_ms: milliseconds(start),
+    }
+}
+
+fn text(document: &Restored, snapshot: &Snapshot, receipt: &Receipt) -> String {
+    let name = match &snapshot.tag {
+        Some(tag) => format!("{} ({tag})", snapshot.id.short()),
+        None => snapshot.id.short(),
+    };
+    if document.entries.is_empty() {
+        return format!("Nothing to restore: the files are those of {name} already.\n");
+    }
+    let Restored { reverted, brought_back, removed, duration_ms, .. } = document;
+    let counts = format!(
+        "{} reverted, {} brought back, {} removed",
+        words::counted(*reverted, "file", "files"),
+        words::number(*brought_back),
+        words::number(*removed),
+    );
+    let head = match (document.dry_run, receipt.saved) {
+        (true, _) => format!("Would restore {name}: {counts}\n"),
+        (false, None) => format!("Restored {name}: {counts} · {duration_ms} ms\n"),
+        (false, Some(saved)) => format!(
+            "Saved the current state as {}.\nRestored {name}: {counts} · {duration_ms} ms\n",
+            saved.short()
+        ),
+    };
+    let line = |entry: &ChangedEntry| format!("{} {}", entry.letter(), entry.shown());
+    head + &list_text(document.entries.iter().map(line))
+}
+
+fn notes(opened: &Opened, snapshot: &Snapshot, receipt: &Receipt) -> Vec<String> {
+    let head = git_head::since(opened, snapshot.id).filter(|head| head.moved);
+    let moved = head.map(|head| {
+        let (then, now) = head.shown();
+        format!("note: .git is excluded and HEAD stays at {now}; it was at {then}")
+    });
+    let undo = receipt.saved.map(|_| "undo: wink undo".to_owned());
+    moved.into_iter().chain(undo).collect()
+}

@@ -1,0 +1,74 @@
+//! `wink snapshot`: the files as they are now, kept.
+
+use std::time::Instant;
+
+use clap::Args;
+use wink_fs::{Snapshot, SnapshotOptions, Workspace};
+
+use super::{changes_text, milliseconds};
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::documents::{Changes, SnapshotEntry, Taken};
+use crate::failure::Failure;
+use crate::{git_head, words};
+
+#[derive(Debug, Args)]
+pub(crate) struct SnapshotArgs {
+    /// What there is to say about it.
+    #[arg(short, long, value_name = "TEXT")]
+    message: Option<String>,
+
+    /// A name for it that no other snapshot has.
+    #[arg(long)]
+    tag: Option<String>,
+}
+
+pub(crate) fn run(context: &Context, args: &SnapshotArgs) -> Result<Answer, Failure> {
+    let start = Instant::now();
+    let opened = context.open()?;
+    let mut options = SnapshotOptions::default();
+    (options.tag, options.message) = (args.tag.clone(), args.message.clone());
+    let snapshot = opened.files.snapshot_with(&options)?;
+    git_head::remember(&opened, snapshot.id);
+    let document = Taken {
+        changes: changes_of(&opened.files, &snapshot),
+        snapshot: SnapshotEntry::from(&snapshot),
+        duration_ms: milliseconds(start),
+    };
+    context.answer(&document, |document| text(document, &snapshot))
+}
+
+/// Counts what is different from the state that a snapshot grew from; `None` where that state is gone
+/// or damaged, which takes nothing from the new one.
+fn changes_of(files: &Workspace, snapshot: &Snapshot) -> Option<Changes> {
+    let Some(parent) = snapshot.parent else {
+        return Some(Changes { added: snapshot.file_count, ..Changes::default() });
+    };
+    let parent = files.find_snapshot(&parent.to_string()).ok()?;
+    match parent.tree_hash == snapshot.tree_hash {
+        true => Some(Changes::default()),
+        false => Some(Changes::from(&files.diff(&parent, snapshot).ok()?)),
+    }
+}
+
+fn text(document: &Taken, snapshot: &Snapshot) -> String {
+    let changes = match (snapshot.parent, document.changes) {
+        (None, _) => "the first one".to_owned(),
+        (Some(_), Some(changes)) => changes_text(changes),
+        (Some(_), None) => "the one before is gone or damaged".to_owned(),
+    };
+    let mut text = format!(
+        "Snapshot {}\n  {}, {} · {changes} · {} ms\n",
+        words::snapshot_name(snapshot),
+        words::counted(snapshot.file_count, "file", "files"),
+        words::size(snapshot.total_bytes),
+        document.duration_ms,
+    );
+    if !snapshot.excluded.is_empty() {
+        text += &format!("  excluded by setting: {}\n", snapshot.excluded.join(", "));
+    }
+    if !snapshot.skipped.is_empty() {
+        text += &format!("  not captured: {}\n", words::skipped(&snapshot.skipped));
+    }
+    text
+}

@@ -1,0 +1,85 @@
+//! `wink status`: whether the workspace is protected, and from what it is not.
+
+use std::time::SystemTime;
+
+use wink_fs::Snapshot;
+
+use super::{DAMAGED, changes_since, changes_text};
+use crate::answer::Answer;
+use crate::context::{Context, Opened};
+use crate::documents::{SkippedEntry, SnapshotEntry, Status, StoreEntry};
+use crate::failure::Failure;
+use crate::{disk, git_head, refs, words};
+
+/// What no snapshot holds.
+const NEVER_CAPTURED: &[&str] =
+    &["times", "owners", "extended attributes", "hard-link identity", "holes"];
+
+pub(crate) fn run(context: &Context) -> Result<Answer, Failure> {
+    let opened = context.open()?;
+    let last = refs::last(&opened.files)?;
+    let document = look(&opened, last.as_ref())?;
+    let mut answer = context.answer(&document, |document| text(document, last.as_ref()))?;
+    if last.is_none() {
+        answer.notes = context.note("next: wink snapshot");
+    }
+    Ok(answer)
+}
+
+fn look(opened: &Opened, last: Option<&Snapshot>) -> Result<Status, Failure> {
+    let store = opened.home.store();
+    let age = |it: &Snapshot| SystemTime::now().duration_since(it.created_at).unwrap_or_default();
+    let changes = match last {
+        Some(last) => changes_since(&opened.files, last)?,
+        None => None,
+    };
+    let skipped = last.map_or(&[][..], |it| &it.skipped);
+    Ok(Status {
+        protected: changes.is_some(),
+        root: opened.home.root.display().to_string(),
+        last_snapshot: last.map(SnapshotEntry::from),
+        age_seconds: last.map(|it| age(it).as_secs()),
+        changes,
+        git_head: last.and_then(|it| git_head::since(opened, it.id)),
+        excluded: opened.excluded.patterns().map(str::to_owned).collect(),
+        skipped: skipped.iter().map(SkippedEntry::from).collect(),
+        never_captured: NEVER_CAPTURED,
+        store: StoreEntry {
+            bytes: disk::size_below(&store),
+            path: store.display().to_string(),
+            snapshots: opened.files.snapshots()?.len() as u64,
+        },
+    })
+}
+
+fn text(status: &Status, last: Option<&Snapshot>) -> String {
+    let mut rows = Vec::new();
+    if let (Some(last), Some(seconds)) = (last, status.age_seconds) {
+        let age = words::age(std::time::Duration::from_secs(seconds));
+        rows.push(("last snapshot", format!("{}  {age}", words::snapshot_name(last))));
+    }
+    if let Some(changes) = status.changes {
+        rows.push(("since then", changes_text(changes)));
+    }
+    if let Some(head) = status.git_head.as_ref().filter(|head| head.moved) {
+        let (then, now) = head.shown();
+        rows.push(("git HEAD", format!("moved since: {then} → {now}")));
+    }
+    if !status.excluded.is_empty() {
+        rows.push(("excluded", status.excluded.join(", ")));
+    }
+    if let Some(last) = last.filter(|last| !last.skipped.is_empty()) {
+        rows.push(("not captured", words::skipped(&last.skipped)));
+    }
+    rows.push(("never captured", status.never_captured.join(", ")));
+    let StoreEntry { path, bytes, snapshots } = &status.store;
+    let snapshots = words::counted(*snapshots, "snapshot", "snapshots");
+    rows.push(("store", format!("{path}  {snapshots}, {}", words::size(*bytes))));
+    let root = &status.root;
+    let head = match (status.protected, last) {
+        (true, _) => format!("{root} is protected.\n"),
+        (false, Some(_)) => format!("{root} is not protected: {DAMAGED}\n"),
+        (false, None) => format!("{root} is not protected yet: it has no snapshot.\n"),
+    };
+    rows.iter().fold(head, |text, (name, value)| text + &format!("  {name:<14}  {value}\n"))
+}

@@ -1,0 +1,84 @@
+//! `wink verify`: damage in the history, found before it is needed.
+
+use std::time::Instant;
+
+use clap::Args;
+use wink_fs::{ErrorKind, Problem, SnapshotId, VerifyOptions};
+
+use super::milliseconds;
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::documents::{ProblemEntry, Verified};
+use crate::failure::Failure;
+use crate::words;
+
+#[derive(Debug, Args)]
+pub(crate) struct VerifyArgs {
+    /// Reads and hashes also the bytes of all contents.
+    #[arg(long)]
+    data: bool,
+
+    /// Reads only the N-th of T parts of the bytes, such as 1/10.
+    #[arg(long, value_name = "N/T", requires = "data", value_parser = subset)]
+    subset: Option<(u32, u32)>,
+}
+
+fn subset(text: &str) -> Result<(u32, u32), String> {
+    let parts = text.split_once('/').and_then(|(n, t)| Some((n.parse().ok()?, t.parse().ok()?)));
+    match parts {
+        Some((n, t)) if 1 <= n && n <= t => Ok((n, t)),
+        _ => Err("give the part and the number of parts, such as 1/10".to_owned()),
+    }
+}
+
+pub(crate) fn run(context: &Context, args: &VerifyArgs) -> Result<Answer, Failure> {
+    let start = Instant::now();
+    let opened = context.open()?;
+    let mut options = VerifyOptions::default().data(args.data);
+    options.subset = args.subset;
+    let found = opened.files.snapshot_store()?.verify(&options)?;
+    let ok = found.problems.is_empty();
+    let document = Verified {
+        ok,
+        snapshots: found.snapshots,
+        packs: found.packs,
+        objects: found.objects,
+        bytes_checked: found.bytes_checked,
+        problems: found.problems.iter().map(entry).collect(),
+        duration_ms: milliseconds(start),
+    };
+    let exit = if ok { 0 } else { ErrorKind::Corrupt.exit_code() };
+    Ok(context.answer(&document, |it| text(it, &found.problems, args))?.exit(exit))
+}
+
+fn entry(problem: &Problem) -> ProblemEntry {
+    let snapshots = problem.snapshots.iter().map(ToString::to_string).collect();
+    ProblemEntry { what: problem.what.clone(), snapshots }
+}
+
+fn text(document: &Verified, problems: &[Problem], args: &VerifyArgs) -> String {
+    let Verified { snapshots, packs, objects, bytes_checked, duration_ms, .. } = document;
+    let looked = format!(
+        "{}, {}, {}",
+        words::counted(*snapshots, "snapshot", "snapshots"),
+        words::counted(*packs, "pack", "packs"),
+        words::counted(*objects, "object", "objects"),
+    );
+    let read = match args.data {
+        true => format!(", {} read", words::size(*bytes_checked)),
+        false => " (contents not read; --data does)".to_owned(),
+    };
+    let found = match problems.len() as u64 {
+        0 => "no problems".to_owned(),
+        n => words::counted(n, "problem", "problems"),
+    };
+    let mut text = format!("Verified {looked}{read}: {found} · {duration_ms} ms\n");
+    for problem in problems {
+        text += &format!("  {}\n", problem.what);
+        if !problem.snapshots.is_empty() {
+            let ids: Vec<_> = problem.snapshots.iter().map(SnapshotId::short).collect();
+            text += &format!("    not whole: {}\n", ids.join(", "));
+        }
+    }
+    text
+}

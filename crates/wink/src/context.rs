@@ -1,0 +1,98 @@
+//! What was typed, made into what was meant.
+
+use std::path::{Path, PathBuf};
+
+use wink_fs::{ErrorKind, Exclusions, Store, TreePath, Workspace};
+
+use crate::answer::Answer;
+use crate::cli::GlobalArgs;
+use crate::disk;
+use crate::documents::Document;
+use crate::failure::Failure;
+use crate::home::Home;
+use crate::paths;
+
+/// Holds what all commands are told.
+#[derive(Debug)]
+pub(crate) struct Context {
+    json: bool,
+    quiet: bool,
+    /// The real path of the directory that the command works in.
+    pub(crate) directory: PathBuf,
+    /// The directory of the history, where it was named.
+    pub(crate) store: Option<PathBuf>,
+}
+
+/// A workspace that was found and opened.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub(crate) home: Home,
+    pub(crate) excluded: Exclusions,
+    pub(crate) files: Workspace,
+}
+
+impl Context {
+    pub(crate) fn new(args: &GlobalArgs) -> Result<Self, Failure> {
+        let directory = real_path(&args.directory)?;
+        let store = args.store.as_ref().map(|store| real_path_to_be(&directory.join(store)));
+        let store = store.transpose()?;
+        Ok(Self { json: args.json, quiet: args.quiet, directory, store })
+    }
+
+    /// Opens the workspace that the command works in.
+    pub(crate) fn open(&self) -> Result<Opened, Failure> {
+        let home = Home::find(&self.directory, self.store.as_deref())?;
+        let store = Store::open_ambient(home.store()).map_err(|error| match error.kind() {
+            ErrorKind::NotFound => Failure::no_store(&home.directory),
+            _ => error.into(),
+        })?;
+        let excluded = Exclusions::parse(home.settings.exclude.clone())?;
+        let files = Workspace::host_builder(&home.root, store)?.exclude(excluded.clone()).build();
+        Ok(Opened { home, excluded, files })
+    }
+
+    /// Returns the paths that were named, as those of the workspace.
+    pub(crate) fn paths(
+        &self,
+        opened: &Opened,
+        named: &[PathBuf],
+    ) -> Result<Vec<TreePath>, Failure> {
+        named.iter().map(|path| paths::resolve(&opened.home.root, &self.directory, path)).collect()
+    }
+
+    /// Answers with a document, or with what it says to a person.
+    pub(crate) fn answer<D: Document>(
+        &self,
+        document: &D,
+        text: impl FnOnce(&D) -> String,
+    ) -> Result<Answer, Failure> {
+        match self.json {
+            true => Answer::json(document),
+            false => Ok(Answer { text: text(document), ..Answer::default() }),
+        }
+    }
+
+    /// Tells whether a person reads the answer.
+    pub(crate) fn is_for_people(&self) -> bool {
+        !self.json
+    }
+
+    /// Tells whether notes and hints are wanted.
+    pub(crate) fn is_talkative(&self) -> bool {
+        !self.json && !self.quiet
+    }
+
+    /// Returns a note, where notes are wanted.
+    pub(crate) fn note(&self, text: impl Into<String>) -> Vec<String> {
+        if self.is_talkative() { vec![text.into()] } else { Vec::new() }
+    }
+}
+
+pub(crate) fn real_path(path: &Path) -> Result<PathBuf, Failure> {
+    disk::real_path(path).map_err(|error| Failure::host("cannot find", path, error))
+}
+
+fn real_path_to_be(path: &Path) -> Result<PathBuf, Failure> {
+    disk::real_path_to_be(&paths::without_dots(path))
+        .map_err(|error| Failure::host("cannot find", path, error))
+}

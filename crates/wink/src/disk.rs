@@ -1,0 +1,110 @@
+//! The host files that belong to the command line itself: the only place where it touches them.
+//!
+//! Files of a workspace are reached through its backend, never through this.
+
+#![allow(
+    clippy::disallowed_methods,
+    reason = "settings lie outside of every workspace, in places that only the person names"
+)]
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// Nothing that is read here is larger than this.
+const MAX_BYTES: u64 = 16 * 1024 * 1024;
+
+/// Returns a path without links in it.
+pub(crate) fn real_path(path: &Path) -> io::Result<PathBuf> {
+    fs::canonicalize(path)
+}
+
+/// Returns a path without links in that part of it which is there.
+pub(crate) fn real_path_to_be(path: &Path) -> io::Result<PathBuf> {
+    match (real_path(path), path.parent(), path.file_name()) {
+        (Err(error), Some(parent), Some(name)) if error.kind() == ErrorKind::NotFound => {
+            Ok(real_path_to_be(parent)?.join(name))
+        }
+        (real, ..) => real,
+    }
+}
+
+/// Reads a small file; `None` where it is not there.
+pub(crate) fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    match File::open(path) {
+        Ok(file) => file.take(MAX_BYTES).read_to_end(&mut bytes).map(|_| Some(bytes)),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Makes a directory that nobody else has access to, and its missing parents.
+pub(crate) fn make_private(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+/// Makes a directory as a whole: it appears under its name with all that `fill` puts into it.
+///
+/// Something that is there already, other than an empty directory, stays, and it is AlreadyExists.
+pub(crate) fn publish<E: From<io::Error>>(
+    path: &Path,
+    fill: impl FnOnce(&Path) -> Result<(), E>,
+) -> Result<(), E> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::Error::from(ErrorKind::AlreadyExists).into());
+    };
+    make_private(parent)?;
+    let mut temporary = name.to_owned();
+    temporary.push(format!(".new-{}", std::process::id()));
+    let temporary = parent.join(temporary);
+    DirBuilder::new().mode(0o700).create(&temporary)?;
+    let published = fill(&temporary).and_then(|()| Ok(put_in_place(&temporary, path, parent)?));
+    if published.is_err() {
+        let _ = fs::remove_dir_all(&temporary);
+    }
+    published
+}
+
+fn put_in_place(temporary: &Path, path: &Path, parent: &Path) -> io::Result<()> {
+    File::open(temporary)?.sync_all()?;
+    match fs::rename(temporary, path) {
+        Err(error) if is_taken(error.kind()) => Err(ErrorKind::AlreadyExists.into()),
+        Err(error) => Err(error),
+        Ok(()) => File::open(parent)?.sync_all(),
+    }
+}
+
+fn is_taken(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::DirectoryNotEmpty | ErrorKind::NotADirectory | ErrorKind::AlreadyExists
+    )
+}
+
+/// Writes a new file that nobody else has access to.
+pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+/// Adds a line to a file that nobody else has access to, in one step.
+pub(crate) fn append_line(path: &Path, line: &str) -> io::Result<()> {
+    let mut file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
+    file.write_all(format!("{line}\n").as_bytes())
+}
+
+/// Adds up the sizes of the files below a directory; what goes away meanwhile is not counted.
+pub(crate) fn size_below(path: &Path) -> u64 {
+    let Ok(entries) = fs::read_dir(path) else { return 0 };
+    let size = |entry: io::Result<fs::DirEntry>| {
+        let entry = entry.ok()?;
+        let metadata = entry.metadata().ok()?;
+        Some(if metadata.is_dir() { size_below(&entry.path()) } else { metadata.len() })
+    };
+    entries.filter_map(size).sum()
+}

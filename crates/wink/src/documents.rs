@@ -1,0 +1,298 @@
+//! What `--json` prints: one document for each command, with the version of its form.
+//!
+//! A field may be added to a form; one that goes or changes its meaning makes a new version.
+
+use serde::Serialize;
+use wink_fs::{Diff, OperationChange, Skipped, Snapshot, SnapshotCause};
+
+use crate::words;
+
+/// A form that is printed as JSON.
+pub(crate) trait Document: Serialize {
+    /// The name and version of the form.
+    const SCHEMA: &'static str;
+}
+
+macro_rules! documents {
+    ($($document:ident: $schema:literal;)*) => {
+        $(impl Document for $document {
+            const SCHEMA: &'static str = $schema;
+        })*
+    };
+}
+
+documents! {
+    Initialised: "wink/init@1";
+    Status: "wink/status@1";
+    Taken: "wink/snapshot.create@1";
+    Log: "wink/log@1";
+    Compared: "wink/diff@1";
+    Restored: "wink/restore@1";
+    Stepped: "wink/undo@1";
+    Verified: "wink/verify@1";
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Initialised {
+    pub(crate) root: String,
+    /// The directory of the settings and the store.
+    pub(crate) home: String,
+    pub(crate) excluded: Vec<String>,
+    /// Whether the exclusion of `.git` was added because it is a git repository.
+    pub(crate) git: bool,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Status {
+    /// Whether there is a snapshot to go back to, and it can be read.
+    pub(crate) protected: bool,
+    pub(crate) root: String,
+    pub(crate) last_snapshot: Option<SnapshotEntry>,
+    pub(crate) age_seconds: Option<u64>,
+    /// What changed since the last snapshot; null where there is none, or it is damaged.
+    pub(crate) changes: Option<Changes>,
+    pub(crate) git_head: Option<GitHead>,
+    pub(crate) excluded: Vec<String>,
+    /// What the last snapshot could not hold.
+    pub(crate) skipped: Vec<SkippedEntry>,
+    /// What no snapshot holds.
+    pub(crate) never_captured: &'static [&'static str],
+    pub(crate) store: StoreEntry,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct StoreEntry {
+    pub(crate) path: String,
+    pub(crate) bytes: u64,
+    pub(crate) snapshots: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct GitHead {
+    pub(crate) moved: bool,
+    pub(crate) then: String,
+    pub(crate) now: String,
+}
+
+impl GitHead {
+    /// Returns where it was and where it is, with commits as short as git shows them.
+    pub(crate) fn shown(&self) -> (String, String) {
+        (short_commit(&self.then), short_commit(&self.now))
+    }
+}
+
+fn short_commit(head: &str) -> String {
+    const SHOWN: usize = 10;
+    let (branch, commit) = head.rsplit_once(' ').map_or(("", head), |(branch, it)| (branch, it));
+    let is_commit = commit.len() >= 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let commit = if is_commit { &commit[..SHOWN] } else { commit };
+    format!("{branch} {commit}").trim_start().to_owned()
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Taken {
+    pub(crate) snapshot: SnapshotEntry,
+    /// What is different from the snapshot's parent; null where that is gone or damaged.
+    pub(crate) changes: Option<Changes>,
+    pub(crate) duration_ms: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Log {
+    /// What changed since the last snapshot; null where there is none, or it is damaged.
+    pub(crate) live: Option<Changes>,
+    /// The snapshot that the files of now grew from.
+    pub(crate) current: Option<String>,
+    /// Newest first.
+    pub(crate) snapshots: Vec<SnapshotEntry>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Compared {
+    /// The first state's id; null for the files of now.
+    pub(crate) base: Option<String>,
+    /// The second state's id; null for the files of now.
+    pub(crate) target: Option<String>,
+    pub(crate) changes: Changes,
+    pub(crate) unchanged: u64,
+    /// In the order of paths.
+    pub(crate) entries: Vec<ChangedEntry>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Restored {
+    pub(crate) snapshot: SnapshotEntry,
+    pub(crate) dry_run: bool,
+    /// The id of the snapshot that holds what was replaced.
+    pub(crate) saved: Option<String>,
+    pub(crate) reverted: u64,
+    pub(crate) brought_back: u64,
+    pub(crate) removed: u64,
+    pub(crate) unchanged: u64,
+    pub(crate) entries: Vec<ChangedEntry>,
+    pub(crate) duration_ms: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Stepped {
+    /// `undo` or `redo`.
+    pub(crate) action: &'static str,
+    pub(crate) operation: OperationEntry,
+    /// What is as it was.
+    pub(crate) paths: Vec<String>,
+    /// What somebody changed since, and was left alone.
+    pub(crate) conflicts: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct OperationEntry {
+    pub(crate) sequence: u64,
+    pub(crate) name: String,
+    pub(crate) at: String,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Verified {
+    pub(crate) ok: bool,
+    pub(crate) snapshots: u64,
+    pub(crate) packs: u64,
+    pub(crate) objects: u64,
+    pub(crate) bytes_checked: u64,
+    pub(crate) problems: Vec<ProblemEntry>,
+    pub(crate) duration_ms: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct ProblemEntry {
+    pub(crate) what: String,
+    /// The ids of the snapshots that cannot be restored as a whole.
+    pub(crate) snapshots: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct SnapshotEntry {
+    pub(crate) id: String,
+    pub(crate) short: String,
+    pub(crate) parent: Option<String>,
+    pub(crate) tag: Option<String>,
+    pub(crate) message: Option<String>,
+    /// `requested`, or `safety` where it keeps what a restore replaced.
+    pub(crate) cause: &'static str,
+    pub(crate) created_at: String,
+    pub(crate) files: u64,
+    pub(crate) bytes: u64,
+    pub(crate) excluded: Vec<String>,
+    pub(crate) skipped: Vec<SkippedEntry>,
+}
+
+impl From<&Snapshot> for SnapshotEntry {
+    fn from(snapshot: &Snapshot) -> Self {
+        Self {
+            id: snapshot.id.to_string(),
+            short: snapshot.id.short(),
+            parent: snapshot.parent.map(|id| id.to_string()),
+            tag: snapshot.tag.clone(),
+            message: snapshot.message.clone(),
+            cause: match snapshot.cause {
+                SnapshotCause::Safety => "safety",
+                _ => "requested",
+            },
+            created_at: words::utc(snapshot.created_at),
+            files: snapshot.file_count,
+            bytes: snapshot.total_bytes,
+            excluded: snapshot.excluded.clone(),
+            skipped: snapshot.skipped.iter().map(SkippedEntry::from).collect(),
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct SkippedEntry {
+    pub(crate) path: String,
+    pub(crate) why: String,
+}
+
+impl From<&Skipped> for SkippedEntry {
+    fn from(skipped: &Skipped) -> Self {
+        Self { path: skipped.path.clone(), why: skipped.why.clone() }
+    }
+}
+
+/// Counts what is different.
+#[derive(Debug, Default, Clone, Copy, Serialize)]
+pub(crate) struct Changes {
+    pub(crate) added: u64,
+    pub(crate) modified: u64,
+    pub(crate) deleted: u64,
+}
+
+impl Changes {
+    pub(crate) fn total(self) -> u64 {
+        self.added + self.modified + self.deleted
+    }
+}
+
+impl From<&Diff> for Changes {
+    fn from(diff: &Diff) -> Self {
+        let [added, modified, deleted] =
+            [&diff.added, &diff.modified, &diff.deleted].map(|list| list.len() as u64);
+        Self { added, modified, deleted }
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct ChangedEntry {
+    pub(crate) path: String,
+    /// `added`, `modified` or `deleted`.
+    pub(crate) change: &'static str,
+    /// What it was: `file`, `directory` or `symlink`.
+    pub(crate) before: Option<String>,
+    /// What it is.
+    pub(crate) after: Option<String>,
+}
+
+impl From<&OperationChange> for ChangedEntry {
+    fn from(change: &OperationChange) -> Self {
+        let kinds = [change.before, change.after];
+        let [before, after] = kinds.map(|kind| kind.map(|kind| kind.to_string()));
+        let path = change.path.to_string();
+        Self { path, change: change_of(before.is_some(), after.is_some()), before, after }
+    }
+}
+
+impl From<&wink_fs::Changed> for ChangedEntry {
+    fn from(changed: &wink_fs::Changed) -> Self {
+        let kinds = [changed.before, changed.after];
+        let [before, after] = kinds.map(|kind| kind.map(|kind| kind.to_string()));
+        let path = changed.path.to_string();
+        Self { path, change: change_of(before.is_some(), after.is_some()), before, after }
+    }
+}
+
+impl ChangedEntry {
+    /// Returns the letter that git shows.
+    pub(crate) fn letter(&self) -> char {
+        match self.change {
+            "added" => 'A',
+            "deleted" => 'D',
+            _ => 'M',
+        }
+    }
+
+    /// Returns the path as people read it; a directory ends in `/`.
+    pub(crate) fn shown(&self) -> String {
+        let is_directory = |kind: &Option<String>| kind.as_deref() == Some("directory");
+        match is_directory(&self.after) || (self.after.is_none() && is_directory(&self.before)) {
+            true => format!("{}/", self.path),
+            false => self.path.clone(),
+        }
+    }
+}
+
+fn change_of(before: bool, after: bool) -> &'static str {
+    match (before, after) {
+        (false, _) => "added",
+        (_, false) => "deleted",
+        _ => "modified",
+    }
+}

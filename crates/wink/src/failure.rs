@@ -1,0 +1,272 @@
+//! How a command fails: the code, and every word of it.
+
+use std::error::Error as StdError;
+use std::fmt::Write as _;
+use std::io;
+use std::path::Path;
+
+use serde::Serialize;
+use wink_fs::{Error, ErrorKind, Operation, Snapshot, TreePath};
+
+use crate::words;
+
+/// The exit code where no store is found.
+const NO_STORE: u8 = 10;
+
+/// The exit code where a state that was named is not there.
+const NO_REF: u8 = 12;
+
+/// The exit code of arguments that cannot be meant.
+const USAGE: u8 = 2;
+
+/// Says why a command failed and what to do next.
+#[derive(Debug)]
+pub(crate) struct Failure(Box<Words>);
+
+#[derive(Debug, Serialize)]
+struct Words {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    code: &'static str,
+    exit: u8,
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cause: Option<String>,
+    hint: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    candidates: Vec<Candidate>,
+}
+
+/// A snapshot that may have been meant.
+#[derive(Debug, Serialize)]
+struct Candidate {
+    short: String,
+    tag: Option<String>,
+    created_at: String,
+    #[serde(skip)]
+    line: String,
+}
+
+impl Failure {
+    fn new(code: &'static str, exit: u8, message: impl Into<String>) -> Self {
+        let (kind, cause, hint, candidates) = ("error", None, None, Vec::new());
+        let message = message.into();
+        Self(Box::new(Words { kind, code, exit, message, cause, hint, candidates }))
+    }
+
+    fn of(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self::new(kind.code(), kind.exit_code(), message)
+    }
+
+    fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.0.hint = Some(hint.into());
+        self
+    }
+
+    fn cause(mut self, cause: &dyn StdError) -> Self {
+        self.0.cause = Some(cause.to_string());
+        self
+    }
+
+    /// Returns the code that the process ends with.
+    pub(crate) fn exit(&self) -> u8 {
+        self.0.exit
+    }
+
+    /// Returns what a person reads.
+    pub(crate) fn text(&self) -> String {
+        let Words { message, cause, hint, candidates, .. } = &*self.0;
+        let mut text = format!("error: {message}");
+        for candidate in candidates {
+            let _ = write!(text, "\n  {}", candidate.line);
+        }
+        if let Some(cause) = cause {
+            let _ = write!(text, "\ncause: {cause}");
+        }
+        if let Some(hint) = hint {
+            let _ = write!(text, "\nhelp: {hint}");
+        }
+        text
+    }
+
+    /// Returns what a program reads: one line.
+    pub(crate) fn json(&self) -> String {
+        serde_json::to_string(&self.0).unwrap_or_else(|_| r#"{"type":"error"}"#.to_owned())
+    }
+}
+
+/// A library's error says what and what next in one sentence.
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let text = error.to_string();
+        // Without a path, the command that was typed says which operation it was.
+        let text = text.strip_prefix(&format!("{}: ", error.operation())).unwrap_or(&text);
+        let failure = match text.rsplit_once("; ") {
+            Some((message, hint)) => Self::of(error.kind(), message).hint(hint),
+            None => Self::of(error.kind(), text),
+        };
+        match error.source() {
+            Some(cause) if !text.contains(&cause.to_string()) => failure.cause(cause),
+            _ => failure,
+        }
+    }
+}
+
+/// Failures of the command line itself.
+impl Failure {
+    /// Arguments that do not parse.
+    pub(crate) fn usage(error: &clap::Error) -> Self {
+        let text = error.to_string();
+        let first = text.lines().next().unwrap_or_default();
+        let message = first.strip_prefix("error: ").unwrap_or(first);
+        Self::new("usage", USAGE, message).hint("wink --help")
+    }
+
+    /// Anything that has no kind.
+    pub(crate) fn other(error: &(dyn StdError + 'static)) -> Self {
+        Self::new("failed", 1, error.to_string())
+    }
+
+    /// Data that could not be written to standard output.
+    pub(crate) fn output(error: &io::Error) -> Self {
+        Self::of(ErrorKind::Io, "the output could not be written").cause(error)
+    }
+
+    /// A file or directory of the host that the command itself needs.
+    pub(crate) fn host(doing: &str, path: &Path, error: io::Error) -> Self {
+        let cause = error.to_string();
+        let kind = Error::system(Operation::Open, error).kind();
+        let mut failure = Self::of(kind, format!("{doing} `{}`", path.display()));
+        failure.0.cause = Some(cause);
+        failure
+    }
+}
+
+/// Failures to find a workspace, or to make one.
+impl Failure {
+    /// No directory from here upwards was made a workspace.
+    pub(crate) fn no_workspace(directory: &Path) -> Self {
+        let message = format!("`{}` is not protected: it is in no workspace", directory.display());
+        Self::new("no_store", NO_STORE, message).hint("`wink init` makes this directory one")
+    }
+
+    /// A directory was named that holds no history.
+    pub(crate) fn no_store(directory: &Path) -> Self {
+        let message = format!("there is no history in `{}`", directory.display());
+        Self::new("no_store", NO_STORE, message)
+            .hint("if it is on another disk, mount it; `wink init --store DIR` makes a new one")
+    }
+
+    /// Nothing says where data of this person is kept.
+    pub(crate) fn no_data_home() -> Self {
+        Self::new("no_store", NO_STORE, "neither XDG_DATA_HOME nor HOME says where to keep history")
+            .hint("set one of them, or name a directory with --store")
+    }
+
+    /// The settings are not what this version wrote.
+    pub(crate) fn unreadable_settings(path: &Path) -> Self {
+        let message = format!("the settings in `{}` cannot be understood", path.display());
+        Self::of(ErrorKind::SnapshotIncompatible, message)
+            .hint("use the version of wink that wrote them")
+    }
+
+    /// The directory is a workspace already.
+    pub(crate) fn already_protected(root: &Path, home: &Path) -> Self {
+        let (root, home) = (root.display(), home.display());
+        Self::of(ErrorKind::AlreadyExists, format!("`{root}` is a workspace already"))
+            .hint(format!("its history is in `{home}`; `wink status` says more"))
+    }
+
+    /// The place for a history is taken by something else.
+    pub(crate) fn place_taken(home: &Path) -> Self {
+        Self::of(ErrorKind::AlreadyExists, format!("`{}` is not empty", home.display()))
+            .hint("name a new directory for the history")
+    }
+
+    /// The directory holds far more than a project.
+    pub(crate) fn too_broad(root: &Path) -> Self {
+        let message = format!("`{}` holds a home directory or a whole system", root.display());
+        Self::of(ErrorKind::InvalidArgument, message)
+            .hint("name a project's directory, or insist with --force")
+    }
+
+    /// Who can delete the files could delete their history with them.
+    pub(crate) fn store_inside(root: &Path, home: &Path) -> Self {
+        let message = format!(
+            "the history in `{}` would lie inside the workspace `{}`",
+            home.display(),
+            root.display()
+        );
+        Self::of(ErrorKind::InvalidArgument, message)
+            .hint("name a directory outside of it with --store")
+    }
+}
+
+/// Failures to understand what was named.
+impl Failure {
+    /// No state has this name.
+    pub(crate) fn unknown_ref(text: &str) -> Self {
+        Self::new("ref_unknown", NO_REF, format!("no snapshot is named `{}`", shown(text)))
+            .hint("`wink log` lists the snapshots")
+    }
+
+    /// There are not so many states.
+    pub(crate) fn no_ancestor(text: &str, known: usize) -> Self {
+        let leads = words::counted(known as u64, "snapshot leads", "snapshots lead");
+        let message = format!("`{}` is not there: {leads} to the files of now", shown(text));
+        Self::new("ref_unknown", NO_REF, message).hint("`wink log` lists the snapshots")
+    }
+
+    /// Several states have this name.
+    pub(crate) fn ambiguous_ref(text: &str, all: &[Snapshot]) -> Self {
+        let message = format!("snapshot `{}` is ambiguous", shown(text));
+        let mut failure = Self::new("ref_ambiguous", NO_REF, message);
+        let candidate = |it: &Snapshot| Candidate {
+            short: it.id.short(),
+            tag: it.tag.clone(),
+            created_at: words::utc(it.created_at),
+            line: words::snapshot_line(it),
+        };
+        failure.0.candidates = all.iter().map(candidate).collect();
+        failure.hint("type one more character, or use a tag")
+    }
+
+    /// The files of now cannot be gone back to.
+    pub(crate) fn live_ref() -> Self {
+        let message = "`@` is the files as they are now";
+        Self::of(ErrorKind::InvalidArgument, message).hint("name a snapshot, such as `@-`")
+    }
+
+    /// A path that is no part of the workspace.
+    pub(crate) fn outside(path: &Path, root: &Path) -> Self {
+        let message = format!("`{}` is outside the workspace", path.display());
+        Self::of(ErrorKind::PermissionDenied, message)
+            .hint(format!("name a path in `{}`", root.display()))
+    }
+
+    /// A path that is neither here nor there.
+    pub(crate) fn nowhere(path: &TreePath) -> Self {
+        let message = format!("`{path}` is neither in the workspace nor in the snapshot");
+        Self::of(ErrorKind::NotFound, message).hint("`wink diff --name-status` lists what changed")
+    }
+
+    /// A path that snapshots do not hold.
+    pub(crate) fn excluded(path: &TreePath) -> Self {
+        Self::of(ErrorKind::InvalidArgument, format!("`{path}` is excluded from every snapshot"))
+            .hint("`wink status` lists what is excluded")
+    }
+
+    /// Nothing was done that could be taken back, or taken back that could be done again.
+    pub(crate) fn nothing_to(action: &str) -> Self {
+        let hint = match action {
+            "undo" => "changes by other programs are not undone; `wink restore @-` goes back",
+            _ => "only what was undone last can be done again",
+        };
+        Self::of(ErrorKind::NotFound, format!("there is nothing to {action}")).hint(hint)
+    }
+}
+
+/// Cleans what somebody typed before it is shown.
+fn shown(text: &str) -> String {
+    text.chars().take(100).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}

@@ -1,0 +1,112 @@
+//! Where the history of a workspace is kept: outside of it.
+
+use std::env;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use crate::failure::Failure;
+use crate::settings::Settings;
+
+/// The directory of all histories, in that of a person's data.
+const DATA: &str = "wink";
+
+const STORE: &str = "store";
+
+/// How much of a directory's name is shown in that of its history.
+const NAME_CHARACTERS: usize = 40;
+
+/// Holds the place of a workspace's history.
+#[derive(Debug)]
+pub(crate) struct Home {
+    /// The real path of the workspace.
+    pub(crate) root: PathBuf,
+    /// The directory with its settings and its store.
+    pub(crate) directory: PathBuf,
+    pub(crate) settings: Settings,
+}
+
+impl Home {
+    /// Finds the workspace that a directory is, or is in; `store` says where its history is.
+    pub(crate) fn find(directory: &Path, store: Option<&Path>) -> Result<Self, Failure> {
+        if let Some(store) = store {
+            return Self::read(store)?.ok_or_else(|| Failure::no_store(store));
+        }
+        for root in directory.ancestors() {
+            if let Some(home) = Self::of(root)? {
+                return Ok(home);
+            }
+        }
+        Err(Failure::no_workspace(directory))
+    }
+
+    /// Returns the place of the history of a directory that is a workspace.
+    pub(crate) fn of(root: &Path) -> Result<Option<Self>, Failure> {
+        let usual = usual_place(root)?;
+        let Some(settings) = Settings::read(&usual)?.filter(|it| it.is_of(root)) else {
+            return Ok(None);
+        };
+        match settings.kept_in()? {
+            None => Ok(Some(Self { root: root.to_owned(), directory: usual, settings })),
+            Some(other) => Self::read(&other)?.map(Some).ok_or_else(|| Failure::no_store(&other)),
+        }
+    }
+
+    /// Reads the settings in a directory; `None` where there are none.
+    pub(crate) fn read(directory: &Path) -> Result<Option<Self>, Failure> {
+        let Some(settings) = Settings::read(directory)? else { return Ok(None) };
+        Ok(Some(Self { root: settings.root()?, directory: directory.to_owned(), settings }))
+    }
+
+    pub(crate) fn store(&self) -> PathBuf {
+        store_in(&self.directory)
+    }
+}
+
+/// Returns the place of the store in a directory of a history.
+pub(crate) fn store_in(directory: &Path) -> PathBuf {
+    directory.join(STORE)
+}
+
+/// Returns the directory for the history of a workspace where nobody names another.
+pub(crate) fn usual_place(root: &Path) -> Result<PathBuf, Failure> {
+    Ok(data_home().ok_or_else(Failure::no_data_home)?.join(DATA).join(key(root)))
+}
+
+/// Returns the directory of the person who runs this.
+pub(crate) fn user_home() -> Option<PathBuf> {
+    absolute(env::var_os("HOME"))
+}
+
+fn data_home() -> Option<PathBuf> {
+    absolute(env::var_os("XDG_DATA_HOME")).or_else(|| Some(user_home()?.join(".local/share")))
+}
+
+fn absolute(value: Option<OsString>) -> Option<PathBuf> {
+    value.map(PathBuf::from).filter(|path| path.is_absolute())
+}
+
+/// Returns a name for a workspace's history that people recognise and no other workspace has.
+fn key(root: &Path) -> String {
+    let name = root.file_name().map_or("root".into(), |name| name.to_string_lossy());
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
+    let name: String = name.chars().take(NAME_CHARACTERS).map(plain).collect();
+    let hash = blake3::hash(root.as_os_str().as_bytes()).to_hex();
+    format!("{name}-{}", &hash[..8])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_history_is_named_after_its_workspace() {
+        let key = key(Path::new("/home/me/my project"));
+        assert_eq!(
+            key.rsplit_once('-').map(|(name, hash)| (name, hash.len())),
+            Some(("my_project", 8))
+        );
+        assert_ne!(key, super::key(Path::new("/home/you/my project")));
+        assert!(super::key(Path::new("/")).starts_with("root-"));
+    }
+}

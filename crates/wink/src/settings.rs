@@ -1,0 +1,91 @@
+//! What a workspace remembers of itself, in a file beside its store.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use serde::{Deserialize, Serialize};
+use wink_fs::TreePath;
+
+use crate::disk;
+use crate::failure::Failure;
+use crate::words;
+
+const FILE: &str = "workspace.json";
+const VERSION: u32 = 1;
+
+/// Holds the settings of a workspace.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Settings {
+    version: u32,
+    /// The real path of the workspace's root, as text that stands for any name.
+    root: String,
+    /// What is neither captured nor touched.
+    #[serde(default)]
+    pub(crate) exclude: Vec<String>,
+    created_at: String,
+    /// The directory that holds the history and its settings, where it is not this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    kept_in: Option<String>,
+}
+
+impl Settings {
+    pub(crate) fn new(root: &Path, exclude: Vec<String>) -> Result<Self, Failure> {
+        let created_at = words::utc(SystemTime::now());
+        Ok(Self { version: VERSION, root: text(root)?, exclude, created_at, kept_in: None })
+    }
+
+    /// Says that the history is somewhere else.
+    pub(crate) fn pointer(root: &Path, home: &Path) -> Result<Self, Failure> {
+        Ok(Self { kept_in: Some(text(home)?), ..Self::new(root, Vec::new())? })
+    }
+
+    /// Reads the settings in a directory; `None` where there are none.
+    pub(crate) fn read(directory: &Path) -> Result<Option<Self>, Failure> {
+        let path = directory.join(FILE);
+        let bytes = disk::read(&path);
+        let bytes =
+            bytes.map_err(|error| Failure::host("cannot read the settings", &path, error))?;
+        let Some(bytes) = bytes else { return Ok(None) };
+        let settings = serde_json::from_slice(&bytes).ok();
+        let known = settings.filter(|settings: &Self| settings.version == VERSION);
+        known.map(Some).ok_or_else(|| Failure::unreadable_settings(&path))
+    }
+
+    /// Writes the settings of a new directory.
+    pub(crate) fn write(&self, directory: &Path) -> Result<(), Failure> {
+        let path = directory.join(FILE);
+        let mut text = serde_json::to_vec_pretty(self).map_err(|error| Failure::other(&error))?;
+        text.push(b'\n');
+        disk::write_new(&path, &text)
+            .map_err(|error| Failure::host("cannot write the settings", &path, error))
+    }
+
+    pub(crate) fn root(&self) -> Result<PathBuf, Failure> {
+        path(&self.root)
+    }
+
+    pub(crate) fn kept_in(&self) -> Result<Option<PathBuf>, Failure> {
+        self.kept_in.as_deref().map(path).transpose()
+    }
+
+    /// Tells whether they are those of a workspace.
+    pub(crate) fn is_of(&self, root: &Path) -> bool {
+        text(root).is_ok_and(|root| root == self.root)
+    }
+}
+
+/// Returns the text of an absolute path, which stands for any bytes.
+fn text(path: &Path) -> Result<String, Failure> {
+    Ok(match TreePath::from_disk(path.as_os_str().as_bytes())? {
+        root if root.is_root() => "/".to_owned(),
+        path => format!("/{path}"),
+    })
+}
+
+fn path(text: &str) -> Result<PathBuf, Failure> {
+    let path = TreePath::parse(text)?;
+    Ok(Path::new("/").join(OsStr::from_bytes(path.as_bytes())))
+}

@@ -1,0 +1,131 @@
+//! Numbers, sizes, times and snapshots, as people read them.
+
+use std::time::{Duration, SystemTime};
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use wink_fs::{Skipped, Snapshot, SnapshotCause};
+
+/// Writes a number with separators between thousands.
+pub(crate) fn number(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Writes how many of something there are.
+pub(crate) fn counted(n: u64, one: &str, many: &str) -> String {
+    format!("{} {}", number(n), if n == 1 { one } else { many })
+}
+
+/// Writes a size.
+pub(crate) fn size(bytes: u64) -> String {
+    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
+    if bytes < 1024 {
+        return format!("{bytes} B");
+    }
+    let mut value = bytes as f64 / 1024.0;
+    let mut unit = 0;
+    // What would be written 1024.0 is 1.0 of the next unit.
+    while value >= 1023.95 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    format!("{value:.1} {}", UNITS[unit])
+}
+
+/// Writes how long ago something was.
+pub(crate) fn age(age: Duration) -> String {
+    let seconds = age.as_secs();
+    let (n, one, many) = match seconds {
+        0..60 => return "less than a minute ago".to_owned(),
+        60..3600 => (seconds / 60, "minute", "minutes"),
+        3600..86_400 => (seconds / 3600, "hour", "hours"),
+        _ => (seconds / 86_400, "day", "days"),
+    };
+    format!("{} ago", counted(n, one, many))
+}
+
+/// Writes a moment for programs.
+pub(crate) fn utc(at: SystemTime) -> String {
+    moment(at).strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
+}
+
+/// Writes a moment for people, in their own time zone.
+pub(crate) fn local(at: SystemTime) -> String {
+    moment(at).to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
+}
+
+fn moment(at: SystemTime) -> Timestamp {
+    Timestamp::try_from(at).unwrap_or(Timestamp::UNIX_EPOCH)
+}
+
+/// Writes a snapshot's id, with its tag where it has one.
+pub(crate) fn snapshot_name(snapshot: &Snapshot) -> String {
+    match &snapshot.tag {
+        Some(tag) => format!("{}  {tag}", snapshot.id.short()),
+        None => snapshot.id.short(),
+    }
+}
+
+/// Writes a snapshot in one line.
+pub(crate) fn snapshot_line(snapshot: &Snapshot) -> String {
+    let mut parts = vec![snapshot.id.short(), local(snapshot.created_at)];
+    parts.extend(snapshot.tag.clone());
+    if snapshot.cause == SnapshotCause::Safety {
+        parts.push("(saved before a restore)".to_owned());
+    }
+    parts.extend(snapshot.message.as_deref().map(first_line));
+    parts.join("  ")
+}
+
+fn first_line(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// Writes what a snapshot does not hold, in at most so many words.
+pub(crate) fn skipped(all: &[Skipped]) -> String {
+    const SHOWN: usize = 3;
+    let mut text: Vec<_> =
+        all.iter().take(SHOWN).map(|it| format!("{} ({})", it.path, it.why)).collect();
+    if all.len() > SHOWN {
+        text.push(format!("and {} more", number((all.len() - SHOWN) as u64)));
+    }
+    text.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_counts_read_as_people_write_them() {
+        assert_eq!(size(1023), "1023 B");
+        assert_eq!(size(1024), "1.0 KiB");
+        assert_eq!(size(1024 * 1024 - 1), "1.0 MiB");
+        assert_eq!(size(19_084_083), "18.2 MiB");
+        assert_eq!((number(0), number(999)), ("0".into(), "999".into()));
+        assert_eq!((number(1284), number(1_000_000)), ("1,284".into(), "1,000,000".into()));
+        assert_eq!(counted(1, "file", "files"), "1 file");
+    }
+
+    #[test]
+    fn ages_are_told_in_the_largest_unit() {
+        let age = |seconds| super::age(Duration::from_secs(seconds));
+        assert_eq!((age(59), age(60)), ("less than a minute ago".into(), "1 minute ago".into()));
+        assert_eq!((age(7200), age(3 * 86_400)), ("2 hours ago".into(), "3 days ago".into()));
+    }
+
+    #[test]
+    fn moments_for_programs_are_in_utc() {
+        let at = SystemTime::UNIX_EPOCH + Duration::from_millis(1_500);
+        assert_eq!(utc(at), "1970-01-01T00:00:01.500Z");
+    }
+}

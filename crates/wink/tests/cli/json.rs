@@ -1,0 +1,63 @@
+//! What programs read.
+
+use serde_json::Value;
+
+use crate::scene::Scene;
+
+/// Makes the values that differ from run to run the same.
+fn masked(scene: &Scene, value: &Value) -> String {
+    let mut value = value.clone();
+    mask(&mut value);
+    // Another crate in the build may switch serde_json to insertion order.
+    value.sort_all_objects();
+    scene.masked(serde_json::to_string_pretty(&value).unwrap())
+}
+
+fn mask(value: &mut Value) {
+    match value {
+        Value::Array(all) => all.iter_mut().for_each(mask),
+        Value::Object(fields) => fields.iter_mut().for_each(|(name, value)| match name.as_str() {
+            "created_at" | "at" => *value = "TIME".into(),
+            "duration_ms" | "age_seconds" => *value = 0.into(),
+            "store" => value["bytes"] = 0.into(),
+            _ => mask(value),
+        }),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_command_answers_with_one_document() {
+    let scene = Scene::empty();
+    scene.write("notes.txt", "one\n");
+    let mut text = String::new();
+    let mut answer = |args: &[&str], schema: &str| {
+        let document = scene.json(args);
+        assert_eq!(document["schema"], schema, "{args:?}");
+        text += &format!("$ wink {} --json\n{}", args.join(" "), masked(&scene, &document));
+    };
+    answer(&["init"], "wink/init@1");
+    answer(&["status"], "wink/status@1");
+    answer(&["snapshot", "--tag", "one", "-m", "first"], "wink/snapshot.create@1");
+    scene.write("notes.txt", "two\n");
+    scene.write("new.txt", "");
+    answer(&["status"], "wink/status@1");
+    answer(&["log"], "wink/log@1");
+    answer(&["diff"], "wink/diff@1");
+    answer(&["restore", "one"], "wink/restore@1");
+    answer(&["undo"], "wink/undo@1");
+    answer(&["redo"], "wink/undo@1");
+    answer(&["verify", "--data"], "wink/verify@1");
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn a_failure_is_one_line_on_stderr() {
+    let scene = Scene::new();
+    let (code, said) = scene.fails(&["restore", "nothing", "--json"]);
+    let error: Value = serde_json::from_str(&said).unwrap();
+    assert_eq!((code, said.lines().count()), (12, 1));
+    assert_eq!(error["type"], "error");
+    assert_eq!((&error["code"], &error["exit"]), (&"ref_unknown".into(), &12.into()));
+    assert!(error["message"].is_string() && error["hint"].is_string());
+}

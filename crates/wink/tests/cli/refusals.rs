@@ -1,0 +1,201 @@
+//! What is refused, how it is said, and with which code.
+
+use std::process::Stdio;
+
+use crate::scene::{Scene, mode_of, stderr};
+
+#[test]
+fn a_directory_that_is_no_workspace() {
+    let scene = Scene::empty();
+    for command in ["status", "snapshot", "log", "diff", "undo", "redo", "verify"] {
+        let (code, said) = scene.fails(&[command]);
+        assert_eq!(code, 10, "{command}");
+        assert!(said.contains("is not protected") && said.contains("wink init"), "{said}");
+    }
+}
+
+#[test]
+fn broad_directories() {
+    let scene = Scene::empty();
+    let (home, above) = (scene.path("home"), scene.path(""));
+    for broad in ["/", home.to_str().unwrap(), above.to_str().unwrap()] {
+        let (code, said) = scene.fails(&["init", broad]);
+        assert_eq!(code, 2, "{broad}");
+        assert!(said.contains("--force"), "{said}");
+    }
+    scene.ok(&["init", home.to_str().unwrap(), "--force"]);
+}
+
+#[test]
+fn a_second_init_changes_nothing() {
+    let scene = Scene::new();
+    let settings = scene.history().join("workspace.json");
+    let before = std::fs::read(&settings).unwrap();
+    let (code, said) = scene.fails(&["init", "--exclude", "x"]);
+    assert_eq!(code, 1);
+    assert!(said.contains("is a workspace already"), "{said}");
+    assert_eq!(std::fs::read(&settings).unwrap(), before);
+    let elsewhere = scene.path("elsewhere");
+    scene.fails(&["init", "--store", elsewhere.to_str().unwrap()]);
+    assert!(!elsewhere.exists());
+}
+
+#[test]
+fn a_store_inside_the_workspace() {
+    let scene = Scene::empty();
+    for inside in [".", ".history", "a/b/../c"] {
+        let (code, said) = scene.fails(&["init", "--store", inside]);
+        assert_eq!(code, 2, "{said}");
+        assert!(said.contains("inside the workspace"), "{said}");
+    }
+    assert_eq!(std::fs::read_dir(scene.path("project")).unwrap().count(), 0);
+}
+
+#[test]
+fn a_store_in_a_directory_that_is_not_empty() {
+    let scene = Scene::empty();
+    let taken = scene.path("taken");
+    std::fs::create_dir(&taken).unwrap();
+    std::fs::write(taken.join("mine"), "mine").unwrap();
+    let (code, said) = scene.fails(&["init", "--store", taken.to_str().unwrap()]);
+    assert_eq!(code, 1);
+    assert!(said.contains("is not empty"), "{said}");
+    assert_eq!(std::fs::read_dir(&taken).unwrap().count(), 1);
+}
+
+#[test]
+fn a_pattern_that_does_not_parse() {
+    let scene = Scene::empty();
+    assert_eq!(scene.fails(&["init", "--exclude", "a[b"]).0, 2);
+    scene.fails(&["status"]);
+}
+
+#[test]
+fn a_store_that_is_gone() {
+    let scene = Scene::new();
+    std::fs::remove_dir_all(scene.history().join("store")).unwrap();
+    let (code, said) = scene.fails(&["status"]);
+    assert_eq!(code, 10);
+    assert!(said.contains("there is no history in"), "{said}");
+}
+
+#[test]
+fn unknown_states() {
+    let scene = Scene::new();
+    scene.ok(&["snapshot", "--tag", "one"]);
+    for unknown in ["nothing", "@-2", "@-0", "@-x", "@--", "@-+1", ""] {
+        let (code, said) = scene.fails(&["restore", unknown]);
+        assert_eq!(code, 12, "{unknown}: {said}");
+        assert!(said.contains("wink log"), "{said}");
+    }
+    assert_eq!(scene.fails(&["restore", "@"]).0, 2);
+}
+
+#[test]
+fn an_ambiguous_prefix_names_what_it_may_mean() {
+    let scene = Scene::new();
+    let (prefix, two) = loop {
+        scene.ok(&["snapshot"]);
+        // With 32 letters this is so after 33 snapshots at the latest.
+        let ids = scene.ids();
+        let newest = &ids.last().unwrap().1;
+        let other = ids[..ids.len() - 1].iter().find(|it| it.1[..1] == newest[..1]);
+        if let Some(other) = other {
+            break (newest[..1].to_owned(), [newest.clone(), other.1.clone()]);
+        }
+    };
+    let (code, said) = scene.fails(&["restore", &prefix]);
+    assert_eq!(code, 12);
+    assert!(said.contains("is ambiguous") && said.contains("one more character"), "{said}");
+    assert!(two.iter().all(|short| said.contains(short)), "{said}");
+    let (_, said) = scene.fails(&["restore", &prefix, "--json"]);
+    let error: serde_json::Value = serde_json::from_str(&said).unwrap();
+    assert_eq!((&error["code"], &error["exit"]), (&"ref_ambiguous".into(), &12.into()));
+    assert_eq!(error["candidates"].as_array().unwrap().len(), 2);
+    scene.ok(&["restore", &two[0]]);
+}
+
+#[test]
+fn paths_that_cannot_be_meant() {
+    let scene = Scene::empty();
+    scene.write("kept.txt", "");
+    scene.ok(&["init", "--exclude", "/target"]);
+    scene.ok(&["snapshot", "--tag", "one"]);
+    let refused = [("..", 1), ("/etc/passwd", 1), ("nowhere", 1), ("target/x", 2)];
+    for (path, expected) in refused {
+        let (code, said) = scene.fails(&["restore", "one", "--", path]);
+        assert_eq!(code, expected, "{path}: {said}");
+        assert!(said.starts_with("error: ") && said.contains("\nhelp: "), "{said}");
+    }
+}
+
+#[test]
+fn a_damaged_pack() {
+    let scene = Scene::new();
+    scene.write("notes.txt", "one\n".repeat(1000));
+    scene.ok(&["snapshot", "--tag", "one"]);
+    let packs = scene.history().join("store/packs");
+    let pack = std::fs::read_dir(packs).unwrap().next().unwrap().unwrap().path();
+    let mut bytes = std::fs::read(&pack).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 0xff;
+    std::fs::write(&pack, bytes).unwrap();
+    let output = scene.run(&["verify", "--data", "--json"]);
+    assert_eq!(output.status.code(), Some(14), "{}", stderr(&output));
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(found["ok"], false);
+    assert_eq!(found["problems"][0]["snapshots"][0], scene.ids()[0].0.as_str());
+    let output = scene.run(&["verify", "--data"]);
+    assert_eq!(output.status.code(), Some(14));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("not whole: "));
+    assert!(scene.ok(&["log"]).contains("the last snapshot is damaged"));
+    assert!(scene.ok(&["status"]).contains("is not protected: the last snapshot is damaged"));
+    let (code, said) = scene.fails(&["restore", "one"]);
+    assert_eq!(code, 14, "{said}");
+    assert!(!said.contains("cause:"), "{said}");
+    scene.write("notes.txt", "two\n");
+    assert!(scene.ok(&["snapshot"]).contains("the one before is gone or damaged"));
+    assert!(scene.ok(&["status"]).contains("is protected."));
+}
+
+#[test]
+fn settings_of_another_version() {
+    let scene = Scene::new();
+    std::fs::write(scene.history().join("workspace.json"), r#"{"version":99}"#).unwrap();
+    let (code, said) = scene.fails(&["status"]);
+    assert_eq!(code, 14);
+    assert!(said.contains("cannot be understood"), "{said}");
+}
+
+#[test]
+fn nobody_else_may_read_a_history() {
+    let scene = Scene::new();
+    let history = scene.history();
+    assert_eq!(mode_of(&history), 0o700);
+    assert_eq!(mode_of(&history.join("store")), 0o700);
+    assert_eq!(mode_of(&history.join("workspace.json")), 0o600);
+}
+
+#[test]
+fn arguments_that_do_not_parse_are_told_as_asked_for() {
+    let scene = Scene::new();
+    let (code, said) = scene.fails(&["restore", "--json"]);
+    let error: serde_json::Value = serde_json::from_str(&said).unwrap();
+    assert_eq!((code, &error["code"], &error["exit"]), (2, &"usage".into(), &2.into()));
+    let (code, said) = scene.fails(&["restore"]);
+    assert_eq!(code, 2);
+    assert!(said.contains("Usage:"), "{said}");
+}
+
+/// `wink … | head` closes standard output before all is written.
+#[test]
+fn a_reader_that_has_seen_enough_is_no_failure() {
+    let scene = Scene::new();
+    scene.ok(&["snapshot"]);
+    scene.write("long.txt", "a line of it\n".repeat(100_000));
+    let mut diff = scene.wink_in(&scene.path("project"), &["diff"]);
+    let mut child = diff.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), stderr(&output)), (Some(0), String::new()));
+}

@@ -1,0 +1,128 @@
+//! What comes back.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use crate::scene::{Scene, mode_of, stderr};
+
+#[test]
+fn everything_that_is_captured_comes_back() {
+    let scene = Scene::new();
+    let odd = [&b"line\nbreak"[..], b"caf\xe9", b"\"quoted\\", b" "].map(OsStr::from_bytes);
+    for name in odd {
+        std::fs::write(scene.path("project").join(name), name.as_bytes()).unwrap();
+    }
+    scene.write(".gitignore", "ignored.log\n");
+    scene.write("ignored.log", "precious\n");
+    scene.write("script", "#!/bin/sh\n");
+    let mode = |bits| std::fs::Permissions::from_mode(bits);
+    std::fs::set_permissions(scene.project("script"), mode(0o755)).unwrap();
+    scene.write("secret", "s");
+    std::fs::set_permissions(scene.project("secret"), mode(0o600)).unwrap();
+    symlink("/nowhere/at all", scene.project("dangling")).unwrap();
+    std::fs::create_dir_all(scene.project("empty/inside")).unwrap();
+    scene.ok(&["snapshot", "--tag", "one"]);
+
+    std::fs::remove_dir_all(scene.path("project")).unwrap();
+    std::fs::create_dir(scene.path("project")).unwrap();
+    scene.write("made since", "");
+    scene.ok(&["restore", "one"]);
+
+    for name in odd {
+        let content = std::fs::read(scene.path("project").join(name)).unwrap();
+        assert_eq!(content, name.as_bytes());
+    }
+    assert_eq!(scene.read("ignored.log"), "precious\n");
+    assert_eq!(mode_of(&scene.project("script")) & 0o100, 0o100);
+    assert_eq!(mode_of(&scene.project("secret")), 0o600);
+    assert!(scene.project("empty/inside").is_dir());
+    let target = std::fs::read_link(scene.project("dangling")).unwrap();
+    assert_eq!(target, OsStr::new("/nowhere/at all"));
+    assert!(!scene.project("made since").exists());
+    assert_eq!(scene.ok(&["diff", "--name-status"]), "");
+    scene.ok(&["undo"]);
+    assert!(scene.project("made since").exists());
+}
+
+#[test]
+fn what_is_excluded_is_left_alone() {
+    let scene = Scene::empty();
+    scene.ok(&["init", "--exclude", "target/", "--exclude", "/.git"]);
+    scene.write("a/target/out", "built");
+    scene.write(".git/HEAD", "ref: refs/heads/main\n");
+    scene.write("kept.txt", "kept");
+    scene.ok(&["snapshot", "--tag", "one"]);
+    scene.write("a/target/out", "built again");
+    std::fs::remove_file(scene.project("kept.txt")).unwrap();
+    scene.ok(&["restore", "one"]);
+    assert_eq!(scene.read("a/target/out"), "built again");
+    assert_eq!(scene.read("kept.txt"), "kept");
+}
+
+#[test]
+fn a_workspace_is_found_from_below_and_from_elsewhere() {
+    let scene = Scene::new();
+    scene.write("src/deep/a.rs", "before");
+    scene.write("src/b.rs", "before");
+    scene.ok(&["snapshot", "--tag", "one"]);
+    scene.write("src/deep/a.rs", "after");
+    scene.write("src/b.rs", "after");
+    let below = scene.project("src/deep");
+    let output = scene.wink_in(&below, &["restore", "one", "--", "a.rs"]).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(
+        (scene.read("src/deep/a.rs"), scene.read("src/b.rs")),
+        ("before".into(), "after".into())
+    );
+
+    symlink(scene.path("project"), scene.path("another-way")).unwrap();
+    let way = scene.path("another-way/src/b.rs");
+    let args = ["-C", "another-way/src/deep", "restore", "one", "--", way.to_str().unwrap()];
+    let output = scene.wink_in(&scene.path(""), &args).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(scene.read("src/b.rs"), "before");
+}
+
+#[test]
+fn a_store_that_was_named_once_is_found_again() {
+    let scene = Scene::empty();
+    let elsewhere = scene.path("disk/histories/project");
+    scene.write("a.txt", "one");
+    scene.ok(&["init", "--store", elsewhere.to_str().unwrap()]);
+    scene.ok(&["snapshot", "--tag", "one"]);
+    let status = scene.json(&["status"]);
+    assert_eq!(status["store"]["path"], elsewhere.join("store").to_str().unwrap());
+    let args = ["--store", elsewhere.to_str().unwrap(), "log", "--json"];
+    let output = scene.wink_in(&scene.path("home"), &args).output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stdout).contains("\"tag\":\"one\""));
+}
+
+#[test]
+fn a_patch_is_one_that_git_applies() {
+    let scene = Scene::new();
+    let git = |args: &[&str]| {
+        let mut git = std::process::Command::new("git");
+        git.args(args).current_dir(scene.path("project")).env("HOME", scene.path("home"));
+        git.output().unwrap()
+    };
+    scene.write("changed.txt", "one\ntwo\nthree\n");
+    scene.write("gone.txt", "no end");
+    scene.write("script", "#!/bin/sh\n");
+    symlink("changed.txt", scene.project("link")).unwrap();
+    scene.ok(&["snapshot", "--tag", "before"]);
+    scene.write("changed.txt", "one\n2\nthree\nfour");
+    scene.write("new \"file\"\n.txt", "new\n");
+    scene.write("empty", "");
+    std::fs::remove_file(scene.project("gone.txt")).unwrap();
+    std::fs::remove_file(scene.project("link")).unwrap();
+    symlink("gone.txt", scene.project("link")).unwrap();
+    std::fs::set_permissions(scene.project("script"), std::fs::Permissions::from_mode(0o755))
+        .unwrap();
+    scene.ok(&["snapshot", "--tag", "after"]);
+    std::fs::write(scene.path("patch"), scene.ok(&["diff", "before", "after"])).unwrap();
+    scene.ok(&["restore", "before"]);
+    let applied = git(&["apply", scene.path("patch").to_str().unwrap()]);
+    assert!(applied.status.success(), "{}", stderr(&applied));
+    assert_eq!(scene.ok(&["diff", "after", "@"]), "");
+}

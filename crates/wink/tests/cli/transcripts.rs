@@ -1,0 +1,172 @@
+//! What a person reads.
+
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::process::Command;
+
+use crate::scene::Scene;
+
+/// A project with a bit of everything, of which a snapshot `one` was taken.
+fn project() -> Scene {
+    let scene = Scene::new();
+    scene.write("notes.txt", "one\ntwo\nthree\n");
+    scene.write("src/main.rs", "fn main() {}\n");
+    scene.write("src/old.rs", "// old\n");
+    symlink("notes.txt", scene.project("link")).unwrap();
+    scene.ok(&["snapshot", "--tag", "one"]);
+    scene
+}
+
+fn change(scene: &Scene) {
+    scene.write("notes.txt", "one\n2\nthree\n");
+    scene.write("src/new.rs", "// new\n");
+    scene.write("image.bin", b"\x89PNG\0");
+    std::fs::remove_file(scene.project("src/old.rs")).unwrap();
+    std::fs::remove_file(scene.project("link")).unwrap();
+    symlink("src", scene.project("link")).unwrap();
+    std::fs::create_dir(scene.project("empty")).unwrap();
+    let script = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(scene.project("src/main.rs"), script).unwrap();
+}
+
+#[test]
+fn help() {
+    let scene = Scene::empty();
+    let commands =
+        ["init", "status", "snapshot", "log", "diff", "restore", "undo", "redo", "verify"];
+    let all = commands.map(|command| [command, "--help"]);
+    let all: Vec<&[&str]> =
+        [&["--help"][..]].into_iter().chain(all.iter().map(|it| &it[..])).collect();
+    insta::assert_snapshot!(scene.transcript(&all));
+}
+
+#[test]
+fn init() {
+    let scene = Scene::empty();
+    insta::assert_snapshot!(scene.transcript(&[
+        &["init", "--exclude", "target/"],
+        &["status"],
+        &["init"],
+    ]));
+}
+
+#[test]
+fn init_in_a_git_repository() {
+    let scene = Scene::empty();
+    let (a, b) = ("a".repeat(40), "b".repeat(40));
+    scene.write(".git/HEAD", "ref: refs/heads/main\n");
+    scene.write(".git/packed-refs", format!("# pack-refs with: peeled\n{a} refs/heads/main\n"));
+    scene.write("notes.txt", "one\n");
+    let before = scene.transcript(&[&["init"], &["snapshot", "--tag", "one"], &["status"]]);
+    scene.write(".git/refs/heads/main", format!("{b}\n"));
+    scene.write("notes.txt", "two\n");
+    insta::assert_snapshot!(before + &scene.transcript(&[&["status"], &["restore", "one"]]));
+}
+
+#[test]
+fn status() {
+    let scene = project();
+    let before = scene.transcript(&[&["status"]]);
+    change(&scene);
+    let fifo = Command::new("mkfifo").arg(scene.project("fifo")).status().unwrap();
+    assert!(fifo.success());
+    insta::assert_snapshot!(before + &scene.transcript(&[&["st"], &["snap", "-q"], &["st"]]));
+}
+
+#[test]
+fn snapshot() {
+    let scene = Scene::new();
+    scene.write("notes.txt", "one\n");
+    let mut text = scene.transcript(&[&["snapshot", "--tag", "before-refactor"], &["snapshot"]]);
+    scene.write("notes.txt", "two\n");
+    scene.write("big", vec![7; 1_500_000]);
+    text +=
+        &scene.transcript(&[&["snap", "-m", "all of it"], &["snap", "--tag", "before-refactor"]]);
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn log() {
+    let scene = project();
+    scene.ok(&["snapshot", "-m", "second\nwith more"]);
+    change(&scene);
+    scene.ok(&["restore", "one"]);
+    scene.write("notes.txt", "changed\n");
+    insta::assert_snapshot!(scene.transcript(&[&["log"], &["log", "-n", "1"]]));
+}
+
+#[test]
+fn diff() {
+    let scene = project();
+    change(&scene);
+    insta::assert_snapshot!(scene.transcript(&[
+        &["diff"],
+        &["diff", "--stat"],
+        &["diff", "--name-status"],
+        &["diff", "one", "@", "--name-status", "--", "src"],
+        &["diff", "@", "one", "--name-status", "--exit-code"],
+        &["diff", "one", "@-", "--exit-code"],
+    ]));
+}
+
+#[test]
+fn diff_of_a_file_that_became_a_link() {
+    let scene = project();
+    std::fs::remove_file(scene.project("notes.txt")).unwrap();
+    symlink("src/main.rs", scene.project("notes.txt")).unwrap();
+    insta::assert_snapshot!(scene.transcript(&[&["diff"]]));
+}
+
+#[test]
+fn restore() {
+    let scene = project();
+    change(&scene);
+    insta::assert_snapshot!(scene.transcript(&[
+        &["restore", "one", "--dry-run"],
+        &["restore", "@-", "--", "src"],
+        &["restore", "one"],
+        &["restore", "one"],
+    ]));
+}
+
+#[test]
+fn undo_and_redo() {
+    let scene = project();
+    change(&scene);
+    insta::assert_snapshot!(scene.transcript(&[
+        &["undo"],
+        &["restore", "one", "-q"],
+        &["undo"],
+        &["undo"],
+        &["redo"],
+        &["redo"],
+    ]));
+}
+
+#[test]
+fn undo_leaves_what_somebody_else_changed() {
+    let scene = project();
+    change(&scene);
+    scene.ok(&["restore", "one"]);
+    scene.write("notes.txt", "mine\n");
+    insta::assert_snapshot!(scene.transcript(&[&["undo"]]));
+    assert_eq!(scene.read("notes.txt"), "mine\n");
+}
+
+#[test]
+fn undo_of_nothing_but_conflicts() {
+    let scene = project();
+    scene.write("notes.txt", "changed\n");
+    scene.ok(&["restore", "one"]);
+    scene.write("notes.txt", "mine\n");
+    insta::assert_snapshot!(scene.transcript(&[&["undo"]]));
+}
+
+#[test]
+fn verify() {
+    let scene = project();
+    insta::assert_snapshot!(scene.transcript(&[
+        &["verify"],
+        &["verify", "--data"],
+        &["verify", "--data", "--subset", "3/2"],
+    ]));
+}
