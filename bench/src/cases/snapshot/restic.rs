@@ -50,13 +50,12 @@ impl Keeper for Restic {
 
     fn kept(&self) -> Result<Listing> {
         let listed = output_of(&mut self.restic(&["ls", "--json", "latest"]))?;
-        let root = format!("{}/", self.place.root.display());
         let mut lister = Lister::default();
         // The first line describes the snapshot.
         for line in String::from_utf8(listed)?.lines().skip(1) {
             let node: Node = serde_json::from_str(line)?;
             if node.kind == "file" {
-                let path = node.path.strip_prefix(&root).context("a path outside the root")?;
+                let path = node.path.strip_prefix('/').context("a path without its root")?;
                 lister.add(path.as_bytes(), node.size);
             }
         }
