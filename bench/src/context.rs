@@ -22,6 +22,7 @@ pub(crate) struct Context {
     given_tree: Option<PathBuf>,
     files: usize,
     generated_tree: OnceCell<PathBuf>,
+    traces: PathBuf,
 }
 
 impl Context {
@@ -33,12 +34,23 @@ impl Context {
             .with_context(|| format!("no scratch directory in {}", parent.display()))?;
         spread_directories(scratch.path())?;
         let given_tree = args.tree.as_deref().map(existing_directory).transpose()?;
-        Ok(Self { scratch, given_tree, files: args.files, generated_tree: OnceCell::new() })
+        Ok(Self {
+            scratch,
+            given_tree,
+            files: args.files,
+            generated_tree: OnceCell::new(),
+            traces: args.json.with_file_name("strace"),
+        })
     }
 
     /// Returns the directory that is removed with everything in it when the run ends.
     pub(crate) fn scratch(&self) -> &Path {
         self.scratch.path()
+    }
+
+    /// Returns the directory beside the JSON that takes what strace counted.
+    pub(crate) fn traces(&self) -> &Path {
+        &self.traces
     }
 
     /// Makes an empty directory that is removed when it is dropped.

@@ -21,6 +21,7 @@ mod small_files;
 mod source_tree;
 mod stats;
 mod text;
+mod trace;
 
 use std::process::ExitCode;
 

@@ -33,11 +33,20 @@ pub(crate) fn timed_ms<R>(work: impl FnOnce() -> Result<R>) -> Result<Measured<R
 
 /// Runs both sides in turn; every result, the untimed first one included, must equal the other's.
 pub(crate) fn side_by_side<R: PartialEq + Debug>(
+    ours: impl FnMut() -> Result<Measured<R>>,
+    theirs: impl FnMut() -> Result<Measured<R>>,
+) -> Result<(Samples, Samples)> {
+    rounds(REPETITIONS, ours, theirs)
+}
+
+/// The same with another number of repetitions, for what takes very long.
+pub(crate) fn rounds<R: PartialEq + Debug>(
+    repetitions: usize,
     mut ours: impl FnMut() -> Result<Measured<R>>,
     mut theirs: impl FnMut() -> Result<Measured<R>>,
 ) -> Result<(Samples, Samples)> {
     let (mut our_values, mut their_values) = (Vec::new(), Vec::new());
-    for _ in 0..=REPETITIONS {
+    for _ in 0..=repetitions {
         let (ours, theirs) = (ours().context("ours")?, theirs().context("theirs")?);
         check_equal(&ours.result, &theirs.result)?;
         our_values.push(ours.value);

@@ -8,6 +8,7 @@ mod memory_read;
 mod memory_scale;
 mod read_host_vs_std;
 mod read_page_vs_sed;
+mod snapshot;
 mod stream_2gb_rss;
 mod write_host_vs_std;
 
@@ -16,7 +17,7 @@ use anyhow::{Context as _, Result};
 use crate::case::Case;
 
 /// Every case, in the order it is run. Names stay the same for ever.
-pub(crate) static ALL: [Case; 14] = [
+pub(crate) static ALL: [Case; 27] = [
     write_host_vs_std::CASE,
     read_host_vs_std::CASE,
     read_page_vs_sed::CASE,
@@ -31,6 +32,19 @@ pub(crate) static ALL: [Case; 14] = [
     archive::EXPORT_VS_ZIPFILE,
     archive::EXPORT_VS_ZIP,
     archive::IMPORT_VS_ZIPFILE,
+    snapshot::FIRST_VS_GIT,
+    snapshot::FIRST_VS_RESTIC,
+    snapshot::UNCHANGED_VS_GIT,
+    snapshot::UNCHANGED_VS_WALK,
+    snapshot::TEN_VS_GIT,
+    snapshot::TEN_VS_RESTIC,
+    snapshot::RESTORE_TEN_VS_GIT,
+    snapshot::CLI_VS_GIT,
+    snapshot::STORE_SIZE_VS_GIT,
+    snapshot::TRANSACTION_HOST,
+    snapshot::SNAPSHOT_MEMORY,
+    snapshot::WRITE_AFTER_SNAPSHOT_MEMORY,
+    snapshot::SNAPSHOT_100K,
 ];
 
 /// Finds a case by its exact name.

@@ -12,6 +12,9 @@ use crate::tree_hash::TreeHash;
 const MAGIC: &[u8; 8] = b"WINKIDX\x01";
 const CHECKSUM_BYTES: usize = 32;
 
+/// What an entry takes, unless its name is very long.
+const ENOUGH_BYTES: usize = 112;
+
 /// The bytes, checked when they are taken.
 #[derive(Clone, Default)]
 pub(in crate::host) struct Index {
@@ -23,13 +26,56 @@ pub(in crate::host) struct Index {
 /// What is known of one directory.
 pub(super) struct Block<'a> {
     pub(super) hash: Option<TreeHash>,
-    pub(super) rows: Vec<Row<'a>>,
+    pub(super) rows: Rows<'a>,
+}
+
+/// The rows of one directory in the order of their names, decoded one after the other.
+pub(super) struct Rows<'a> {
+    reader: Reader<'a>,
+    left: u32,
+    next: Option<Row<'a>>,
+}
+
+impl<'a> Rows<'a> {
+    fn new(reader: Reader<'a>, count: u32) -> Self {
+        let mut rows = Self { reader, left: count, next: None };
+        rows.advance();
+        rows
+    }
+
+    /// Decodes the next row; one that is damaged is the last, and then some are left.
+    fn advance(&mut self) {
+        self.next = if self.left > 0 { row(&mut self.reader) } else { None };
+        self.left -= u32::from(self.next.is_some());
+    }
+
+    /// Passes over the rows before a name; returns whether there were any.
+    pub(super) fn skip_to(&mut self, name: &[u8]) -> bool {
+        let mut skipped = false;
+        while self.next.as_ref().is_some_and(|row| row.name < name) {
+            self.advance();
+            skipped = true;
+        }
+        skipped
+    }
+
+    /// Takes what is known of a name, if that is the next one.
+    pub(super) fn take(&mut self, name: &[u8]) -> Option<Known> {
+        let known = self.next.as_ref().filter(|row| row.name == name)?.what;
+        self.advance();
+        Some(known)
+    }
+
+    /// Tells whether all rows were taken.
+    pub(super) fn is_at_end(&self) -> bool {
+        self.next.is_none() && self.left == 0
+    }
 }
 
 /// What is known of one entry.
-pub(super) struct Row<'a> {
-    pub(super) name: &'a [u8],
-    pub(super) what: Known,
+struct Row<'a> {
+    name: &'a [u8],
+    what: Known,
 }
 
 #[derive(Clone, Copy)]
@@ -62,8 +108,7 @@ impl Index {
         let mut reader = Reader(self.bytes.get(start..)?);
         let hash = optional_hash(&mut reader)?.map(TreeHash::from_bytes);
         let count = reader.number()?;
-        let rows = (0..count).map(|_| row(&mut reader)).collect::<Option<_>>()?;
-        Some(Block { hash, rows })
+        Some(Block { hash, rows: Rows::new(reader, count) })
     }
 }
 
@@ -93,7 +138,9 @@ fn optional_hash(reader: &mut Reader<'_>) -> Option<Option<[u8; 32]>> {
 /// Writes down the directories of a capture, with the hash of each.
 pub(super) fn encode(directories: &[Directory]) -> Option<Index> {
     let table = MAGIC.len() + CHECKSUM_BYTES + 4;
-    let mut bytes = vec![0; table + 4 * directories.len()];
+    let entries: usize = directories.iter().map(|directory| directory.nodes.len()).sum();
+    let mut bytes = Vec::with_capacity(table + ENOUGH_BYTES * (directories.len() + entries));
+    bytes.resize(table + 4 * directories.len(), 0);
     let mut starts = Vec::with_capacity(directories.len());
     for directory in directories {
         starts.push(u32::try_from(bytes.len()).ok()?);

@@ -1,5 +1,7 @@
 //! From a capture that was saved to the index of the next one.
 
+use rayon::prelude::*;
+
 use super::index::{self, Index};
 use super::stamp::Stamp;
 use super::tree::{Captured, Directory, Node, What};
@@ -9,8 +11,8 @@ use crate::tree::Tree;
 impl Captured {
     /// Writes down what is known of the capture, with the hashes that `saved`, the same tree, knows.
     pub(in crate::host) fn learn(&self, saved: &dyn Tree) -> Option<Index> {
-        let directories = self.directories.iter().map(|it| self.learnt(it, saved)).collect();
-        let mut directories: Vec<Directory> = directories;
+        let directories = self.directories.par_iter().map(|it| self.learnt(it, saved));
+        let mut directories: Vec<Directory> = directories.collect();
         forget_above(&mut directories);
         index::encode(&directories)
     }

@@ -57,6 +57,18 @@ impl Node {
     }
 }
 
+/// From how many directories on nobody waits until they are freed.
+const MANY: usize = 256;
+
+impl Drop for Captured {
+    fn drop(&mut self) {
+        let directories = std::mem::take(&mut self.directories);
+        if directories.len() >= MANY {
+            rayon::spawn(move || drop(directories));
+        }
+    }
+}
+
 /// What a path leads to.
 enum Found<'a> {
     Directory(&'a Directory),

@@ -5,7 +5,7 @@ use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-use super::index::{Block, Index, Known, Row};
+use super::index::{Index, Known};
 use super::stamp::{self, Moment, Stamp};
 use super::tree::{Directory, Node, What, changed};
 use crate::capture::{NotCaptured, Totals};
@@ -15,7 +15,6 @@ use crate::host::{Host, entry, failure};
 use crate::path::{RESERVED_NAME, TreePath};
 use crate::scope::Scope;
 use crate::tree::{Entry, Kind};
-use crate::tree_hash::TreeHash;
 
 pub(super) struct Walk<'a> {
     pub(super) host: &'a Host,
@@ -68,18 +67,18 @@ impl Walk<'_> {
             self.open(&place.path).map_err(|errno| self.failed(place, errno))?;
         let block = place.known.and_then(|number| self.index.block(number));
         let stamp = stamp::look_at(&handle).map_err(|errno| self.failed(place, errno))?;
-        let mut seen = Seen::new(place.path.clone(), Stamp::of(&stamp));
-        let mut rows = block.as_ref().map_or(&[][..], |block| &block.rows).iter().peekable();
+        let mut seen = Seen::new(place.path.clone(), Stamp::of(&stamp), entries.len());
+        let (hash, mut rows) = block.map_or((None, None), |block| (block.hash, Some(block.rows)));
         let mut unchanged = true;
         for entry in entries {
-            while rows.next_if(|row| row.name < entry.name.as_bytes()).is_some() {
-                unchanged = false;
-            }
-            let row = rows.next_if(|row| row.name == entry.name.as_bytes());
-            unchanged &= self.entry(&mut seen, &handle, entry, row)?;
+            let name = entry.name.as_bytes();
+            unchanged &= !rows.as_mut().is_some_and(|rows| rows.skip_to(name));
+            let known = rows.as_mut().and_then(|rows| rows.take(name));
+            unchanged &= self.entry(&mut seen, &handle, entry, known)?;
         }
-        unchanged &= rows.next().is_none();
-        seen.directory.hash = known_hash(block, unchanged);
+        unchanged &= rows.is_none_or(|rows| rows.is_at_end());
+        // What is below is looked at later.
+        seen.directory.hash = hash.filter(|_| unchanged);
         Ok(seen)
     }
 
@@ -98,7 +97,7 @@ impl Walk<'_> {
         seen: &mut Seen,
         handle: &OwnedFd,
         entry: Entry,
-        row: Option<&Row<'_>>,
+        known: Option<Known>,
     ) -> Result<bool> {
         let directory = &seen.directory.path;
         if !self.scope.is_everything() {
@@ -108,7 +107,7 @@ impl Walk<'_> {
             }
             if self.scope.excluded().matches_entry(&path) {
                 seen.directory.hides = true;
-                return Ok(row.is_none());
+                return Ok(known.is_none());
             }
         }
         let found = match stamp::look(handle.as_fd(), entry.name.as_bytes()) {
@@ -118,9 +117,9 @@ impl Walk<'_> {
         let stamp = Stamp::of(&found);
         if stamp.kind() == Kind::Other || mount_in(&found) != self.host.root.mount() {
             seen.leave_out(&entry, stamp.kind())?;
-            return Ok(row.is_none());
+            return Ok(known.is_none());
         }
-        seen.add(entry, stamp, row.map(|row| row.what))
+        seen.add(entry, stamp, known)
     }
 
     fn failed(&self, place: &Place, errno: Errno) -> Error {
@@ -136,15 +135,11 @@ fn at(directory: &TreePath, entry: &Entry, errno: Errno) -> Error {
     failure::any(Operation::Capture, &path, errno)
 }
 
-/// Returns the hash of a directory in which nothing has changed; what is below is looked at later.
-fn known_hash(block: Option<Block<'_>>, unchanged: bool) -> Option<TreeHash> {
-    block.filter(|_| unchanged)?.hash
-}
-
 impl Seen {
-    fn new(path: TreePath, stamp: Stamp) -> Self {
+    fn new(path: TreePath, stamp: Stamp, entries: usize) -> Self {
+        let nodes = Vec::with_capacity(entries);
         Self {
-            directory: Directory { path, nodes: Vec::new(), hash: None, hides: false },
+            directory: Directory { path, nodes, hash: None, hides: false },
             below: Vec::new(),
             totals: Totals::default(),
             stamp,
