@@ -24,6 +24,9 @@ const HEAD: &str = "head";
 const RECORD: &str = ".op";
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
+/// After how many operations all names are looked at for those that are too old.
+const LOOK_EVERY: u64 = 32;
+
 /// Keeps operations in a store's directory.
 #[derive(Debug)]
 pub(crate) struct StoreLedger {
@@ -62,13 +65,22 @@ impl StoreLedger {
         Ok(())
     }
 
-    fn forget_oldest(&self) -> io::Result<()> {
-        let numbers = self.numbers()?;
-        let oldest = numbers.len().saturating_sub(KEPT);
-        numbers[..oldest].iter().try_for_each(|number| {
-            self.disk.remove(&record_place(*number))?;
-            self.disk.remove_all(&kept_place(*number))
-        })
+    /// Forgets the operations that are too old now that one more is there.
+    ///
+    /// That is one, since their numbers follow each other; what a process left that died before it
+    /// came to this goes now and then, because all names must be read to find it.
+    fn forget_oldest(&self, newest: u64) -> io::Result<()> {
+        if newest.is_multiple_of(LOOK_EVERY) {
+            let numbers = self.numbers()?;
+            let oldest = numbers.len().saturating_sub(KEPT);
+            return numbers[..oldest].iter().try_for_each(|number| self.forget(*number));
+        }
+        newest.checked_sub(KEPT as u64).map_or(Ok(()), |oldest| self.forget(oldest))
+    }
+
+    fn forget(&self, number: u64) -> io::Result<()> {
+        self.disk.remove(&record_place(number))?;
+        self.disk.remove_all(&kept_place(number))
     }
 
     fn write_head(&self, id: SnapshotId) -> io::Result<()> {
@@ -112,7 +124,8 @@ impl Ledger for StoreLedger {
 
     fn append(&self, operation: &OperationRecord, _: Option<Arc<dyn Tree>>) -> Result<()> {
         let bytes = operation_record::encode(operation)?;
-        let written = self.write(operation.sequence, &bytes).and_then(|()| self.forget_oldest());
+        let newest = operation.sequence;
+        let written = self.write(newest, &bytes).and_then(|()| self.forget_oldest(newest));
         written.map_err(|error| failure::of(Operation::Write, error))
     }
 
