@@ -61,10 +61,10 @@ fn open(disk: &Disk, name: &str) -> Result<File> {
     disk.open_lock(name).map_err(|error| failure::of(Operation::Snapshot, error))
 }
 
+/// Writes the process's id over the last one, always as long: to cut a file off costs a block.
 fn sign(file: &mut File) -> io::Result<()> {
-    file.set_len(0)?;
     file.rewind()?;
-    writeln!(file, "{}", std::process::id())
+    file.write_all(format!("{:<10}\n", std::process::id()).as_bytes())
 }
 
 fn wait(file: &File, attempt: fn(&File) -> Result<(), TryLockError>) -> Result<()> {
