@@ -72,7 +72,7 @@ impl History {
         new.parent = self.ledger.head()?;
         new.excluded = self.excluded.patterns().map(str::to_owned).collect();
         let snapshot = self.snapshots.save(&*capture.tree, &new)?;
-        if capture.tree.known_tree_hash(&TreePath::root()).is_none() {
+        if !capture.is_learnt {
             backend.learn(&*capture.tree, &*self.snapshots.load(&snapshot.id)?);
         }
         Ok(snapshot)

@@ -70,8 +70,10 @@ fn wait_until_after(stamp: Moment) -> Moment {
 
 fn finish(host: &Arc<Host>, walked: Walked, moment: Moment) -> Capture {
     let Walked { directories, totals, not_captured, .. } = walked;
+    let is_learnt = directories.first().is_some_and(|root| root.hash.is_some());
     let captured = Captured { host: host.clone(), directories, moment };
     let mut capture = Capture::new(Arc::new(captured), totals);
     capture.not_captured = not_captured;
+    capture.is_learnt = is_learnt;
     capture
 }
