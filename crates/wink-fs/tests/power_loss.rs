@@ -53,10 +53,35 @@ impl Disk {
     }
 
     /// Stops the file system as a loss of power does, and starts it again.
+    ///
+    /// Its device has another number then, as after a start of the machine: once that made wink take the
+    /// directory for another one, and an acknowledged restore was lost.
     fn lose_power(&self) {
         run("xfs_io", ["-x", "-c", "shutdown", self.path("mounted").to_str().unwrap()]);
-        run("umount", [self.path("mounted")]);
+        self.unmount();
+        let other = self.take_a_device();
         self.mount();
+        run("losetup", ["-d", &other]);
+    }
+
+    /// Waits for what is freed in the background, which holds the directory a moment longer.
+    fn unmount(&self) {
+        let unmounted = || Command::new("umount").arg(self.path("mounted")).output().unwrap();
+        let done = (0..100).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+            unmounted().status.success()
+        });
+        assert!(done, "the disk is still in use after a second");
+    }
+
+    /// Takes the first free loop device and returns its name.
+    fn take_a_device(&self) -> String {
+        fs::File::create(self.path("other")).unwrap().set_len(1024 * 1024).unwrap();
+        let mut losetup = Command::new("losetup");
+        losetup.args(["--find", "--show"]).arg(self.path("other"));
+        let taken = losetup.output().expect("losetup is needed");
+        assert!(taken.status.success(), "losetup needs root");
+        String::from_utf8(taken.stdout).unwrap().trim().to_owned()
     }
 
     fn open(&self) -> Workspace {

@@ -17,7 +17,9 @@ pub(in crate::host) fn recover(
     journal: &[u8],
 ) -> Option<Vec<TreePath>> {
     let Some(journal) = Journal::decode(journal) else { return Some(Vec::new()) };
-    if root.identity().ok()? != journal.root {
+    // The staging directory is on the root's own file system, whose device may have another number
+    // after the machine was started again.
+    if root.identity().ok()?.1 != journal.root.1 {
         return None;
     }
     let places = Places { root, staging };
