@@ -128,6 +128,21 @@ fn what_a_dead_process_left_is_swept_and_what_a_living_one_has_is_not() {
     assert_eq!(names(&scene.root("")), ["a", "b"]);
 }
 
+/// What a later version began to replace, or a journal that the disk damaged, is not thrown away.
+#[test]
+fn fault_34_what_lies_beside_a_journal_that_cannot_be_read_is_kept() {
+    for journal in [&b"WINKJNL\x02 of a later version"[..], b"damaged"] {
+        let scene = Scene::new();
+        let left = scene.beside(RESERVED_NAME).join("1-2-3");
+        std::fs::create_dir_all(&left).unwrap();
+        std::fs::write(left.join("journal"), journal).unwrap();
+        std::fs::write(left.join("7"), "somebody's only copy").unwrap();
+        scene.open().write("a", "x").unwrap();
+        assert_eq!(names(&left), ["7", "journal"]);
+        assert_eq!(names(&scene.root("")), ["a"]);
+    }
+}
+
 #[test]
 fn content_staged_in_one_backend_can_be_put_into_another() {
     let (from, to) = (Scene::new(), Scene::new());

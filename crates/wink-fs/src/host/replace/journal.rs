@@ -24,7 +24,7 @@ impl Journal {
         [&MAGIC[..], blake3::hash(&body).as_bytes(), &body].concat()
     }
 
-    /// Reads a journal; `None` where it is not whole, which means that nothing was renamed yet.
+    /// Reads a journal; `None` where it is damaged or of another version.
     pub(in crate::host) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader(bytes);
         (reader.take(MAGIC.len())? == MAGIC).then_some(())?;

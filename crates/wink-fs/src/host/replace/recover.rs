@@ -9,14 +9,16 @@ use crate::path::TreePath;
 
 /// Does the rest of a journal; what somebody changed after the process died stays as it is.
 ///
-/// Returns `None` where the journal belongs to another root. Done twice, or again after it was
+/// Returns `None` where the journal belongs to another root or cannot be read. Done twice, or again after it was
 /// interrupted, it changes nothing more.
 pub(in crate::host) fn recover(
     root: &Root,
     staging: BorrowedFd<'_>,
     journal: &[u8],
 ) -> Option<Vec<TreePath>> {
-    let Some(journal) = Journal::decode(journal) else { return Some(Vec::new()) };
+    // A journal gets its name only when it is whole. One that cannot be read is damaged, or of another
+    // version, and what lies beside it may be somebody's only copy.
+    let journal = Journal::decode(journal)?;
     // The staging directory is on the root's own file system, whose device may have another number
     // after the machine was started again.
     if root.identity().ok()?.1 != journal.root.1 {
