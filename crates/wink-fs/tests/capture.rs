@@ -3,6 +3,9 @@
 #![allow(clippy::disallowed_methods, reason = "plants and inspects host files from outside")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
+#[path = "common/disk.rs"]
+mod disk;
+
 use std::fs;
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -50,10 +53,20 @@ impl Scene {
     fn open_known(&self) -> HostBackend {
         let mut host = self.open();
         let capture = captured(&host);
-        let same = copy_of(&capture);
-        host.learn(&*capture.tree, &same);
+        learn(&mut host, &capture);
         host
     }
+}
+
+fn learn(host: &mut HostBackend, capture: &Capture) {
+    host.learn(&*capture.tree, &copy_of(capture));
+}
+
+fn dump_without(tree: &dyn Tree, path: &str) -> Vec<String> {
+    let mut copy = MemoryBackend::new();
+    copy.replace(tree, &Scope::everything()).unwrap();
+    copy.remove(&at(path), Recursion::Recursive).unwrap();
+    dump(&copy).unwrap()
 }
 
 fn captured(backend: &dyn Backend) -> Capture {
@@ -125,6 +138,37 @@ fn a_change_behind_a_forged_time_is_seen() {
     let times = Timestamps { last_access: omit, last_modification: modified };
     rustix::fs::futimens(&file, &times).unwrap();
     assert_eq!(captured(&host).tree.known_hash(&at("c/three")), None);
+}
+
+/// The names that are known are those of other exclusions.
+#[test]
+fn other_exclusions_are_heeded_at_once() {
+    let scene = Scene::new();
+    let host = scene.open_known();
+    let without_a = Exclusions::parse(["/a"]).unwrap();
+    let capture = host.capture(&without_a).unwrap();
+    assert_eq!(dump(&*capture.tree).unwrap(), dump_without(&host, "a"));
+    learn(&mut scene.open(), &capture);
+    assert_eq!(dump(&*captured(&scene.open()).tree).unwrap(), dump(&host).unwrap());
+}
+
+/// On such a disk a stamp may lie two seconds before what it stands for.
+#[test]
+fn a_change_within_the_same_second_is_seen_where_only_seconds_are_kept() {
+    let disk = disk::Disk::new("mkfs.ext4 -q -I 128");
+    let file = disk.path("mounted/file");
+    let mut host = HostBackend::open_ambient(disk.path("mounted")).unwrap();
+    for round in 0..20 {
+        fs::write(&file, format!("{round:03}")).unwrap();
+        let capture = captured(&host);
+        learn(&mut host, &capture);
+        fs::write(&file, format!("{round:03}").replace('0', "x")).unwrap();
+        let again = captured(&host);
+        let content = again.tree.open(&at("file")).unwrap().read_all().unwrap();
+        let known = again.tree.known_hash(&at("file"));
+        assert!(known.is_none_or(|known| known == wink_fs::ContentHash::of(&content)));
+        thread::sleep(std::time::Duration::from_millis(110));
+    }
 }
 
 #[test]
@@ -268,6 +312,24 @@ fn another_file_system_is_left_out_named_and_left_alone() {
     host.replace(&MemoryBackend::new(), &Scope::everything()).unwrap();
     assert!(scene.path("outside/kept").exists());
     assert_eq!(fs::read_to_string(scene.path("root/c/three")).unwrap(), "outside");
+}
+
+/// What is mounted over a directory changes nothing in the directory above it.
+#[test]
+fn another_file_system_is_left_out_also_where_the_names_are_known() {
+    let scene = Scene::new();
+    let host = scene.open_known();
+    fs::create_dir(scene.path("outside")).unwrap();
+    fs::write(scene.path("outside/file"), "outside").unwrap();
+    for (from, to) in [("outside", "a/b"), ("outside/file", "c/three")] {
+        let place = scene.path("root").join(to);
+        rustix::mount::mount_bind(scene.path(from), &place).expect("mounting needs root");
+        let _mounted = Mounted(place);
+        let capture = captured(&host);
+        let left_out: Vec<_> = capture.not_captured.iter().map(|it| it.path.to_string()).collect();
+        assert_eq!(left_out, [to]);
+        assert!(capture.tree.stat(&at(to)).is_err());
+    }
 }
 
 // --- extremes ------------------------------------------------------------------------------------

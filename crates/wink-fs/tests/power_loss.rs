@@ -5,47 +5,32 @@
 #![allow(clippy::disallowed_methods, reason = "sets scenes up and inspects them from outside")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
-use std::ffi::OsStr;
+#[path = "common/disk.rs"]
+mod disk;
+
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use tempfile::TempDir;
+use disk::{Disk, run};
+
 use wink_fs::testkit::dump;
 use wink_fs::{SnapshotStore, Store, VerifyOptions, Workspace};
 
-fn run<S: AsRef<OsStr>>(program: &str, arguments: impl IntoIterator<Item = S>) {
-    let done = Command::new(program).args(arguments).output();
-    let done = done.unwrap_or_else(|_| panic!("{program} is needed"));
-    let said = String::from_utf8_lossy(&done.stderr);
-    assert!(done.status.success(), "{program} failed, it needs root and loop devices: {said}");
-}
+/// A disk with a workspace and its store.
+struct Machine(Disk);
 
-/// A disk of its own, with a file system on it.
-struct Disk {
-    directory: TempDir,
-}
-
-impl Disk {
+impl Machine {
     fn new(make: &str) -> Self {
-        let disk = Self { directory: tempfile::tempdir().unwrap() };
-        let image = fs::File::create(disk.path("image")).unwrap();
-        image.set_len(320 * 1024 * 1024).unwrap();
-        run(make, ["-q".into(), disk.path("image")]);
-        fs::create_dir(disk.path("mounted")).unwrap();
-        disk.mount();
-        fs::create_dir(disk.path("mounted/root")).unwrap();
-        drop(Store::create_ambient(disk.path("mounted/store")).unwrap());
-        disk.sync();
-        disk
+        let machine = Self(Disk::new(make));
+        fs::create_dir(machine.path("mounted/root")).unwrap();
+        drop(Store::create_ambient(machine.path("mounted/store")).unwrap());
+        machine.sync();
+        machine
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.directory.path().join(name)
-    }
-
-    fn mount(&self) {
-        run("mount", ["-o".into(), "loop".into(), self.path("image"), self.path("mounted")]);
+        self.0.path(name)
     }
 
     fn sync(&self) {
@@ -60,7 +45,7 @@ impl Disk {
         run("xfs_io", ["-x", "-c", "shutdown", self.path("mounted").to_str().unwrap()]);
         self.unmount();
         let other = self.take_a_device();
-        self.mount();
+        self.0.mount();
         run("losetup", ["-d", &other]);
     }
 
@@ -100,12 +85,6 @@ impl Disk {
     }
 }
 
-impl Drop for Disk {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg("-l").arg(self.path("mounted")).status();
-    }
-}
-
 fn lines(files: &Workspace) -> Vec<String> {
     dump(&*files.tree()).unwrap()
 }
@@ -119,7 +98,7 @@ fn fill(files: &Workspace, content: &str) {
 }
 
 fn a_snapshot_is_durable(make: &str) {
-    let disk = Disk::new(make);
+    let disk = Machine::new(make);
     for round in 0..4 {
         let files = disk.open();
         fill(&files, &format!("round {round}"));
@@ -139,7 +118,7 @@ fn a_snapshot_is_durable(make: &str) {
 }
 
 fn a_restore_and_an_import_are_durable(make: &str) {
-    let disk = Disk::new(make);
+    let disk = Machine::new(make);
     let files = disk.open();
     fill(&files, "old");
     files.snapshot("old").unwrap();
@@ -173,20 +152,20 @@ fn a_restore_and_an_import_are_durable(make: &str) {
 
 #[test]
 fn fault_06_a_snapshot_is_durable_on_ext4() {
-    a_snapshot_is_durable("mkfs.ext4");
+    a_snapshot_is_durable("mkfs.ext4 -q");
 }
 
 #[test]
 fn fault_06_a_snapshot_is_durable_on_xfs() {
-    a_snapshot_is_durable("mkfs.xfs");
+    a_snapshot_is_durable("mkfs.xfs -q");
 }
 
 #[test]
 fn fault_06_a_restore_and_an_import_are_durable_on_ext4() {
-    a_restore_and_an_import_are_durable("mkfs.ext4");
+    a_restore_and_an_import_are_durable("mkfs.ext4 -q");
 }
 
 #[test]
 fn fault_06_a_restore_and_an_import_are_durable_on_xfs() {
-    a_restore_and_an_import_are_durable("mkfs.xfs");
+    a_restore_and_an_import_are_durable("mkfs.xfs -q");
 }

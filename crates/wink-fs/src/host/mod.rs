@@ -486,7 +486,7 @@ impl Backend for HostBackend {
 
     fn capture(&self, excluded: &Exclusions) -> Result<Capture> {
         let scope = Scope::everything().excluding(excluded.clone());
-        capture::capture(&self.host, &self.host.index(), &scope)
+        capture::capture(&self.host, &scope)
     }
 
     fn learn(&mut self, captured: &dyn Tree, same: &dyn Tree) {

@@ -3,22 +3,29 @@
 //! One flat, checksummed run of bytes, read as it lies there. It is a cache: without it, or with one
 //! that is damaged, every file is read again. `docs/host-index.md` has the format.
 
+use std::borrow::Cow;
+use std::ops::Range;
+
 use super::bytes::Reader;
 use super::stamp::Stamp;
-use super::tree::{Directory, What};
+use super::tree::{Node, What};
 use crate::hash::ContentHash;
+use crate::path::Name;
+use crate::scope::Exclusions;
 use crate::tree_hash::TreeHash;
 
-const MAGIC: &[u8; 8] = b"WINKIDX\x01";
-const CHECKSUM_BYTES: usize = 32;
+const MAGIC: &[u8; 8] = b"WINKIDX\x02";
+const HASH_BYTES: usize = 32;
 
-/// What an entry takes, unless its name is very long.
-const ENOUGH_BYTES: usize = 112;
+/// What the block of a directory has before its rows, at most.
+const BLOCK_HEAD_BYTES: usize = 1 + HASH_BYTES + 1 + Stamp::BYTES + 4 + 4;
 
 /// The bytes, checked when they are taken.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub(in crate::host) struct Index {
     bytes: Vec<u8>,
+    /// Which exclusions the directories were captured with.
+    excluded: [u8; HASH_BYTES],
     /// Where the block of each directory starts; the first is the root's.
     starts: Vec<u32>,
 }
@@ -26,56 +33,23 @@ pub(in crate::host) struct Index {
 /// What is known of one directory.
 pub(super) struct Block<'a> {
     pub(super) hash: Option<TreeHash>,
+    /// The directory's own stamp, where the rows are all that is in it.
+    pub(super) stamp: Option<Stamp>,
     pub(super) rows: Rows<'a>,
 }
 
 /// The rows of one directory in the order of their names, decoded one after the other.
+#[derive(Clone)]
 pub(super) struct Rows<'a> {
     reader: Reader<'a>,
     left: u32,
-    next: Option<Row<'a>>,
-}
-
-impl<'a> Rows<'a> {
-    fn new(reader: Reader<'a>, count: u32) -> Self {
-        let mut rows = Self { reader, left: count, next: None };
-        rows.advance();
-        rows
-    }
-
-    /// Decodes the next row; one that is damaged is the last, and then some are left.
-    fn advance(&mut self) {
-        self.next = if self.left > 0 { row(&mut self.reader) } else { None };
-        self.left -= u32::from(self.next.is_some());
-    }
-
-    /// Passes over the rows before a name; returns whether there were any.
-    pub(super) fn skip_to(&mut self, name: &[u8]) -> bool {
-        let mut skipped = false;
-        while self.next.as_ref().is_some_and(|row| row.name < name) {
-            self.advance();
-            skipped = true;
-        }
-        skipped
-    }
-
-    /// Takes what is known of a name, if that is the next one.
-    pub(super) fn take(&mut self, name: &[u8]) -> Option<Known> {
-        let known = self.next.as_ref().filter(|row| row.name == name)?.what;
-        self.advance();
-        Some(known)
-    }
-
-    /// Tells whether all rows were taken.
-    pub(super) fn is_at_end(&self) -> bool {
-        self.next.is_none() && self.left == 0
-    }
+    next_child: u32,
 }
 
 /// What is known of one entry.
-struct Row<'a> {
-    name: &'a [u8],
-    what: Known,
+pub(super) struct Row<'a> {
+    pub(super) name: &'a [u8],
+    pub(super) what: Known,
 }
 
 #[derive(Clone, Copy)]
@@ -85,107 +59,230 @@ pub(super) enum Known {
     Directory { number: u32 },
 }
 
+impl<'a> Rows<'a> {
+    /// Tells whether all rows were decoded; one that is damaged is the last, and then some are left.
+    pub(super) fn is_at_end(&self) -> bool {
+        self.left == 0
+    }
+
+    fn decode(&mut self) -> Option<Row<'a>> {
+        let (kind, len) = (self.reader.byte()?, self.reader.byte()?);
+        let name = self.reader.take(len.into())?;
+        let what = match kind {
+            b'f' => {
+                let stamp = Stamp::decode(&mut self.reader)?;
+                let hash = optional(&mut self.reader, Reader::array)?;
+                Known::File { stamp, hash: hash.map(ContentHash::from_bytes) }
+            }
+            b'l' => Known::Link { stamp: Stamp::decode(&mut self.reader)? },
+            b'd' => {
+                self.next_child = self.next_child.checked_add(1)?;
+                Known::Directory { number: self.next_child - 1 }
+            }
+            _ => return None,
+        };
+        Some(Row { name, what })
+    }
+}
+
+impl<'a> Iterator for Rows<'a> {
+    type Item = Row<'a>;
+
+    fn next(&mut self) -> Option<Row<'a>> {
+        let row = if self.left > 0 { self.decode() } else { None };
+        self.left -= u32::from(row.is_some());
+        row
+    }
+}
+
 impl Index {
     /// Takes what [`encode`] made; `None` where it is not that.
     pub(in crate::host) fn from_bytes(bytes: Vec<u8>) -> Option<Self> {
         let mut reader = Reader(&bytes);
         (reader.take(MAGIC.len())? == MAGIC).then_some(())?;
-        let checksum: [u8; CHECKSUM_BYTES] = reader.array()?;
+        let checksum: [u8; HASH_BYTES] = reader.array()?;
         (blake3::hash(reader.0) == checksum).then_some(())?;
+        let excluded = reader.array()?;
         let count = reader.number()? as usize;
         let starts = reader.take(count.checked_mul(4)?)?;
         let starts = starts.chunks_exact(4).map(|start| Reader(start).number());
-        Some(Self { starts: starts.collect::<Option<_>>()?, bytes })
+        Some(Self { starts: starts.collect::<Option<_>>()?, excluded, bytes })
     }
 
     pub(in crate::host) fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
 
+    /// Tells whether its directories were captured with these exclusions.
+    pub(super) fn is_with(&self, excluded: &Exclusions) -> bool {
+        self.excluded == named(excluded)
+    }
+
     /// Returns what is known of the directory of that number.
     pub(super) fn block(&self, number: u32) -> Option<Block<'_>> {
-        let start = *self.starts.get(number as usize)? as usize;
-        let mut reader = Reader(self.bytes.get(start..)?);
-        let hash = optional_hash(&mut reader)?.map(TreeHash::from_bytes);
-        let count = reader.number()?;
-        Some(Block { hash, rows: Rows::new(reader, count) })
+        let at = number as usize;
+        let start = *self.starts.get(at)? as usize;
+        let end = self.starts.get(at + 1).map_or(self.bytes.len(), |end| *end as usize);
+        let mut reader = Reader(self.bytes.get(start..end)?);
+        let hash = optional(&mut reader, Reader::array)?.map(TreeHash::from_bytes);
+        let stamp = optional(&mut reader, Stamp::decode)?;
+        let (next_child, left) = (reader.number()?, reader.number()?);
+        Some(Block { hash, stamp, rows: Rows { reader, left, next_child } })
+    }
+
+    /// Returns the rows of a directory as they lie there, and how many there are.
+    pub(super) fn rows(&self, number: u32) -> (Cow<'_, [u8]>, u32) {
+        let rows = self.block(number).map(|block| block.rows);
+        rows.map_or_else(Default::default, |rows| (rows.reader.0.into(), rows.left))
+    }
+
+    /// Returns the entries of a directory that is known to be as it was.
+    pub(super) fn nodes(&self, number: u32) -> Vec<Node> {
+        let mut directories = 0..;
+        let node = |row: Row<'_>| {
+            let what = match row.what {
+                Known::File { stamp, hash } => What::File { stamp, hash },
+                Known::Link { stamp } => What::Link { stamp },
+                Known::Directory { .. } => What::Directory { ordinal: directories.next()? },
+            };
+            Some(Node { name: Name::from_disk(row.name).ok()?, what })
+        };
+        self.block(number).into_iter().flat_map(|block| block.rows).filter_map(node).collect()
     }
 }
 
-fn row<'a>(reader: &mut Reader<'a>) -> Option<Row<'a>> {
-    let (kind, len) = (reader.byte()?, reader.byte()?);
-    let name = reader.take(len.into())?;
-    let what = match kind {
-        b'f' => {
-            let stamp = Stamp::decode(reader)?;
-            Known::File { stamp, hash: optional_hash(reader)?.map(ContentHash::from_bytes) }
-        }
-        b'l' => Known::Link { stamp: Stamp::decode(reader)? },
-        b'd' => Known::Directory { number: reader.number()? },
-        _ => return None,
-    };
-    Some(Row { name, what })
-}
-
-fn optional_hash(reader: &mut Reader<'_>) -> Option<Option<[u8; 32]>> {
+fn optional<'a, T>(
+    reader: &mut Reader<'a>,
+    decode: impl FnOnce(&mut Reader<'a>) -> Option<T>,
+) -> Option<Option<T>> {
     match reader.byte()? {
         0 => Some(None),
-        1 => reader.array().map(Some),
+        1 => decode(reader).map(Some),
         _ => None,
     }
 }
 
-/// Writes down the directories of a capture, with the hash of each.
-pub(super) fn encode(directories: &[Directory]) -> Option<Index> {
-    let table = MAGIC.len() + CHECKSUM_BYTES + 4;
-    let entries: usize = directories.iter().map(|directory| directory.nodes.len()).sum();
-    let mut bytes = Vec::with_capacity(table + ENOUGH_BYTES * (directories.len() + entries));
+/// What is written down of one directory.
+pub(super) struct Learnt<'a> {
+    pub(super) hash: Option<TreeHash>,
+    pub(super) stamp: Option<Stamp>,
+    pub(super) children: Range<u32>,
+    pub(super) rows: Cow<'a, [u8]>,
+    pub(super) count: u32,
+}
+
+/// Writes down directories, each after its parent.
+pub(super) fn encode(directories: &[Learnt<'_>], excluded: &Exclusions) -> Option<Index> {
+    let excluded = named(excluded);
+    let table = MAGIC.len() + 2 * HASH_BYTES + 4;
+    let rows: usize = directories.iter().map(|directory| directory.rows.len()).sum();
+    let heads = directories.len() * (4 + BLOCK_HEAD_BYTES);
+    let mut bytes = Vec::with_capacity(table + heads + rows);
+    bytes.extend_from_slice(MAGIC);
+    bytes.extend_from_slice(&[0; HASH_BYTES]);
+    bytes.extend_from_slice(&excluded);
+    bytes.extend_from_slice(&u32::try_from(directories.len()).ok()?.to_le_bytes());
     bytes.resize(table + 4 * directories.len(), 0);
     let mut starts = Vec::with_capacity(directories.len());
     for directory in directories {
         starts.push(u32::try_from(bytes.len()).ok()?);
         encode_directory(&mut bytes, directory);
     }
-    let count = u32::try_from(directories.len()).ok()?;
-    bytes[table - 4..table].copy_from_slice(&count.to_le_bytes());
     for (slot, start) in bytes[table..].chunks_exact_mut(4).zip(&starts) {
         slot.copy_from_slice(&start.to_le_bytes());
     }
-    let checksum = blake3::hash(&bytes[table - 4..]);
-    bytes[..MAGIC.len()].copy_from_slice(MAGIC);
-    bytes[MAGIC.len()..table - 4].copy_from_slice(checksum.as_bytes());
-    Some(Index { bytes, starts })
+    let covered = MAGIC.len() + HASH_BYTES;
+    let checksum = blake3::hash(&bytes[covered..]);
+    bytes[MAGIC.len()..covered].copy_from_slice(checksum.as_bytes());
+    Some(Index { bytes, excluded, starts })
 }
 
-fn encode_directory(into: &mut Vec<u8>, directory: &Directory) {
+fn encode_directory(into: &mut Vec<u8>, directory: &Learnt<'_>) {
     encode_hash(into, directory.hash.as_ref().map(TreeHash::as_bytes));
-    into.extend_from_slice(&(directory.nodes.len() as u32).to_le_bytes());
-    for node in &directory.nodes {
-        let name = node.name.as_bytes();
-        let kind = match node.what {
-            What::File { .. } => b'f',
-            What::Link { .. } => b'l',
-            What::Directory { .. } => b'd',
-        };
-        // A name has at most 255 bytes.
-        into.extend_from_slice(&[kind, name.len() as u8]);
-        into.extend_from_slice(name);
-        encode_what(into, &node.what);
-    }
+    into.push(u8::from(directory.stamp.is_some()));
+    directory.stamp.iter().for_each(|stamp| stamp.encode(into));
+    into.extend_from_slice(&directory.children.start.to_le_bytes());
+    into.extend_from_slice(&directory.count.to_le_bytes());
+    into.extend_from_slice(&directory.rows);
 }
 
-fn encode_what(into: &mut Vec<u8>, what: &What) {
+/// Writes the row of an entry.
+pub(super) fn encode_row(into: &mut Vec<u8>, name: &Name, what: &What) {
+    let kind = match what {
+        What::File { .. } => b'f',
+        What::Link { .. } => b'l',
+        What::Directory { .. } => b'd',
+    };
+    // A name has at most 255 bytes.
+    into.extend_from_slice(&[kind, name.as_bytes().len() as u8]);
+    into.extend_from_slice(name.as_bytes());
     match what {
         What::File { stamp, hash } => {
             stamp.encode(into);
             encode_hash(into, hash.as_ref().map(ContentHash::as_bytes));
         }
         What::Link { stamp } => stamp.encode(into),
-        What::Directory { number } => into.extend_from_slice(&number.to_le_bytes()),
+        What::Directory { .. } => {}
     }
 }
 
-fn encode_hash(into: &mut Vec<u8>, hash: Option<&[u8; 32]>) {
+fn encode_hash(into: &mut Vec<u8>, hash: Option<&[u8; HASH_BYTES]>) {
     into.push(u8::from(hash.is_some()));
     into.extend_from_slice(hash.map_or(&[], |hash| &hash[..]));
+}
+
+/// Returns what tells exclusions from others.
+fn named(excluded: &Exclusions) -> [u8; HASH_BYTES] {
+    let mut hasher = blake3::Hasher::new();
+    for pattern in excluded.patterns() {
+        // No pattern has a NUL in it.
+        hasher.update(pattern.as_bytes()).update(&[0]);
+    }
+    hasher.finalize().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::stamp::tests::stamp;
+    use super::*;
+
+    fn learnt() -> Vec<Learnt<'static>> {
+        let name = |name: &str| Name::from_disk(name.as_bytes()).unwrap();
+        let mut rows = Vec::new();
+        encode_row(&mut rows, &name("d"), &What::Directory { ordinal: 0 });
+        let hash = Some(ContentHash::of(b"f"));
+        encode_row(&mut rows, &name("f"), &What::File { stamp: stamp(2), hash });
+        encode_row(&mut rows, &name("l"), &What::Link { stamp: stamp(3) });
+        let hash = Some(TreeHash::from_bytes([7; HASH_BYTES]));
+        vec![
+            Learnt { hash, stamp: Some(stamp(1)), children: 1..2, rows: rows.into(), count: 3 },
+            Learnt { hash: None, stamp: None, children: 2..2, rows: Cow::default(), count: 0 },
+        ]
+    }
+
+    #[test]
+    fn what_was_encoded_is_decoded() {
+        let excluded = Exclusions::parse(["/target"]).unwrap();
+        let index = encode(&learnt(), &excluded).unwrap();
+        let index = Index::from_bytes(index.bytes).unwrap();
+        assert!(index.is_with(&excluded) && !index.is_with(&Exclusions::default()));
+        let root = index.block(0).unwrap();
+        assert_eq!(root.stamp, Some(stamp(1)));
+        let numbers = root.rows.map(|row| match row.what {
+            Known::Directory { number } => Some(number),
+            _ => None,
+        });
+        assert_eq!(numbers.collect::<Vec<_>>(), [Some(1), None, None]);
+        assert_eq!(index.nodes(0).len(), 3);
+        assert!(index.block(1).unwrap().rows.is_at_end());
+    }
+
+    /// The format's test vector; a change of it needs another version.
+    #[test]
+    fn the_bytes_are_those_of_version_2() {
+        let index = encode(&learnt(), &Exclusions::default()).unwrap();
+        assert_eq!(index.bytes.len(), 304);
+        let sum = blake3::hash(&index.bytes).to_hex();
+        assert_eq!(sum[..16], *"15b7522235ca25ab");
+    }
 }

@@ -2,9 +2,9 @@
 
 use rayon::prelude::*;
 
-use super::index::{self, Index};
+use super::index::{self, Index, Learnt};
 use super::stamp::Stamp;
-use super::tree::{Captured, Directory, Node, What};
+use super::tree::{Captured, Directory, Listing, Node, What};
 use crate::path::TreePath;
 use crate::tree::Tree;
 
@@ -12,19 +12,38 @@ impl Captured {
     /// Writes down what is known of the capture, with the hashes that `saved`, the same tree, knows.
     pub(in crate::host) fn learn(&self, saved: &dyn Tree) -> Option<Index> {
         let directories = self.directories.par_iter().map(|it| self.learnt(it, saved));
-        let mut directories: Vec<Directory> = directories.collect();
+        let mut directories: Vec<Learnt<'_>> = directories.collect();
         forget_above(&mut directories);
-        index::encode(&directories)
+        index::encode(&directories, &self.excluded)
     }
 
-    fn learnt(&self, directory: &Directory, saved: &dyn Tree) -> Directory {
-        let Directory { path, nodes, hash, hides } = directory;
-        let what = |node: &Node| self.what(path, node, saved);
-        let node = |node: &Node| Node { name: node.name.clone(), what: what(node) };
-        let nodes: Vec<Node> = nodes.iter().map(node).collect();
-        let certain = nodes.iter().all(|node| self.is_certain(&node.what));
-        let hash = hash.or_else(|| saved.known_tree_hash(path)).filter(|_| certain);
-        Directory { path: path.clone(), nodes, hash, hides: *hides }
+    fn learnt<'a>(&'a self, directory: &'a Directory, saved: &dyn Tree) -> Learnt<'a> {
+        let Directory { path, listing, children, hash, stamp, is_whole, .. } = directory;
+        let (rows, count, is_certain) = match listing {
+            Listing::Known { block, .. } => {
+                let (rows, count) = self.index.rows(*block);
+                (rows, count, true)
+            }
+            Listing::Looked(nodes) => {
+                let (rows, is_certain) = self.rows(path, nodes, saved);
+                (rows.into(), nodes.len() as u32, is_certain)
+            }
+        };
+        let hash = hash.or_else(|| saved.known_tree_hash(path)).filter(|_| is_certain);
+        let stamp = Some(*stamp).filter(|stamp| *is_whole && !self.is_racy(stamp));
+        Learnt { hash, stamp, children: children.clone(), rows, count }
+    }
+
+    /// Writes the rows of a directory, and tells whether nothing in it is uncertain.
+    fn rows(&self, directory: &TreePath, nodes: &[Node], saved: &dyn Tree) -> (Vec<u8>, bool) {
+        let mut rows = Vec::new();
+        let mut is_certain = true;
+        for node in nodes {
+            let what = self.what(directory, node, saved);
+            is_certain &= self.is_certain(&what);
+            index::encode_row(&mut rows, &node.name, &what);
+        }
+        (rows, is_certain)
     }
 
     fn what(&self, directory: &TreePath, node: &Node, saved: &dyn Tree) -> What {
@@ -40,7 +59,7 @@ impl Captured {
 
     /// A stamp as late as the walk itself may hide a change within the same tick of the clock.
     fn is_racy(&self, stamp: &Stamp) -> bool {
-        stamp.changed >= self.moment
+        stamp.changed.latest_meant() >= self.moment
     }
 
     fn is_certain(&self, what: &What) -> bool {
@@ -53,15 +72,12 @@ impl Captured {
 }
 
 /// A directory is known only where all that is below it is.
-fn forget_above(directories: &mut [Directory]) {
+fn forget_above(directories: &mut [Learnt<'_>]) {
     for at in (0..directories.len()).rev() {
-        let (above, below) = directories.split_at_mut(at + 1);
-        let is_known = |node: &Node| match node.what {
-            What::Directory { number } => below[number as usize - at - 1].hash.is_some(),
-            _ => true,
-        };
-        if !above[at].nodes.iter().all(is_known) {
-            above[at].hash = None;
+        let children = directories[at].children.clone();
+        let children = &directories[children.start as usize..children.end as usize];
+        if children.iter().any(|child| child.hash.is_none()) {
+            directories[at].hash = None;
         }
     }
 }

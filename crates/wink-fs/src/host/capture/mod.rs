@@ -9,6 +9,7 @@ pub(super) mod index;
 mod learn;
 pub(super) mod stamp;
 pub(super) mod tree;
+mod visit;
 mod walk;
 
 use std::sync::Arc;
@@ -18,7 +19,8 @@ use std::time::Duration;
 use self::index::Index;
 use self::stamp::Moment;
 use self::tree::Captured;
-use self::walk::{Walk, Walked};
+use self::visit::Visitor;
+use self::walk::{Walked, walk};
 use super::Host;
 use crate::capture::Capture;
 use crate::error::{Error, ErrorKind, Operation, Result};
@@ -32,22 +34,24 @@ const TICK: Duration = Duration::from_millis(1);
 const TICKS: usize = 12;
 
 /// Captures what is in scope, and the directories above it.
-pub(super) fn capture(host: &Arc<Host>, index: &Index, scope: &Scope) -> Result<Capture> {
+pub(super) fn capture(host: &Arc<Host>, scope: &Scope) -> Result<Capture> {
+    let index = host.index();
     let mut previous: Option<Walked> = None;
+    let mut trusting = scope.starts().is_empty() && index.is_with(scope.excluded());
     for _ in 0..TRIES {
         let after = previous.as_ref().map_or(host.last_change(), |walked| walked.newest);
         let moment = wait_until_after(after);
-        let walked = match (Walk { host, index, scope }).run() {
-            // Something went while it was looked at.
+        let walked = match walk(&Visitor { host, index: &index, scope, trusting }) {
+            // Something went while it was looked at, or lies below another file system now.
             Err(error) if error.kind() == ErrorKind::Conflict => {
-                previous = None;
+                (previous, trusting) = (None, false);
                 continue;
             }
             walked => walked?,
         };
         let same = previous.is_some_and(|previous| walked.is_same_as(&previous));
         if walked.newest < moment || same {
-            return Ok(finish(host, walked, moment));
+            return Ok(finish(host, index, scope, walked, moment));
         }
         previous = Some(walked);
     }
@@ -68,10 +72,17 @@ fn wait_until_after(stamp: Moment) -> Moment {
     Moment::now()
 }
 
-fn finish(host: &Arc<Host>, walked: Walked, moment: Moment) -> Capture {
+fn finish(
+    host: &Arc<Host>,
+    index: Arc<Index>,
+    scope: &Scope,
+    walked: Walked,
+    moment: Moment,
+) -> Capture {
     let Walked { directories, totals, not_captured, .. } = walked;
     let is_learnt = directories.first().is_some_and(|root| root.hash.is_some());
-    let captured = Captured { host: host.clone(), directories, moment };
+    let (host, excluded) = (host.clone(), scope.excluded().clone());
+    let captured = Captured { host, directories, index, excluded, moment };
     let mut capture = Capture::new(Arc::new(captured), totals);
     capture.not_captured = not_captured;
     capture.is_learnt = is_learnt;

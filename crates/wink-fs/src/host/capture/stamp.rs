@@ -26,6 +26,16 @@ impl Moment {
         Self { seconds: now.tv_sec, nanoseconds: now.tv_nsec as u32 }
     }
 
+    /// Returns the latest moment that a stamp with this one may mean.
+    ///
+    /// Some file systems keep whole seconds, or every other one: their stamps lie before what happened.
+    pub(super) fn latest_meant(self) -> Self {
+        match self.nanoseconds {
+            0 => Self { seconds: self.seconds.saturating_add(2), ..self },
+            _ => self,
+        }
+    }
+
     fn of(time: StatxTimestamp) -> Self {
         Self { seconds: time.tv_sec, nanoseconds: time.tv_nsec }
     }
@@ -55,6 +65,9 @@ pub(in crate::host) fn look_at(file: impl AsFd) -> Result<Statx> {
 }
 
 impl Stamp {
+    /// How many bytes a stamp takes.
+    pub(in crate::host) const BYTES: usize = 42;
+
     pub(in crate::host) fn of(found: &Statx) -> Self {
         Self {
             inode: found.stx_ino,
@@ -111,7 +124,7 @@ pub(in crate::host) mod tests {
     fn what_was_encoded_is_decoded() {
         let mut bytes = Vec::new();
         stamp(7).encode(&mut bytes);
-        assert_eq!(bytes.len(), 42);
+        assert_eq!(bytes.len(), Stamp::BYTES);
         assert_eq!(Stamp::decode(&mut Reader(&bytes)), Some(stamp(7)));
         assert_eq!(Stamp::decode(&mut Reader(&bytes[1..])), None);
     }

@@ -3,11 +3,13 @@
 use std::any::Any;
 use std::fs::File;
 use std::io;
-use std::sync::Arc;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
+use super::index::Index;
 use super::stamp::{self, Moment, Stamp};
 use crate::content::{Content, ReadAt};
 use crate::error::{Error, ErrorKind, Operation, Result};
@@ -15,6 +17,7 @@ use crate::hash::ContentHash;
 use crate::host::{Host, entry, failure};
 use crate::path::{Name, TreePath};
 use crate::refusal;
+use crate::scope::Exclusions;
 use crate::tree::{Entry, Kind, Stat, Tree};
 use crate::tree_hash::TreeHash;
 
@@ -22,17 +25,32 @@ use crate::tree_hash::TreeHash;
 pub(in crate::host) struct Captured {
     pub(super) host: Arc<Host>,
     pub(super) directories: Vec<Directory>,
+    /// What was known when the walk began.
+    pub(super) index: Arc<Index>,
+    pub(super) excluded: Exclusions,
     /// Nothing in it has changed since.
     pub(super) moment: Moment,
 }
 
 pub(super) struct Directory {
     pub(super) path: TreePath,
-    /// Sorted by name.
-    pub(super) nodes: Vec<Node>,
+    pub(super) listing: Listing,
+    /// The numbers of the directories in it, in the order of their names.
+    pub(super) children: Range<u32>,
+    pub(super) stamp: Stamp,
     pub(super) hash: Option<TreeHash>,
+    /// Whether everything that is in it is listed.
+    pub(super) is_whole: bool,
     /// Whether there is something in it, or below, that is not captured.
     pub(super) hides: bool,
+}
+
+/// What is in a directory.
+pub(super) enum Listing {
+    /// What was found there, sorted by name.
+    Looked(Vec<Node>),
+    /// What the index knows, which is still so; decoded when somebody asks.
+    Known { block: u32, nodes: OnceLock<Vec<Node>> },
 }
 
 pub(super) struct Node {
@@ -42,9 +60,17 @@ pub(super) struct Node {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum What {
-    File { stamp: Stamp, hash: Option<ContentHash> },
-    Link { stamp: Stamp },
-    Directory { number: u32 },
+    File {
+        stamp: Stamp,
+        hash: Option<ContentHash>,
+    },
+    Link {
+        stamp: Stamp,
+    },
+    /// Which one of the directories in its parent it is.
+    Directory {
+        ordinal: u32,
+    },
 }
 
 impl Node {
@@ -107,16 +133,27 @@ impl Captured {
         }
     }
 
+    fn nodes<'a>(&'a self, directory: &'a Directory) -> &'a [Node] {
+        match &directory.listing {
+            Listing::Looked(nodes) => nodes,
+            Listing::Known { block, nodes } => nodes.get_or_init(|| self.index.nodes(*block)),
+        }
+    }
+
     fn find(&self, operation: Operation, path: &TreePath) -> Result<Found<'_>> {
         let missing = || Error::new(operation, ErrorKind::NotFound).with_path(path);
         let mut directory = self.directories.first().ok_or_else(missing)?;
         let mut segments = path.segments().peekable();
         while let Some(segment) = segments.next() {
-            let at = directory.nodes.binary_search_by(|node| node.name.as_bytes().cmp(segment));
-            let node = &directory.nodes[at.map_err(|_| missing())?];
+            let nodes = self.nodes(directory);
+            let at = nodes.binary_search_by(|node| node.name.as_bytes().cmp(segment));
+            let node = &nodes[at.map_err(|_| missing())?];
             let is_last = segments.peek().is_none();
             match &node.what {
-                What::Directory { number } => directory = &self.directories[*number as usize],
+                What::Directory { ordinal } => {
+                    let number = directory.children.start + ordinal;
+                    directory = &self.directories[number as usize];
+                }
                 What::File { stamp, hash } if is_last => return Ok(Found::File(stamp, *hash)),
                 What::Link { stamp } if is_last => return Ok(Found::Link(stamp)),
                 What::File { .. } => return Err(missing()),
@@ -144,7 +181,8 @@ impl Tree for Captured {
         let found = self.find(Operation::List, path)?;
         refusal::check_directory(path, found.kind())?;
         let Found::Directory(directory) = found else { return Ok(Vec::new()) };
-        Ok(directory.nodes.iter().map(|node| Entry::new(node.name.clone(), node.kind())).collect())
+        let entry = |node: &Node| Entry::new(node.name.clone(), node.kind());
+        Ok(self.nodes(directory).iter().map(entry).collect())
     }
 
     fn open(&self, path: &TreePath) -> Result<Content> {

@@ -24,7 +24,7 @@ use crate::tree::{Kind, Tree};
 
 /// Makes the files below the root those of `target`, as far as they are in scope.
 pub(super) fn replace(host: &Arc<Host>, target: &dyn Tree, scope: &Scope) -> Result<Replaced> {
-    let before = capture::capture(host, &host.index(), scope)?;
+    let before = capture::capture(host, scope)?;
     replace_from(host, &before, target, scope)
 }
 
