@@ -10,6 +10,7 @@ use crate::hash::ContentHash;
 use crate::limits::Limits;
 use crate::operation::BeforeImage;
 use crate::path::{MountPoint, TreePath};
+use crate::replace_plan::ReplacePlan;
 use crate::scope::{Exclusions, Scope};
 use crate::staged::{Staged, Staging};
 use crate::tree::{FileMode, Tree};
@@ -333,13 +334,10 @@ pub trait Backend: Filesystem {
     /// Only what is in scope changes; parents that such an entry needs are made.
     fn replace(&mut self, target: &dyn Tree, scope: &Scope) -> Result<Replaced>;
 
-    /// Does the same from a capture after which nobody wrote, which saves looking at everything again.
-    fn replace_from(
-        &mut self,
-        before: &Capture,
-        target: &dyn Tree,
-        scope: &Scope,
-    ) -> Result<Replaced>;
+    /// Does the same by a plan made from a capture of its own, after which nobody wrote.
+    ///
+    /// It saves looking at everything again.
+    fn replace_by(&mut self, plan: &ReplacePlan<'_>) -> Result<Replaced>;
 
     /// Returns the files as they are now, less what is excluded; later changes do not show in it.
     ///

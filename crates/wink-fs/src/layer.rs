@@ -13,6 +13,7 @@ use crate::filesystem::{
 use crate::hash::ContentHash;
 use crate::operation::BeforeImage;
 use crate::path::TreePath;
+use crate::replace_plan::ReplacePlan;
 use crate::scope::{Exclusions, Scope};
 use crate::staged::{Staged, Staging};
 use crate::tree::{Entry, FileMode, Stat, Tree};
@@ -316,13 +317,8 @@ impl<L: Layer> Backend for Layered<L> {
         self.change(&Call::Replace, |inner| inner.replace(target, scope))
     }
 
-    fn replace_from(
-        &mut self,
-        before: &Capture,
-        target: &dyn Tree,
-        scope: &Scope,
-    ) -> Result<Replaced> {
-        self.change(&Call::Replace, |inner| inner.replace_from(before, target, scope))
+    fn replace_by(&mut self, plan: &ReplacePlan<'_>) -> Result<Replaced> {
+        self.change(&Call::Replace, |inner| inner.replace_by(plan))
     }
 
     fn capture(&self, excluded: &Exclusions) -> Result<Capture> {

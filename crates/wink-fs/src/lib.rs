@@ -103,6 +103,7 @@ mod operation;
 pub mod ops;
 mod path;
 mod refusal;
+mod replace_plan;
 mod scope;
 pub mod search;
 mod snapshot;
@@ -139,6 +140,7 @@ pub use ops::{
     TextPage, WriteMode, WriteOptions, Written,
 };
 pub use path::{MAX_NAME_BYTES, MAX_PATH_BYTES, MountPoint, Name, RESERVED_NAME, TreePath};
+pub use replace_plan::ReplacePlan;
 pub use scope::{Exclusions, Scope};
 pub use snapshot::{
     MemorySnapshots, NewSnapshot, Problem, Skipped, Snapshot, SnapshotCause, SnapshotId,

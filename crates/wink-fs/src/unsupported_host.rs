@@ -12,6 +12,7 @@ use crate::filesystem::{
 use crate::hash::ContentHash;
 use crate::host_options::HostOptions;
 use crate::path::TreePath;
+use crate::replace_plan::ReplacePlan;
 use crate::scope::{Exclusions, Scope};
 use crate::staged::{Staged, Staging};
 use crate::tree::{Entry, FileMode, Stat, Tree};
@@ -109,7 +110,7 @@ impl Filesystem for HostBackend {
 }
 
 impl Backend for HostBackend {
-    fn replace_from(&mut self, _: &Capture, _: &dyn Tree, _: &Scope) -> Result<Replaced> {
+    fn replace_by(&mut self, _: &ReplacePlan<'_>) -> Result<Replaced> {
         match self.0 {}
     }
 

@@ -41,6 +41,7 @@ use crate::host_options::HostOptions;
 use crate::operation::BeforeImage;
 use crate::path::{MountPoint, RESERVED_NAME, TreePath};
 use crate::refusal;
+use crate::replace_plan::ReplacePlan;
 use crate::scope::{Exclusions, Scope};
 use crate::staged::{Staged, Staging};
 use crate::tree::{Entry, FileMode, Kind, Stat, Tree};
@@ -475,13 +476,8 @@ impl Backend for HostBackend {
         self.changing(|this| replace::replace(&this.host, target, scope))
     }
 
-    fn replace_from(
-        &mut self,
-        before: &Capture,
-        target: &dyn Tree,
-        scope: &Scope,
-    ) -> Result<Replaced> {
-        self.changing(|this| replace::replace_from(&this.host, before, target, scope))
+    fn replace_by(&mut self, plan: &ReplacePlan<'_>) -> Result<Replaced> {
+        self.changing(|this| replace::replace_by(&this.host, plan))
     }
 
     fn capture(&self, excluded: &Exclusions) -> Result<Capture> {

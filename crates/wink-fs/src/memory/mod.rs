@@ -29,6 +29,7 @@ use crate::hash::ContentHash;
 use crate::operation::BeforeImage;
 use crate::path::TreePath;
 use crate::refusal;
+use crate::replace_plan::ReplacePlan;
 use crate::scope::{Exclusions, Scope};
 use crate::staged::{Staged, StagedBody, Staging, StagingSink};
 use crate::tree::{Entry, FileMode, Stat, Tree};
@@ -233,8 +234,10 @@ impl Backend for MemoryBackend {
         without.capture(&Exclusions::default())
     }
 
-    fn replace_from(&mut self, _: &Capture, target: &dyn Tree, scope: &Scope) -> Result<Replaced> {
-        self.replace(target, scope)
+    fn replace_by(&mut self, plan: &ReplacePlan<'_>) -> Result<Replaced> {
+        let (after, counts) = replace::replaced(&self.live.now(), plan, self.clock.now())?;
+        *self.live.write() = after;
+        Ok(counts)
     }
 
     /// Does nothing: every hash is known already.
@@ -245,9 +248,10 @@ impl Backend for MemoryBackend {
     }
 
     fn replace(&mut self, target: &dyn Tree, scope: &Scope) -> Result<Replaced> {
-        let (after, counts) = replace::replaced(&self.live.now(), target, scope, self.clock.now())?;
-        *self.live.write() = after;
-        Ok(counts)
+        let state = self.live.now();
+        let totals = state.totals();
+        let before = Capture::new(Arc::new(state), totals);
+        self.replace_by(&ReplacePlan::new(before, target, scope)?)
     }
 
     fn live(&self) -> Arc<dyn Tree> {

@@ -6,29 +6,28 @@ use std::time::SystemTime;
 use super::build::Builder;
 use super::node::{Directory, Node};
 use super::state::State;
-use crate::compare::{Difference, compare};
+use crate::compare::Difference;
 use crate::descend::descend;
 use crate::error::{Operation, Result};
 use crate::filesystem::Replaced;
 use crate::path::TreePath;
 use crate::refusal;
+use crate::replace_plan::ReplacePlan;
 use crate::scope::{Exclusions, Scope};
-use crate::tree::Tree;
 
-/// Returns the state that `target` makes of another within a scope, and what that changes.
+/// Returns the state that a plan makes of another, and what that changes.
 pub(super) fn replaced(
     before: &State,
-    target: &dyn Tree,
-    scope: &Scope,
+    plan: &ReplacePlan<'_>,
     now: SystemTime,
 ) -> Result<(State, Replaced)> {
-    let differences = compare(before, target, scope)?;
+    let ReplacePlan { target, scope, differences, .. } = plan;
     let removed = differences.iter().filter(|difference| difference.after.is_none()).count() as u64;
-    let (after, written) = match State::of(target).filter(|_| scope.is_everything()) {
-        Some(own) => (own.clone(), own.count_files(&differences)?),
+    let (after, written) = match State::of(*target).filter(|_| scope.is_everything()) {
+        Some(own) => (own.clone(), own.count_files(differences)?),
         None => {
-            let builder = Builder { target, excluded: scope.excluded(), now };
-            rebuilt(before, &differences, &builder)?
+            let builder = Builder { target: *target, excluded: scope.excluded(), now };
+            rebuilt(before, differences, &builder)?
         }
     };
     let unchanged = after.files_in(scope) - written;

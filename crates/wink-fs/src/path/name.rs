@@ -1,6 +1,7 @@
 //! One segment of a path.
 
 use std::borrow::Borrow;
+use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
@@ -26,7 +27,7 @@ pub const MAX_NAME_BYTES: usize = 255;
 /// assert!(Name::from_disk(b"..").is_err());
 /// # Ok::<(), wink_fs::Error>(())
 /// ```
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Name(Arc<[u8]>);
 
 impl Name {
@@ -66,6 +67,22 @@ fn invalid(name: &[u8], why: &'static str) -> Error {
     Error::new(Operation::Resolve, ErrorKind::InvalidPath)
         .with_path_text(&escape::escape(name))
         .with_detail(why)
+}
+
+impl Ord for Name {
+    fn cmp(&self, other: &Self) -> Ordering {
+        // States of one workspace share their names, which need no look then.
+        match Arc::ptr_eq(&self.0, &other.0) {
+            true => Ordering::Equal,
+            false => self.0.cmp(&other.0),
+        }
+    }
+}
+
+impl PartialOrd for Name {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
 }
 
 impl Borrow<[u8]> for Name {

@@ -38,6 +38,12 @@ impl MemorySnapshots {
     fn kept(&self) -> MutexGuard<'_, Vec<Kept>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    fn find<T>(&self, id: &SnapshotId, part: impl FnOnce(&Kept) -> T) -> Result<T> {
+        let kept = self.kept();
+        let found = kept.iter().rfind(|kept| kept.snapshot.id == *id);
+        found.map(part).ok_or_else(|| Error::new(Operation::Restore, ErrorKind::SnapshotNotFound))
+    }
 }
 
 impl SnapshotStore for MemorySnapshots {
@@ -57,11 +63,11 @@ impl SnapshotStore for MemorySnapshots {
     }
 
     fn load(&self, id: &SnapshotId) -> Result<Arc<dyn Tree>> {
-        let kept = self.kept();
-        let found = kept.iter().rfind(|kept| kept.snapshot.id == *id);
-        found
-            .map(|kept| kept.tree.clone())
-            .ok_or_else(|| Error::new(Operation::Restore, ErrorKind::SnapshotNotFound))
+        self.find(id, |kept| kept.tree.clone())
+    }
+
+    fn describe(&self, id: &SnapshotId) -> Result<Snapshot> {
+        self.find(id, |kept| kept.snapshot.clone())
     }
 
     fn list(&self) -> Result<Vec<Snapshot>> {

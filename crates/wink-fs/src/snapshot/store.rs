@@ -52,6 +52,9 @@ pub trait SnapshotStore: Send + Sync {
     /// Content is read and checked when it is opened.
     fn load(&self, id: &SnapshotId) -> Result<Arc<dyn Tree>>;
 
+    /// Returns what is known of a snapshot; an id that is not there is SnapshotNotFound.
+    fn describe(&self, id: &SnapshotId) -> Result<Snapshot>;
+
     /// Returns the snapshots whose description is whole, oldest first.
     ///
     /// [`verify`](Self::verify) names those whose description is damaged.

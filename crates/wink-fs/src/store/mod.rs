@@ -145,6 +145,10 @@ impl SnapshotStore for Store {
         Ok(Arc::new(tree.map_err(|error| failure::of(Operation::Restore, error))?))
     }
 
+    fn describe(&self, id: &SnapshotId) -> Result<Snapshot> {
+        catalog::read(self.disk(), &id.to_string())
+    }
+
     fn list(&self) -> Result<Vec<Snapshot>> {
         self.catalog.list(self.disk()).map_err(|error| failure::of(Operation::List, error))
     }

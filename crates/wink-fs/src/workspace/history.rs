@@ -1,6 +1,7 @@
 //! What a workspace remembers: snapshots, operations, and who works in it.
 
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use crate::capture::Capture;
@@ -30,6 +31,8 @@ pub(super) struct History {
     pub(super) snapshots: Arc<dyn SnapshotStore>,
     pub(super) ledger: Box<dyn Ledger>,
     pub(super) excluded: Exclusions,
+    /// The snapshots of what was replaced, oldest first; none until the first one is taken.
+    saved: Mutex<Option<VecDeque<SnapshotId>>>,
 }
 
 impl History {
@@ -45,7 +48,7 @@ impl History {
     }
 
     fn new(snapshots: Arc<dyn SnapshotStore>, ledger: Box<dyn Ledger>) -> Self {
-        Self { snapshots, ledger, excluded: Exclusions::default() }
+        Self { snapshots, ledger, excluded: Exclusions::default(), saved: Mutex::default() }
     }
 
     /// Takes a snapshot; tried again where files change while they are read.
@@ -68,14 +71,24 @@ impl History {
         capture: &Capture,
         new: &NewSnapshot,
     ) -> Result<Snapshot> {
-        let mut new = new.clone().captured(capture).backend(backend.properties().backend);
-        new.parent = self.ledger.head()?;
-        new.excluded = self.excluded.patterns().map(str::to_owned).collect();
-        let snapshot = self.snapshots.save(&*capture.tree, &new)?;
+        let snapshot = self.save_unlearnt(backend, capture, new)?;
         if !capture.is_learnt {
             backend.learn(&*capture.tree, &*self.snapshots.load(&snapshot.id)?);
         }
         Ok(snapshot)
+    }
+
+    /// Keeps it, and tells the backend nothing of what it could learn.
+    fn save_unlearnt(
+        &self,
+        backend: &dyn Backend,
+        capture: &Capture,
+        new: &NewSnapshot,
+    ) -> Result<Snapshot> {
+        let mut new = new.clone().captured(capture).backend(backend.properties().backend);
+        new.parent = self.ledger.head()?;
+        new.excluded = self.excluded.patterns().map(str::to_owned).collect();
+        self.snapshots.save(&*capture.tree, &new)
     }
 
     /// Keeps what was captured because it is about to be replaced.
@@ -85,20 +98,35 @@ impl History {
         capture: &Capture,
     ) -> Result<Snapshot> {
         let new = NewSnapshot::new(SystemTime::now()).cause(SnapshotCause::Safety);
-        let saved = self.save(backend, capture, &new)?;
-        self.forget_oldest_saved()?;
+        let saved = self.save_unlearnt(backend, capture, &new)?;
+        self.forget_oldest_saved(saved.id)?;
         Ok(saved)
     }
 
-    fn forget_oldest_saved(&self) -> Result<()> {
-        let mut saved = self.snapshots.list()?;
-        saved.retain(|snapshot| snapshot.cause == SnapshotCause::Safety);
+    fn forget_oldest_saved(&self, newest: SnapshotId) -> Result<()> {
+        let mut known = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
+        let saved = match known.take() {
+            Some(mut saved) => {
+                saved.push_back(newest);
+                saved
+            }
+            None => self.all_saved()?,
+        };
+        let saved = known.insert(saved);
         let oldest = saved.len().saturating_sub(SAFETY_KEPT);
-        saved[..oldest].iter().try_for_each(|it| self.snapshots.delete(&it.id).map(drop))
+        saved.drain(..oldest).try_for_each(|id| self.snapshots.delete(&id).map(drop))
+    }
+
+    fn all_saved(&self) -> Result<VecDeque<SnapshotId>> {
+        let all = self.snapshots.list()?.into_iter();
+        Ok(all.filter(|it| it.cause == SnapshotCause::Safety).map(|it| it.id).collect())
     }
 
     /// Finds the snapshot that a person or a program names: by tag, by id, or by a prefix of it.
     pub(super) fn find(&self, text: &str) -> Result<Snapshot> {
+        if let Ok(id) = text.parse() {
+            return self.snapshots.describe(&id).map_err(|error| error.with_path_text(text));
+        }
         let mut all = self.snapshots.list()?;
         if let Some(at) = all.iter().position(|it| it.tag.as_deref() == Some(text)) {
             return Ok(all.swap_remove(at));

@@ -6,14 +6,14 @@ use std::time::SystemTime;
 use super::Workspace;
 use super::history::{History, describe, retried};
 use crate::archive::{self, ArchiveTree, Imported};
-use crate::capture::Capture;
-use crate::compare::{Difference, compare, count_files};
+use crate::compare::{Difference, count_files};
 use crate::diff::{Diff, DiffOptions, diff_of};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::event::Event;
 use crate::filesystem::{Backend, Replaced};
 use crate::operation::{Left, OperationCause, OperationChange};
 use crate::path::TreePath;
+use crate::replace_plan::ReplacePlan;
 use crate::scope::Scope;
 use crate::snapshot::{NewSnapshot, Snapshot, SnapshotId, SnapshotStore};
 use crate::tree::Tree;
@@ -274,7 +274,7 @@ impl Workspace {
         let target = history.snapshots.load(&snapshot.id)?;
         let restore = Restore { history, target: &*target, scope: &scope };
         let receipt = match options.dry_run {
-            true => restore.plan(self.backend(&mut writer), snapshot.id)?,
+            true => restore.rehearse(self.backend(&mut writer), snapshot.id)?,
             false => restore.run(self.backend(&mut writer), snapshot.id)?,
         };
         if !options.dry_run {
@@ -311,20 +311,18 @@ struct Restore<'a> {
 }
 
 /// What a replacement did.
-struct Done {
+struct Done<'a> {
+    plan: ReplacePlan<'a>,
     counts: Replaced,
     saved: Option<Snapshot>,
-    before: Capture,
-    differences: Vec<Difference>,
     changes: Vec<OperationChange>,
 }
 
-impl Restore<'_> {
-    fn plan(&self, backend: &mut dyn Backend, snapshot: SnapshotId) -> Result<Receipt> {
-        let before = backend.capture(&self.history.excluded)?;
-        let differences = compare(&*before.tree, self.target, self.scope)?;
-        let changes = self.describe(&differences)?;
-        self.receipt(snapshot, &before, &differences, changes)
+impl<'a> Restore<'a> {
+    /// Says what would be done.
+    fn rehearse(&self, backend: &mut dyn Backend, snapshot: SnapshotId) -> Result<Receipt> {
+        let plan = self.plan(backend)?;
+        receipt(snapshot, &plan, self.describe(&plan)?)
     }
 
     fn run(&self, backend: &mut dyn Backend, snapshot: SnapshotId) -> Result<Receipt> {
@@ -332,62 +330,61 @@ impl Restore<'_> {
             Operation::Replace => error.during(Operation::Restore),
             _ => error,
         })?;
-        let mut receipt = self.receipt(snapshot, &done.before, &done.differences, done.changes)?;
+        let mut receipt = receipt(snapshot, &done.plan, done.changes)?;
         receipt.saved = done.saved.map(|saved| saved.id);
         Ok(receipt)
     }
 
     /// Keeps what is there, makes it the target, and writes that down as an operation.
-    fn replace(&self, backend: &mut dyn Backend, name: &str) -> Result<Done> {
-        let (before, differences, saved) = retried(|| self.prepare(backend))?;
-        let changes = self.describe(&differences)?;
-        let counts = backend.replace_from(&before, self.target, self.scope)?;
+    fn replace(&self, backend: &mut dyn Backend, name: &str) -> Result<Done<'a>> {
+        let (plan, saved) = retried(|| self.prepare(backend))?;
+        let changes = self.describe(&plan)?;
+        let counts = backend.replace_by(&plan)?;
         if let Some(saved) = &saved {
             let (sequence, _) = self.history.ledger.next()?;
             let cause = OperationCause::Replacement { saved: saved.id };
             self.history.append(sequence, name, cause, changes.clone(), None)?;
         }
-        Ok(Done { counts, saved, before, differences, changes })
+        Ok(Done { plan, counts, saved, changes })
     }
 
     /// Finds out what will change; if anything will, keeps what is there.
-    fn prepare(
-        &self,
-        backend: &mut dyn Backend,
-    ) -> Result<(Capture, Vec<Difference>, Option<Snapshot>)> {
-        let before = backend.capture(&self.history.excluded)?;
-        let differences = compare(&*before.tree, self.target, self.scope)?;
-        let saved = match differences.is_empty() {
+    fn prepare(&self, backend: &mut dyn Backend) -> Result<(ReplacePlan<'a>, Option<Snapshot>)> {
+        let plan = self.plan(backend)?;
+        let saved = match plan.is_empty() {
             true => None,
-            false => Some(self.history.save_before(backend, &before)?),
+            false => Some(self.history.save_before(backend, &plan.before)?),
         };
-        Ok((before, differences, saved))
+        Ok((plan, saved))
     }
 
-    fn describe(&self, differences: &[Difference]) -> Result<Vec<OperationChange>> {
-        describe(differences, |path: &TreePath| Left::at(self.target, path, None))
+    fn plan(&self, backend: &dyn Backend) -> Result<ReplacePlan<'a>> {
+        let before = backend.capture(&self.history.excluded)?;
+        ReplacePlan::new(before, self.target, self.scope)
     }
 
-    fn receipt(
-        &self,
-        snapshot: SnapshotId,
-        before: &Capture,
-        differences: &[Difference],
-        changes: Vec<OperationChange>,
-    ) -> Result<Receipt> {
-        let (mut written, mut brought_back, mut removed, mut gone) = (0, 0, 0, 0);
-        for Difference { path, before: was, after } in differences {
-            let old = count_files(&*before.tree, path, *was)?;
-            let new = count_files(self.target, path, *after)?;
-            written += old.min(new);
-            brought_back += new.saturating_sub(old);
-            removed += old.saturating_sub(new);
-            gone += old;
-        }
-        let unchanged = before.totals.files - gone;
-        let saved = None;
-        Ok(Receipt { snapshot, saved, written, brought_back, removed, unchanged, changes })
+    fn describe(&self, plan: &ReplacePlan<'_>) -> Result<Vec<OperationChange>> {
+        describe(&plan.differences, |path: &TreePath| Left::at(self.target, path, None))
     }
+}
+
+fn receipt(
+    snapshot: SnapshotId,
+    plan: &ReplacePlan<'_>,
+    changes: Vec<OperationChange>,
+) -> Result<Receipt> {
+    let (mut written, mut brought_back, mut removed, mut gone) = (0, 0, 0, 0);
+    for Difference { path, before: was, after } in &plan.differences {
+        let old = count_files(&*plan.before.tree, path, *was)?;
+        let new = count_files(plan.target, path, *after)?;
+        written += old.min(new);
+        brought_back += new.saturating_sub(old);
+        removed += old.saturating_sub(new);
+        gone += old;
+    }
+    let unchanged = plan.before.totals.files - gone;
+    let saved = None;
+    Ok(Receipt { snapshot, saved, written, brought_back, removed, unchanged, changes })
 }
 
 fn already_live() -> Error {

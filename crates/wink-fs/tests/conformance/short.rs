@@ -6,8 +6,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use wink_fs::{
     Backend, BeforeImage, Capture, Content, ContentHash, Entry, Exclusions, FileMode, Filesystem,
-    MemoryBackend, Properties, Put, PutOptions, ReadAt, Recursion, Removed, Replaced, Replacement,
-    Result, Scope, Staged, StagedBody, Staging, StagingSink, Stat, Tree, TreeHash, TreePath,
+    MemoryBackend, Properties, Put, PutOptions, ReadAt, Recursion, Removed, ReplacePlan, Replaced,
+    Replacement, Result, Scope, Staged, StagedBody, Staging, StagingSink, Stat, Tree, TreeHash,
+    TreePath,
 };
 
 /// The most that one read or write takes: a prime, so that no line or buffer ends with it.
@@ -135,13 +136,8 @@ impl Filesystem for Short {
 }
 
 impl Backend for Short {
-    fn replace_from(
-        &mut self,
-        before: &Capture,
-        target: &dyn Tree,
-        scope: &Scope,
-    ) -> Result<Replaced> {
-        self.0.replace_from(before, target, scope)
+    fn replace_by(&mut self, plan: &ReplacePlan<'_>) -> Result<Replaced> {
+        self.0.replace_by(plan)
     }
 
     fn capture(&self, excluded: &Exclusions) -> Result<Capture> {

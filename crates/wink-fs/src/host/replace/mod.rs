@@ -14,35 +14,31 @@ use self::stage::{Staged, Writer};
 use super::Host;
 use super::capture::{self, tree::Captured};
 use crate::capture::Capture;
-use crate::compare::{Difference, compare, count_files, count_in_scope};
+use crate::compare::{Difference, count_files, count_in_scope};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::Replaced;
 use crate::path::TreePath;
 use crate::refusal;
+use crate::replace_plan::ReplacePlan;
 use crate::scope::Scope;
 use crate::tree::{Kind, Tree};
 
 /// Makes the files below the root those of `target`, as far as they are in scope.
 pub(super) fn replace(host: &Arc<Host>, target: &dyn Tree, scope: &Scope) -> Result<Replaced> {
     let before = capture::capture(host, scope)?;
-    replace_from(host, &before, target, scope)
+    replace_by(host, &ReplacePlan::new(before, target, scope)?)
 }
 
-/// Does the same from what was captured.
-pub(super) fn replace_from(
-    host: &Arc<Host>,
-    captured: &Capture,
-    target: &dyn Tree,
-    scope: &Scope,
-) -> Result<Replaced> {
+/// Does what was planned.
+pub(super) fn replace_by(host: &Arc<Host>, planned: &ReplacePlan<'_>) -> Result<Replaced> {
+    let ReplacePlan { before: captured, target, scope, differences } = planned;
     let before = Captured::of(&*captured.tree, host).ok_or_else(not_ours)?;
-    let differences = compare(before, target, scope)?;
-    let changes = plan(before, &differences)?;
+    let changes = plan(before, differences)?;
     let area = host.area().map_err(|errno| Error::system(Operation::Replace, errno))?;
-    let writer = Writer { target, excluded: scope.excluded() };
+    let writer = Writer { target: *target, excluded: scope.excluded() };
     let mut staged = writer.stage(&area, &changes)?;
     apply(host, &area, before, &mut staged)?;
-    count(captured, &differences, scope, &staged)
+    count(captured, differences, scope, &staged)
 }
 
 fn not_ours() -> Error {
