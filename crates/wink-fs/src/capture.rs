@@ -73,8 +73,8 @@ pub struct Capture {
     pub point_in_time: bool,
     /// What could not be captured, such as a FIFO.
     pub not_captured: Vec<NotCaptured>,
-    /// Whether the backend has nothing to learn from a tree that knows the hashes of all this.
-    pub is_learnt: bool,
+    /// How many directories there are whose hash the backend could learn, to be faster next time.
+    pub unlearnt: u64,
 }
 
 /// Names an entry that could not be captured.
@@ -97,7 +97,7 @@ pub struct NotCaptured {
 impl Capture {
     /// Makes the value of a backend that captures one moment and passes over nothing.
     pub fn new(tree: Arc<dyn Tree>, totals: Totals) -> Self {
-        Self { tree, totals, point_in_time: true, not_captured: Vec::new(), is_learnt: true }
+        Self { tree, totals, point_in_time: true, not_captured: Vec::new(), unlearnt: 0 }
     }
 }
 

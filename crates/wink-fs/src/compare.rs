@@ -87,6 +87,10 @@ impl Comparison<'_> {
     }
 
     fn same_file(&self, path: &TreePath) -> Result<bool> {
+        let known = self.before.known_file(path).zip(self.after.known_file(path));
+        if let Some((before, after)) = known {
+            return Ok(before == after);
+        }
         let (before, after) = (self.before.stat(path)?, self.after.stat(path)?);
         Ok(before.mode == after.mode
             && before.size_bytes == after.size_bytes

@@ -196,6 +196,12 @@ pub trait Tree: Send + Sync {
     /// There is no default, because a decorator that forgot to forward it would lose it silently.
     fn known_hash(&self, path: &TreePath) -> Option<ContentHash>;
 
+    /// Returns a file's mode and hash when both are known without reading the file.
+    fn known_file(&self, path: &TreePath) -> Option<(FileMode, ContentHash)> {
+        let hash = self.known_hash(path)?;
+        Some((self.stat(path).ok()?.mode, hash))
+    }
+
     /// Returns the hash of a directory, with all that is below it, when it is known without reading a file.
     ///
     /// Only a directory has one. What knows none answers `None`, and loses speed but nothing else.

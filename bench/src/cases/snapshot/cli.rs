@@ -67,6 +67,8 @@ impl Keeper for Cli {
     }
 
     fn kept(&self) -> Result<Listing> {
-        ours::newest_checked(&self.place)
+        // The directory of a history has the store in it.
+        let Place { root, store } = &self.place;
+        ours::newest_checked(&Place::new(root, &store.join("store")))
     }
 }

@@ -174,11 +174,11 @@ impl<'a, 'd> Capture<'a, 'd> {
     }
 
     fn file(&self, path: &TreePath) -> Result<Identity> {
-        let claimed = self.tree.known_hash(path);
-        let hash = match claimed.filter(|claimed| self.has_content(claimed)) {
-            Some(hash) => hash,
-            None => self.content(path, claimed)?,
-        };
+        let known = self.tree.known_file(path);
+        if let Some((mode, hash)) = known.filter(|(_, hash)| self.has_content(hash)) {
+            return Ok(Identity::File { mode, hash });
+        }
+        let hash = self.content(path, known.map(|(_, hash)| hash))?;
         Ok(Identity::File { mode: self.tree.stat(path)?.mode, hash })
     }
 

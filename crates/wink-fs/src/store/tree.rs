@@ -15,7 +15,7 @@ use crate::hash::ContentHash;
 use crate::merkle::{self, Identity};
 use crate::path::{Name, TreePath};
 use crate::refusal;
-use crate::tree::{Entry, Stat, Tree};
+use crate::tree::{Entry, FileMode, Stat, Tree};
 use crate::tree_hash::TreeHash;
 
 /// The entries of one directory, sorted by name.
@@ -147,6 +147,14 @@ impl Tree for StoreTree {
     fn known_hash(&self, path: &TreePath) -> Option<ContentHash> {
         match self.find(Operation::Stat, path) {
             Ok(Identity::File { hash, .. }) => Some(hash),
+            _ => None,
+        }
+    }
+
+    /// Does not look up the size, which is beside the object and not in the directory.
+    fn known_file(&self, path: &TreePath) -> Option<(FileMode, ContentHash)> {
+        match self.find(Operation::Stat, path) {
+            Ok(Identity::File { mode, hash }) => Some((mode, hash)),
             _ => None,
         }
     }

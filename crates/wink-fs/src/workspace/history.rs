@@ -26,6 +26,9 @@ const TRIES: usize = 3;
 /// How many snapshots are kept of what restores and imports replaced.
 const SAFETY_KEPT: usize = 10;
 
+/// From how many directories on a backend learns also from what is about to be replaced.
+const WORTH_LEARNING: u64 = 128;
+
 /// The history of one workspace.
 pub(super) struct History {
     pub(super) snapshots: Arc<dyn SnapshotStore>,
@@ -72,10 +75,16 @@ impl History {
         new: &NewSnapshot,
     ) -> Result<Snapshot> {
         let snapshot = self.save_unlearnt(backend, capture, new)?;
-        if !capture.is_learnt {
-            backend.learn(&*capture.tree, &*self.snapshots.load(&snapshot.id)?);
+        if capture.unlearnt > 0 {
+            self.teach(backend, capture, &snapshot)?;
         }
         Ok(snapshot)
+    }
+
+    /// Tells the backend what the saved tree knows of what was captured.
+    fn teach(&self, backend: &mut dyn Backend, capture: &Capture, saved: &Snapshot) -> Result<()> {
+        backend.learn(&*capture.tree, &*self.snapshots.load(&saved.id)?);
+        Ok(())
     }
 
     /// Keeps it, and tells the backend nothing of what it could learn.
@@ -99,6 +108,9 @@ impl History {
     ) -> Result<Snapshot> {
         let new = NewSnapshot::new(SystemTime::now()).cause(SnapshotCause::Safety);
         let saved = self.save_unlearnt(backend, capture, &new)?;
+        if capture.unlearnt > WORTH_LEARNING {
+            self.teach(backend, capture, &saved)?;
+        }
         self.forget_oldest_saved(saved.id)?;
         Ok(saved)
     }

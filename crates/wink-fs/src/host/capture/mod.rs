@@ -80,11 +80,11 @@ fn finish(
     moment: Moment,
 ) -> Capture {
     let Walked { directories, totals, not_captured, .. } = walked;
-    let is_learnt = directories.first().is_some_and(|root| root.hash.is_some());
+    let unlearnt = directories.iter().filter(|directory| directory.hash.is_none()).count();
     let (host, excluded) = (host.clone(), scope.excluded().clone());
     let captured = Captured { host, directories, index, excluded, moment };
     let mut capture = Capture::new(Arc::new(captured), totals);
     capture.not_captured = not_captured;
-    capture.is_learnt = is_learnt;
+    capture.unlearnt = unlearnt as u64;
     capture
 }

@@ -18,7 +18,7 @@ use crate::host::{Host, entry, failure};
 use crate::path::{Name, TreePath};
 use crate::refusal;
 use crate::scope::Exclusions;
-use crate::tree::{Entry, Kind, Stat, Tree};
+use crate::tree::{Entry, FileMode, Kind, Stat, Tree};
 use crate::tree_hash::TreeHash;
 
 /// The directories of a capture, each after its parent; the first is the root.
@@ -214,6 +214,13 @@ impl Tree for Captured {
     fn known_hash(&self, path: &TreePath) -> Option<ContentHash> {
         match self.find(Operation::Stat, path) {
             Ok(Found::File(_, hash)) => hash,
+            _ => None,
+        }
+    }
+
+    fn known_file(&self, path: &TreePath) -> Option<(FileMode, ContentHash)> {
+        match self.find(Operation::Stat, path) {
+            Ok(Found::File(stamp, hash)) => Some((entry::mode_of(stamp.mode.into()), hash?)),
             _ => None,
         }
     }

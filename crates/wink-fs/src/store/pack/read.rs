@@ -1,9 +1,11 @@
 //! A pack that is there.
 
+use std::cell::RefCell;
 use std::fs::File;
 use std::io;
 
 use bytes::Bytes;
+use zstd::bulk::Decompressor;
 
 use super::super::disk::Disk;
 use super::super::object::{KEY_BYTES, ObjectKind};
@@ -71,7 +73,7 @@ impl Pack {
     }
 
     fn first_not_before(&self, key: &[u8; KEY_BYTES]) -> usize {
-        let (mut low, mut high) = (0, self.object_count());
+        let (mut low, mut high) = self.around(key);
         while low < high {
             let middle = low + (high - low) / 2;
             match self.row(middle)[..KEY_BYTES] < key[..] {
@@ -80,6 +82,20 @@ impl Pack {
             }
         }
         low
+    }
+
+    /// Returns bounds for the place of a key: keys are hashes, so it is known about where they lie.
+    fn around(&self, key: &[u8; KEY_BYTES]) -> (usize, usize) {
+        let count = self.object_count();
+        let guess = ((u128::from(start_of(key)) * count as u128) >> 64) as usize;
+        let reach = 2 * count.isqrt() + 8;
+        let low = guess.saturating_sub(reach);
+        let high = count.min(guess + reach);
+        let is_before = |at: usize| start_of(self.row(at)) < start_of(key);
+        (
+            if low > 0 && is_before(low - 1) { low } else { 0 },
+            if high < count && !is_before(high) { high } else { count },
+        )
     }
 
     fn row(&self, at: usize) -> &[u8] {
@@ -134,6 +150,11 @@ impl Pack {
     }
 }
 
+/// Returns the first bytes of a key as a number of the same order.
+fn start_of(key: &[u8]) -> u64 {
+    key.first_chunk().map_or(0, |start| u64::from_be_bytes(*start))
+}
+
 /// Undoes what was done to a block; `None` where its bytes are not those that were written.
 fn unpack(row: &BlockRow, stored: Bytes) -> Option<Bytes> {
     if crc32fast::hash(&stored) != row.crc {
@@ -141,8 +162,22 @@ fn unpack(row: &BlockRow, stored: Bytes) -> Option<Bytes> {
     }
     match row.codec {
         Codec::Raw => Some(stored),
-        Codec::Zstd => zstd::bulk::decompress(&stored, row.raw as usize).ok().map(Bytes::from),
+        Codec::Zstd => decompress(&stored, row.raw as usize).ok().map(Bytes::from),
     }
+}
+
+fn decompress(stored: &[u8], len: usize) -> io::Result<Vec<u8>> {
+    thread_local! {
+        // To make one takes as long as to use it.
+        static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
+    }
+    DECOMPRESSOR.with_borrow_mut(|kept| {
+        let decompressor = match kept {
+            Some(decompressor) => decompressor,
+            None => kept.insert(Decompressor::new()?),
+        };
+        decompressor.decompress(stored, len)
+    })
 }
 
 fn open(disk: &Disk, id: &str) -> io::Result<File> {

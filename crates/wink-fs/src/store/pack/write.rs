@@ -13,11 +13,11 @@ use super::super::temporary::Temporary;
 use super::layout::{BlockRow, Codec, Footer, ObjectRow, checksum, header};
 use super::{DIRECTORY, file_name};
 
-/// How many bytes of small objects are packed together.
+/// How many bytes of small contents are packed together.
 const BLOCK_BYTES: usize = 256 * 1024;
 
-/// An object from this size on gets a block of its own.
-const LARGE_BYTES: usize = BLOCK_BYTES / 2;
+/// How many bytes of directories and the like are: they are looked up one by one.
+const LOOKUP_BLOCK_BYTES: usize = 16 * 1024;
 
 const LEVEL: i32 = 1;
 
@@ -63,9 +63,11 @@ impl<'a> PackWriter<'a> {
         if !lock(self.shard(&id)).insert(id) {
             return Ok(());
         }
-        let builders = &self.builders[usize::from(id.kind == ObjectKind::Blob)];
+        let is_content = id.kind == ObjectKind::Blob;
+        let builders = &self.builders[usize::from(is_content)];
+        let block_bytes = if is_content { BLOCK_BYTES } else { LOOKUP_BLOCK_BYTES };
         let taken = lock(builders).pop();
-        let mut builder = taken.map_or_else(Builder::new, Ok)?;
+        let mut builder = taken.map_or_else(|| Builder::new(block_bytes), Ok)?;
         self.append(&mut builder, id, size, bytes)?;
         lock(builders).push(builder);
         Ok(())
@@ -84,11 +86,11 @@ impl<'a> PackWriter<'a> {
     ) -> io::Result<()> {
         let length = u32::try_from(bytes.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
         let row = |offset| ObjectRow { id, block: 0, offset, length, size };
-        if bytes.len() >= LARGE_BYTES {
+        if bytes.len() >= builder.block_bytes / 2 {
             let packed = builder.pack(bytes)?;
             return self.write_block(packed, vec![row(0)]);
         }
-        if builder.raw.len() + bytes.len() > BLOCK_BYTES {
+        if builder.raw.len() + bytes.len() > builder.block_bytes {
             self.flush(builder)?;
         }
         builder.rows.push(row(builder.raw.len() as u32));
@@ -181,8 +183,9 @@ impl<'a> Output<'a> {
     }
 }
 
-/// Gathers small objects until they fill a block.
+/// Gathers small objects until they fill a block; one of half a block gets its own.
 struct Builder {
+    block_bytes: usize,
     raw: Vec<u8>,
     rows: Vec<ObjectRow>,
     compressor: Compressor<'static>,
@@ -197,10 +200,11 @@ struct Packed<'b> {
 }
 
 impl Builder {
-    fn new() -> io::Result<Self> {
+    fn new(block_bytes: usize) -> io::Result<Self> {
         let compressor = Compressor::new(LEVEL)?;
         Ok(Self {
-            raw: Vec::with_capacity(BLOCK_BYTES),
+            block_bytes,
+            raw: Vec::with_capacity(block_bytes),
             rows: Vec::new(),
             compressor,
             packed: Vec::new(),
