@@ -96,6 +96,7 @@ mod host_options;
 mod layer;
 mod limits;
 mod memory;
+mod merge;
 mod merkle;
 #[cfg(target_os = "linux")]
 mod mount;
@@ -132,6 +133,7 @@ pub use host_options::HostOptions;
 pub use layer::{Call, Layer, Layered};
 pub use limits::Limits;
 pub use memory::MemoryBackend;
+pub use merge::{ConflictKind, MergeConflict, MergeOptions, Merged, OnConflict};
 #[cfg(target_os = "linux")]
 pub use mount::{HostMount, LeftOut, MountReport, mount};
 pub use operation::{BeforeImage, OperationCause, OperationChange, OperationRecord};

@@ -71,6 +71,12 @@ pub enum Operation {
     Restore,
     /// Finding out where two states differ.
     Diff,
+    /// Making an independent workspace of a state.
+    Fork,
+    /// Bringing the changes of another workspace in.
+    Merge,
+    /// Taking a step out.
+    Revert,
     /// Taking back an operation, or doing it again.
     Undo,
     /// Looking for damage.
@@ -105,6 +111,9 @@ impl fmt::Display for Operation {
             Self::Snapshot => "snapshot",
             Self::Restore => "restore",
             Self::Diff => "diff",
+            Self::Fork => "fork",
+            Self::Merge => "merge",
+            Self::Revert => "revert",
             Self::Undo => "undo",
             Self::Verify => "verify",
             Self::OpenStore => "open store",

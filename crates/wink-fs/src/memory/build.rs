@@ -6,17 +6,20 @@ use std::time::SystemTime;
 use imbl::OrdMap;
 use rayon::prelude::*;
 
+use super::body::{Body, There};
 use super::node::{Directory, File, Link, Node, Times};
 use crate::descend::descend;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::hash::ContentHash;
 use crate::path::{Name, TreePath};
 use crate::scope::Exclusions;
-use crate::tree::{Entry, Kind, Tree};
+use crate::tree::{Entry, FileMode, Kind, Tree};
 
 /// Makes nodes of what is in another tree and not excluded.
 pub(super) struct Builder<'a> {
     pub(super) target: &'a dyn Tree,
+    /// The same tree where it never changes, so that its files need not be copied.
+    pub(super) shared: Option<&'a Arc<dyn Tree>>,
     pub(super) excluded: &'a Exclusions,
     pub(super) now: SystemTime,
 }
@@ -40,7 +43,7 @@ impl Builder<'_> {
         }
     }
 
-    fn directory(&self, path: &TreePath) -> Result<Directory> {
+    pub(super) fn directory(&self, path: &TreePath) -> Result<Directory> {
         let entries = self.target.list(path)?;
         let child = |entry: &Entry| {
             let path = path.join(&entry.name)?;
@@ -52,15 +55,30 @@ impl Builder<'_> {
         let children = entries.par_iter().map(child);
         let children: Vec<Option<(Name, Node)>> = children.collect::<Result<_>>()?;
         let children: OrdMap<_, _> = children.into_iter().flatten().collect();
-        Ok(Directory::with(children, Times::new(self.now)))
+        let directory = Directory::with(children, Times::new(self.now));
+        let known = self.shared.and_then(|tree| tree.known_tree_hash(path));
+        Ok(known.into_iter().fold(directory, Directory::with_known_hash))
     }
 
     fn file(&self, path: &TreePath) -> Result<Node> {
+        let known = self.shared.and_then(|tree| Some((tree, self.target.known_file(path)?)));
+        let (content, mode, hash) = match known {
+            Some((tree, (mode, hash))) => (there(tree, path)?, mode, hash),
+            None => self.copied(path)?,
+        };
+        Ok(Node::File(Arc::new(File { content, hash, mode, times: Times::new(self.now) })))
+    }
+
+    fn copied(&self, path: &TreePath) -> Result<(Body, FileMode, ContentHash)> {
         let failed = |error| Error::system(Operation::Replace, error).with_path(path);
         let opened = self.target.open(path)?;
         let content = opened.read_all().map_err(failed)?;
         let hash = opened.known_hash().unwrap_or_else(|| ContentHash::of(&content));
-        let mode = self.target.stat(path)?.mode;
-        Ok(Node::File(Arc::new(File { content, hash, mode, times: Times::new(self.now) })))
+        Ok((Body::Here(content), self.target.stat(path)?.mode, hash))
     }
+}
+
+fn there(tree: &Arc<dyn Tree>, path: &TreePath) -> Result<Body> {
+    let len = tree.stat(path)?.size_bytes;
+    Ok(Body::There(Arc::new(There { tree: tree.clone(), path: path.clone(), len })))
 }

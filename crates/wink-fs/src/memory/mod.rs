@@ -1,5 +1,6 @@
 //! The backend that keeps everything in memory.
 
+mod body;
 mod build;
 mod compare;
 mod node;
@@ -14,6 +15,8 @@ use std::time::SystemTime;
 
 use bytes::Bytes;
 
+use self::body::Body;
+use self::build::Builder;
 pub(crate) use self::compare::compare;
 use self::node::{Directory, File, Link, Node, Times};
 use self::state::State;
@@ -71,6 +74,37 @@ impl MemoryBackend {
     pub fn with_clock(clock: Arc<dyn Clock>) -> Self {
         let live = Arc::new(Live(RwLock::new(State::new(clock.now()))));
         Self { live, clock, properties: Properties::new("in_memory", "/") }
+    }
+
+    /// Makes a filesystem with the files of a tree that never changes, such as a snapshot's.
+    ///
+    /// Where the tree knows the hash of a file, the file is not copied but read when it is opened.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use wink_fs::{ops, Backend, Filesystem, MemoryBackend, Tree, TreePath, WriteOptions};
+    ///
+    /// let (mut files, path) = (MemoryBackend::new(), TreePath::parse("a.txt")?);
+    /// ops::write(&mut files, &path, "hello", &WriteOptions::default())?;
+    /// let state = files.capture(&Default::default())?.tree;
+    ///
+    /// let mut other = MemoryBackend::over(&state)?;
+    /// ops::write(&mut other, &path, "changed", &WriteOptions::default())?;
+    /// assert_eq!(files.open(&path)?.read_all().unwrap(), "hello");
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn over(tree: &Arc<dyn Tree>) -> Result<Self> {
+        let backend = Self::new();
+        let state = match State::of(&**tree) {
+            Some(state) => state.clone(),
+            None => {
+                let (excluded, now) = (&Exclusions::default(), backend.clock.now());
+                let builder = Builder { target: &**tree, shared: Some(tree), excluded, now };
+                State::with_root(Arc::new(builder.directory(&TreePath::root())?))
+            }
+        };
+        *backend.live.write() = state;
+        Ok(backend)
     }
 
     /// Changes the state in one step, which either happens as a whole or not at all.
@@ -330,7 +364,7 @@ fn successor(
 ) -> File {
     let mode = mode.or(old.map(|old| old.mode)).unwrap_or_default();
     let created = old.map_or(now, |old| old.times.created);
-    File { content, hash, mode, times: Times { created, modified: now } }
+    File { content: Body::Here(content), hash, mode, times: Times { created, modified: now } }
 }
 
 fn check_replacement(

@@ -6,9 +6,11 @@ use std::time::SystemTime;
 use bytes::Bytes;
 use imbl::OrdMap;
 
+use super::body::Body;
 use crate::capture::Totals;
 use crate::content::Content;
 use crate::descend::descend;
+use crate::error::Result;
 use crate::hash::ContentHash;
 use crate::merkle::{self, Identity};
 use crate::path::Name;
@@ -25,7 +27,7 @@ pub(super) enum Node {
 
 #[derive(Clone)]
 pub(super) struct File {
-    pub(super) content: Bytes,
+    pub(super) content: Body,
     pub(super) hash: ContentHash,
     pub(super) mode: FileMode,
     pub(super) times: Times,
@@ -66,6 +68,12 @@ impl Directory {
     pub(super) fn with(children: OrdMap<Name, Node>, times: Times) -> Self {
         let totals = children.values().map(Node::totals).sum();
         Self { children, times, totals, hash: OnceLock::new() }
+    }
+
+    /// Says what its hash is, so that nobody needs to compute it.
+    pub(super) fn with_known_hash(mut self, hash: TreeHash) -> Self {
+        self.hash = hash.into();
+        self
     }
 
     pub(super) fn totals(&self) -> Totals {
@@ -121,10 +129,10 @@ impl Node {
     }
 
     /// Returns a file's content, and nothing for everything else.
-    pub(super) fn content(&self) -> Content {
+    pub(super) fn content(&self) -> Result<Content> {
         match self {
-            Self::File(file) => Content::from(file.content.clone()).with_known_hash(file.hash),
-            Self::Directory(_) | Self::Link(_) => Content::from(Bytes::new()),
+            Self::File(file) => Ok(file.content.open()?.with_known_hash(file.hash)),
+            Self::Directory(_) | Self::Link(_) => Ok(Content::from(Bytes::new())),
         }
     }
 
@@ -151,7 +159,7 @@ impl Node {
     /// Counts the node and all that is below it.
     pub(super) fn totals(&self) -> Totals {
         match self {
-            Self::File(file) => Totals::new(1, 0, file.content.len() as u64),
+            Self::File(file) => Totals::new(1, 0, file.content.len()),
             Self::Directory(directory) => {
                 directory.totals.with(Totals::new(0, 1, 0), Totals::default())
             }
@@ -170,7 +178,7 @@ impl Node {
 
     fn size(&self) -> u64 {
         match self {
-            Self::File(file) => file.content.len() as u64,
+            Self::File(file) => file.content.len(),
             Self::Directory(_) => 0,
             Self::Link(link) => link.target.len() as u64,
         }

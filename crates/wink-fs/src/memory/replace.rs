@@ -26,7 +26,8 @@ pub(super) fn replaced(
     let (after, written) = match State::of(*target).filter(|_| scope.is_everything()) {
         Some(own) => (own.clone(), own.count_files(differences)?),
         None => {
-            let builder = Builder { target: *target, excluded: scope.excluded(), now };
+            let excluded = scope.excluded();
+            let builder = Builder { target: *target, shared: None, excluded, now };
             rebuilt(before, differences, &builder)?
         }
     };

@@ -33,6 +33,11 @@ impl State {
         Self { root: Arc::new(Directory::new(now)) }
     }
 
+    /// Makes the state of a root, which must be a directory.
+    pub(super) fn with_root(root: Arc<Directory>) -> Self {
+        Self { root }
+    }
+
     /// Recognises a state of its own, of whatever backend in memory.
     pub(super) fn of(tree: &dyn Tree) -> Option<&Self> {
         tree.own_state()?.downcast_ref()
@@ -145,7 +150,7 @@ impl Tree for State {
     fn open(&self, path: &TreePath) -> Result<Content> {
         let node = self.find(Operation::Read, path)?;
         refusal::check_file(Operation::Read, path, node.kind())?;
-        Ok(node.content())
+        node.content()
     }
 
     fn read_link(&self, path: &TreePath) -> Result<Vec<u8>> {

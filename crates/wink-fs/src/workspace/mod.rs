@@ -1,6 +1,8 @@
 //! The handle programs work with: paths as text, many readers, one writer.
 
+mod fork;
 mod history;
+mod merge;
 mod snapshots;
 mod turn;
 mod undo;
@@ -15,6 +17,7 @@ use bytes::Bytes;
 pub use self::snapshots::{At, Receipt, RestoreOptions, SnapshotOptions};
 pub use self::undo::Undone;
 
+use self::fork::Origin;
 use self::history::History;
 use self::turn::{Turn, Turns};
 use crate::archive::{self, ArchiveLimits, ArchiveTree, ExportOptions, Exported, Imported};
@@ -67,6 +70,7 @@ struct Shared {
     observers: Arc<Observers>,
     recording: Arc<Recording>,
     history: Option<History>,
+    origin: Option<Origin>,
 }
 
 /// What a backend in memory says of itself.
@@ -90,6 +94,7 @@ pub struct WorkspaceBuilder {
     observers: Observers,
     history: Option<History>,
     excluded: Exclusions,
+    origin: Option<Origin>,
 }
 
 impl WorkspaceBuilder {
@@ -150,7 +155,8 @@ impl WorkspaceBuilder {
             history.excluded = self.excluded;
         }
         let writer = Turns::new(guarded);
-        let shared = Shared { writer, live, properties, observers, recording, history };
+        let origin = self.origin;
+        let shared = Shared { writer, live, properties, observers, recording, history, origin };
         let workspace = Workspace(Arc::new(shared), None);
         // Where it fails now, the first call that writes tries again and says why.
         let _ = workspace.recover();
@@ -212,6 +218,7 @@ impl Workspace {
             observers: Observers::default(),
             history: None,
             excluded: Exclusions::default(),
+            origin: None,
         }
     }
 

@@ -6,6 +6,7 @@ use std::time::SystemTime;
 use super::Workspace;
 use super::history::{History, describe, retried};
 use crate::archive::{self, ArchiveTree, Imported};
+use crate::capture::Capture;
 use crate::compare::{Difference, count_files};
 use crate::diff::{Diff, DiffOptions, diff_of};
 use crate::error::{Error, ErrorKind, Operation, Result};
@@ -239,7 +240,7 @@ impl Workspace {
     }
 
     /// Returns a state with the number of its files and links.
-    fn state(&self, history: &History, at: At) -> Result<(Arc<dyn Tree>, u64)> {
+    pub(super) fn state(&self, history: &History, at: At) -> Result<(Arc<dyn Tree>, u64)> {
         match at {
             At::Live => {
                 let capture = self.backend(&mut *self.turn()?).capture(&history.excluded)?;
@@ -303,25 +304,26 @@ impl Workspace {
     }
 }
 
-/// One way back.
-struct Restore<'a> {
-    history: &'a History,
-    target: &'a dyn Tree,
-    scope: &'a Scope,
+/// One way to another state.
+pub(super) struct Restore<'a> {
+    pub(super) history: &'a History,
+    pub(super) target: &'a dyn Tree,
+    pub(super) scope: &'a Scope,
 }
 
 /// What a replacement did.
-struct Done<'a> {
+pub(super) struct Done<'a> {
     plan: ReplacePlan<'a>,
     counts: Replaced,
-    saved: Option<Snapshot>,
-    changes: Vec<OperationChange>,
+    pub(super) saved: Option<Snapshot>,
+    pub(super) changes: Vec<OperationChange>,
 }
 
 impl<'a> Restore<'a> {
     /// Says what would be done.
     fn rehearse(&self, backend: &mut dyn Backend, snapshot: SnapshotId) -> Result<Receipt> {
-        let plan = self.plan(backend)?;
+        let before = backend.capture(&self.history.excluded)?;
+        let plan = ReplacePlan::new(before, self.target, self.scope)?;
         receipt(snapshot, &plan, self.describe(&plan)?)
     }
 
@@ -337,7 +339,31 @@ impl<'a> Restore<'a> {
 
     /// Keeps what is there, makes it the target, and writes that down as an operation.
     fn replace(&self, backend: &mut dyn Backend, name: &str) -> Result<Done<'a>> {
-        let (plan, saved) = retried(|| self.prepare(backend))?;
+        let (plan, saved) = retried(|| {
+            let before = backend.capture(&self.history.excluded)?;
+            self.prepare(backend, before)
+        })?;
+        self.finish(backend, name, plan, saved)
+    }
+
+    /// Does the same with what was captured as what is there.
+    pub(super) fn replace_captured(
+        &self,
+        backend: &mut dyn Backend,
+        before: Capture,
+        name: &str,
+    ) -> Result<Done<'a>> {
+        let (plan, saved) = self.prepare(backend, before)?;
+        self.finish(backend, name, plan, saved)
+    }
+
+    fn finish(
+        &self,
+        backend: &mut dyn Backend,
+        name: &str,
+        plan: ReplacePlan<'a>,
+        saved: Option<Snapshot>,
+    ) -> Result<Done<'a>> {
         let changes = self.describe(&plan)?;
         let counts = backend.replace_by(&plan)?;
         if let Some(saved) = &saved {
@@ -349,8 +375,12 @@ impl<'a> Restore<'a> {
     }
 
     /// Finds out what will change; if anything will, keeps what is there.
-    fn prepare(&self, backend: &mut dyn Backend) -> Result<(ReplacePlan<'a>, Option<Snapshot>)> {
-        let plan = self.plan(backend)?;
+    fn prepare(
+        &self,
+        backend: &mut dyn Backend,
+        before: Capture,
+    ) -> Result<(ReplacePlan<'a>, Option<Snapshot>)> {
+        let plan = ReplacePlan::new(before, self.target, self.scope)?;
         let saved = match plan.is_empty() {
             true => None,
             false => Some(self.history.save_before(backend, &plan.before)?),
@@ -358,9 +388,9 @@ impl<'a> Restore<'a> {
         Ok((plan, saved))
     }
 
-    fn plan(&self, backend: &dyn Backend) -> Result<ReplacePlan<'a>> {
-        let before = backend.capture(&self.history.excluded)?;
-        ReplacePlan::new(before, self.target, self.scope)
+    /// Says what would change.
+    pub(super) fn changes(&self, before: Capture) -> Result<Vec<OperationChange>> {
+        self.describe(&ReplacePlan::new(before, self.target, self.scope)?)
     }
 
     fn describe(&self, plan: &ReplacePlan<'_>) -> Result<Vec<OperationChange>> {

@@ -1,0 +1,102 @@
+//! Independent workspaces that share the files of a state.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::{At, SnapshotOptions, Workspace};
+use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::host::HostBackend;
+use crate::memory::MemoryBackend;
+use crate::scope::{Exclusions, Scope};
+use crate::snapshot::SnapshotId;
+use crate::tree::Tree;
+use crate::{Backend, Replaced};
+
+/// The state a workspace was forked from.
+pub(super) struct Origin {
+    snapshot: SnapshotId,
+    pub(super) tree: Arc<dyn Tree>,
+}
+
+impl Workspace {
+    /// Makes an independent workspace of a state, which shares its files and makes none.
+    ///
+    /// A fork is in memory: it begins with the files of the state, which are read where they are kept
+    /// when somebody opens them, and what is changed in it changes nowhere else. It has the limits and
+    /// exclusions of this workspace and a history of its own, and goes when its last handle does.
+    /// [`merge`](Self::merge) brings what was done in it back, [`materialise`](Self::materialise) makes it
+    /// a directory. Of [`At::Live`] a snapshot is taken first.
+    ///
+    /// ```
+    /// let files = wink_fs::Workspace::memory();
+    /// files.write("a.txt", "hello")?;
+    /// let attempt = files.fork(&files.snapshot("start")?)?;
+    /// attempt.write("a.txt", "changed")?;
+    /// assert_eq!(files.read("a.txt")?.content, "hello");
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn fork(&self, at: impl Into<At>) -> Result<Self> {
+        let failed = |error: Error| error.during(Operation::Fork);
+        let history = self.history(Operation::Fork)?;
+        let snapshot = match at.into() {
+            At::Live => self.snapshot_with(&SnapshotOptions::default().message("fork"))?,
+            At::Snapshot(name) => history.find(&name).map_err(failed)?,
+        };
+        let tree = history.snapshots.load(&snapshot.id).map_err(failed)?;
+        let mut builder = Self::builder(MemoryBackend::over(&tree).map_err(failed)?);
+        builder.guard = self.turn()?.layer().clone().read_only(false);
+        builder.excluded = history.excluded.clone();
+        builder.origin = Some(Origin { snapshot: snapshot.id, tree });
+        Ok(builder.build())
+    }
+
+    /// Returns the snapshot this workspace is a fork of, if it is one.
+    pub fn forked_from(&self) -> Option<SnapshotId> {
+        self.0.origin.as_ref().map(|origin| origin.snapshot)
+    }
+
+    /// Returns the state this workspace is a fork of.
+    pub(super) fn origin(&self, operation: Operation) -> Result<&Origin> {
+        self.0.origin.as_ref().ok_or_else(|| {
+            Error::new(operation, ErrorKind::InvalidArgument)
+                .with_detail("it is no fork; name a workspace that `fork` made")
+        })
+    }
+
+    /// Writes the files into a directory of the host that is new or empty, with the ambient authority of
+    /// the process.
+    ///
+    /// ```
+    /// # let directory = tempfile::tempdir().unwrap();
+    /// # let place = directory.path().join("attempt");
+    /// let files = wink_fs::Workspace::memory();
+    /// files.write("src/a.rs", "fn a() {}")?;
+    /// assert_eq!(files.materialise(&place)?.written, 1);
+    /// assert_eq!(std::fs::read_to_string(place.join("src/a.rs")).unwrap(), "fn a() {}");
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn materialise(&self, directory: impl AsRef<Path>) -> Result<Replaced> {
+        let failed = |error: Error| error.during(Operation::Fork);
+        let excluded = self.0.history.as_ref().map(|it| it.excluded.clone()).unwrap_or_default();
+        let capture = self.backend(&mut *self.turn()?).capture(&excluded).map_err(failed)?;
+        make_directory(directory.as_ref()).map_err(failed)?;
+        let mut target = HostBackend::open_ambient(directory).map_err(failed)?;
+        if target.capture(&Exclusions::default()).map_err(failed)?.totals != Default::default() {
+            return Err(not_empty());
+        }
+        target.replace(&*capture.tree, &Scope::everything()).map_err(failed)
+    }
+}
+
+#[allow(clippy::disallowed_methods, reason = "the caller names a directory with ambient authority")]
+fn make_directory(path: &Path) -> Result<()> {
+    match std::fs::create_dir(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        made => made.map_err(|error| Error::system(Operation::Fork, error)),
+    }
+}
+
+fn not_empty() -> Error {
+    Error::new(Operation::Fork, ErrorKind::AlreadyExists)
+        .with_detail("the directory is not empty; name a new one, or an empty one")
+}

@@ -1,0 +1,96 @@
+//! Bringing changes in, and taking them out, beside those that were made since.
+
+use super::snapshots::Restore;
+use super::{At, Workspace};
+use crate::error::{Operation, Result};
+use crate::merge::{MergeOptions, Merged, OnConflict, Sides, three_way};
+use crate::scope::Scope;
+use crate::tree::Tree;
+
+impl Workspace {
+    /// Brings in what was changed in a fork since it was made.
+    ///
+    /// Files that only one side changed are taken as they are; those that both changed are merged by
+    /// lines. Where both changed the same, nothing at all is written and the conflicts are named. What
+    /// was there before is kept in a snapshot, and [`undo`](Self::undo) takes the merge back.
+    pub fn merge(&self, fork: &Self) -> Result<Merged> {
+        self.merge_with(fork, &MergeOptions::default())
+    }
+
+    /// Brings in what was changed in a fork, in a given way.
+    pub fn merge_with(&self, fork: &Self, options: &MergeOptions) -> Result<Merged> {
+        let origin = fork.origin(Operation::Merge)?;
+        let excluded = self.history(Operation::Merge)?.excluded.clone();
+        let theirs = fork.backend(&mut *fork.turn()?).capture(&excluded)?;
+        self.bring_in(Operation::Merge, &*origin.tree, &*theirs.tree, options)
+    }
+
+    /// Takes out what changed from one state to another, and leaves what was done before and since.
+    ///
+    /// ```
+    /// let files = wink_fs::Workspace::memory();
+    /// files.write("a.txt", "one\ntwo\nthree\n")?;
+    /// let before = files.snapshot("before")?;
+    /// files.write("a.txt", "ONE\ntwo\nthree\n")?;
+    /// let after = files.snapshot("after")?;
+    /// files.write("a.txt", "ONE\ntwo\nTHREE\n")?;
+    ///
+    /// assert!(files.revert(&before, &after)?.applied);
+    /// assert_eq!(files.read("a.txt")?.content, "one\ntwo\nTHREE\n");
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn revert(&self, from: impl Into<At>, to: impl Into<At>) -> Result<Merged> {
+        self.revert_with(from, to, &MergeOptions::default())
+    }
+
+    /// Takes out what changed from one state to another, in a given way.
+    pub fn revert_with(
+        &self,
+        from: impl Into<At>,
+        to: impl Into<At>,
+        options: &MergeOptions,
+    ) -> Result<Merged> {
+        let history = self.history(Operation::Revert)?;
+        let (before, _) = self.state(history, from.into())?;
+        let (after, _) = self.state(history, to.into())?;
+        // To go back over the step is to go forward from its end to its beginning.
+        self.bring_in(Operation::Revert, &*after, &*before, options)
+    }
+
+    /// Makes the step from one state to another also here.
+    fn bring_in(
+        &self,
+        operation: Operation,
+        base: &dyn Tree,
+        theirs: &dyn Tree,
+        options: &MergeOptions,
+    ) -> Result<Merged> {
+        let history = self.history(operation)?;
+        let mut writer = self.turn()?;
+        let _alone = self.alone(history, &mut writer)?;
+        let backend = self.backend(&mut writer);
+        let before = backend.capture(&history.excluded)?;
+        let everything = Scope::everything().excluding(history.excluded.clone());
+        let ours = before.tree.clone();
+        let sides = Sides { base, ours: &*ours, theirs };
+        let (patch, conflicts) = three_way(sides, &everything, options.on_conflict)
+            .map_err(|error| error.during(operation))?;
+        let scope = patch.scope().excluding(history.excluded.clone());
+        let mut merged = Merged { conflicts, ..Merged::default() };
+        if patch.is_empty() {
+            merged.applied = merged.conflicts.is_empty() && !options.dry_run;
+            return Ok(merged);
+        }
+        let restore = Restore { history, target: &patch, scope: &scope };
+        let is_stopped = options.on_conflict == OnConflict::Stop && !merged.conflicts.is_empty();
+        if options.dry_run || is_stopped {
+            merged.changes = restore.changes(before)?;
+            return Ok(merged);
+        }
+        let done = restore.replace_captured(backend, before, &operation.to_string());
+        let done = done.map_err(|error| error.during(operation))?;
+        merged.applied = true;
+        (merged.changes, merged.saved) = (done.changes, done.saved.map(|saved| saved.id));
+        Ok(merged)
+    }
+}
