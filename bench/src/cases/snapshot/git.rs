@@ -58,6 +58,18 @@ impl Git {
         vec![self.git(&["reset", "-q", "--hard", "HEAD"]), self.git(&["clean", "-q", "-xfd"])]
     }
 
+    pub(super) fn tag(&self, name: &str) -> Command {
+        self.git(&["tag", name])
+    }
+
+    pub(super) fn reset_to(&self, tag: &str) -> Vec<Command> {
+        vec![self.git(&["reset", "-q", "--hard", tag])]
+    }
+
+    pub(super) fn merge(&self, tag: &str) -> Command {
+        self.git(&["merge", "-q", "--no-edit", tag])
+    }
+
     pub(super) fn restore_described(&self) -> String {
         format!("{0} reset -q --hard HEAD && {0} clean -q -xfd", self.prefix())
     }

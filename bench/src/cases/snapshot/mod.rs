@@ -2,11 +2,13 @@
 
 mod changes;
 mod cli;
+mod fork;
 mod git;
 mod hundred_thousand;
 mod keeper;
 mod listing;
 mod memory;
+mod merge;
 mod ours;
 mod restic;
 mod rounds;
@@ -15,8 +17,10 @@ mod transaction;
 mod walk;
 
 pub(super) use self::cli::CLI_VS_GIT;
+pub(super) use self::fork::FORK_HOST;
 pub(super) use self::hundred_thousand::SNAPSHOT_100K;
 pub(super) use self::memory::{SNAPSHOT_MEMORY, WRITE_AFTER_SNAPSHOT_MEMORY};
+pub(super) use self::merge::MERGE_VS_GIT;
 pub(super) use self::size::STORE_SIZE_VS_GIT;
 pub(super) use self::transaction::TRANSACTION_HOST;
 pub(super) use self::walk::UNCHANGED_VS_WALK;
@@ -75,6 +79,8 @@ fn child(arguments: &[String]) -> Result<Value> {
     match words[..] {
         ["snapshot", root, store] => ours::snapshot(root, store),
         ["restore", root, store, id] => ours::restore(root, store, id),
+        ["merge", root, store, base, theirs] => ours::merge(root, store, base, theirs),
+        ["fork", root, store, id] => ours::fork(root, store, id),
         ["walk", root] => Ok(walk::files_below(root.as_ref())?.into()),
         _ => None.with_context(|| format!("no such command: {}", words.join(" "))),
     }

@@ -6,7 +6,8 @@ use std::process::Command;
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 use wink_fs::{
-    HostBackend, Snapshot, SnapshotOptions, SnapshotStore, Store, VerifyOptions, Workspace,
+    HostBackend, MergeOptions, Snapshot, SnapshotOptions, SnapshotStore, Store, VerifyOptions,
+    Workspace,
 };
 
 use super::keeper::{Keeper, Place};
@@ -30,9 +31,33 @@ impl Ours {
     pub(super) fn restore(&self) -> Result<Vec<Command>> {
         let store = Store::open_ambient(&self.place.store)?;
         let first = store.list()?.first().map(|first| first.id).context("no snapshot")?;
+        Ok(vec![self.restore_to(&first.to_string())])
+    }
+
+    pub(super) fn restore_to(&self, id: &str) -> Command {
         let mut command = self.command("restore");
-        command.arg(first.to_string());
-        Ok(vec![command])
+        command.arg(id);
+        command
+    }
+
+    /// Returns what brings the changes from one snapshot to another in.
+    pub(super) fn merge(&self, base: &str, theirs: &str) -> Command {
+        let mut command = self.command("merge");
+        command.args([base, theirs]);
+        command
+    }
+
+    /// Returns what forks the newest snapshot.
+    pub(super) fn fork(&self) -> Result<Command> {
+        let mut command = self.command("fork");
+        command.arg(self.newest()?);
+        Ok(command)
+    }
+
+    /// Returns the id of the newest snapshot.
+    pub(super) fn newest(&self) -> Result<String> {
+        let store = Store::open_ambient(&self.place.store)?;
+        Ok(store.list()?.last().context("no snapshot")?.id.to_string())
     }
 
     fn command(&self, what: &str) -> Command {
@@ -98,4 +123,20 @@ pub(super) fn restore(root: &str, store: &str, id: &str) -> Result<Value> {
     let workspace = Workspace::host_with_store(root, Store::open_ambient(store)?)?;
     let receipt = workspace.restore(id)?;
     Ok((receipt.written + receipt.brought_back + receipt.removed).into())
+}
+
+pub(super) fn merge(root: &str, store: &str, base: &str, theirs: &str) -> Result<Value> {
+    let workspace = Workspace::host_with_store(root, Store::open_ambient(store)?)?;
+    let merged = workspace.merge_states(base, theirs, &MergeOptions::default())?;
+    ensure!(merged.applied, "conflicts: {:?}", merged.conflicts);
+    Ok(merged.changes.len().into())
+}
+
+/// Forks, changes a file of the fork, and counts its files.
+pub(super) fn fork(root: &str, store: &str, id: &str) -> Result<Value> {
+    let workspace = Workspace::host_with_store(root, Store::open_ambient(store)?)?;
+    let fork = workspace.fork(id)?;
+    let file = fork.glob("**/*.rs", "")?.paths.first().context("no file")?.to_string();
+    fork.write(&file, "changed in the fork\n")?;
+    Ok(fork.snapshot_with(&SnapshotOptions::default())?.file_count.into())
 }

@@ -25,6 +25,34 @@ impl Workspace {
         self.bring_in(Operation::Merge, &*origin.tree, &*theirs.tree, options)
     }
 
+    /// Brings in what changed from one state that is kept to another, as from the beginning of a branch
+    /// to its end.
+    ///
+    /// ```
+    /// use wink_fs::MergeOptions;
+    ///
+    /// let files = wink_fs::Workspace::memory();
+    /// files.write("a.txt", "1")?;
+    /// let start = files.snapshot("start")?;
+    /// files.write("a.txt", "2")?;
+    /// let end = files.snapshot("end")?;
+    /// files.restore(&start)?;
+    /// files.write("b.txt", "")?;
+    ///
+    /// files.merge_states(&start, &end, &MergeOptions::default())?;
+    /// assert_eq!(files.read("a.txt")?.content, "2");
+    /// assert!(files.is_file("b.txt"));
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn merge_states(
+        &self,
+        base: impl Into<At>,
+        theirs: impl Into<At>,
+        options: &MergeOptions,
+    ) -> Result<Merged> {
+        self.bring_in_states(Operation::Merge, base.into(), theirs.into(), options)
+    }
+
     /// Takes out what changed from one state to another, and leaves what was done before and since.
     ///
     /// ```
@@ -50,11 +78,21 @@ impl Workspace {
         to: impl Into<At>,
         options: &MergeOptions,
     ) -> Result<Merged> {
-        let history = self.history(Operation::Revert)?;
-        let (before, _) = self.state(history, from.into())?;
-        let (after, _) = self.state(history, to.into())?;
         // To go back over the step is to go forward from its end to its beginning.
-        self.bring_in(Operation::Revert, &*after, &*before, options)
+        self.bring_in_states(Operation::Revert, to.into(), from.into(), options)
+    }
+
+    fn bring_in_states(
+        &self,
+        operation: Operation,
+        base: At,
+        theirs: At,
+        options: &MergeOptions,
+    ) -> Result<Merged> {
+        let history = self.history(operation)?;
+        let (base, _) = self.state(history, base)?;
+        let (theirs, _) = self.state(history, theirs)?;
+        self.bring_in(operation, &*base, &*theirs, options)
     }
 
     /// Makes the step from one state to another also here.
