@@ -8,7 +8,7 @@ use crate::memory;
 use crate::ops;
 use crate::path::TreePath;
 use crate::scope::Scope;
-use crate::tree::{Entry, Kind, Tree};
+use crate::tree::{Entry, Kind, KnownEntry, KnownFile, Tree};
 
 /// An entry that is not the same in both trees: of another kind, with other content, or only in one.
 ///
@@ -55,13 +55,16 @@ impl Comparison<'_> {
         if known.is_some_and(|(before, after)| before == after) {
             return Ok(Vec::new());
         }
-        let pairs = pair_up(&self.before.list(path)?, &self.after.list(path)?);
-        let entry = |(entry, before, after): &(Entry, Option<Kind>, Option<Kind>)| {
-            let path = path.join(&entry.name)?;
+        let pairs = pair_up(self.before.list_known(path)?, self.after.list_known(path)?);
+        let entry = |pair: &Pair| {
+            if pair.is_known_to_be_same() {
+                return Ok(Vec::new());
+            }
+            let path = path.join(&pair.entry.name)?;
             if self.scope.excluded().matches_entry(&path) {
                 return Ok(Vec::new());
             }
-            self.entry(path, *before, *after)
+            self.entry(path, pair.before, pair.after)
         };
         let differences: Vec<_> = pairs.par_iter().map(entry).collect::<Result<_>>()?;
         Ok(differences.concat())
@@ -87,10 +90,6 @@ impl Comparison<'_> {
     }
 
     fn same_file(&self, path: &TreePath) -> Result<bool> {
-        let known = self.before.known_file(path).zip(self.after.known_file(path));
-        if let Some((before, after)) = known {
-            return Ok(before == after);
-        }
         let (before, after) = (self.before.stat(path)?, self.after.stat(path)?);
         Ok(before.mode == after.mode
             && before.size_bytes == after.size_bytes
@@ -132,19 +131,42 @@ pub(crate) fn count_in_scope(tree: &dyn Tree, all: u64, scope: &Scope) -> Result
     }
 }
 
-type Pair = (Entry, Option<Kind>, Option<Kind>);
+/// What is in two directories under one name.
+struct Pair {
+    entry: Entry,
+    before: Option<Kind>,
+    after: Option<Kind>,
+    files: Option<(KnownFile, KnownFile)>,
+}
+
+impl Pair {
+    fn only_before(known: KnownEntry) -> Self {
+        let before = Some(known.entry.kind);
+        Self { entry: known.entry, before, after: None, files: None }
+    }
+
+    fn with_after(before: Option<KnownEntry>, after: KnownEntry) -> Self {
+        let files = before.as_ref().and_then(|before| before.file.zip(after.file));
+        let (before, kind) = (before.map(|before| before.entry.kind), after.entry.kind);
+        Self { entry: after.entry, before, after: Some(kind), files }
+    }
+
+    fn is_known_to_be_same(&self) -> bool {
+        self.files.is_some_and(|(before, after)| before == after)
+    }
+}
 
 /// Joins two sorted listings by name.
-fn pair_up(before: &[Entry], after: &[Entry]) -> Vec<Pair> {
+fn pair_up(before: Vec<KnownEntry>, after: Vec<KnownEntry>) -> Vec<Pair> {
     let mut pairs = Vec::with_capacity(before.len().max(after.len()));
-    let mut ours = before.iter().peekable();
+    let mut ours = before.into_iter().peekable();
     for their in after {
-        while let Some(own) = ours.next_if(|own| own.name < their.name) {
-            pairs.push((own.clone(), Some(own.kind), None));
+        while let Some(own) = ours.next_if(|own| own.entry.name < their.entry.name) {
+            pairs.push(Pair::only_before(own));
         }
-        let own = ours.next_if(|own| own.name == their.name).map(|own| own.kind);
-        pairs.push((their.clone(), own, Some(their.kind)));
+        let own = ours.next_if(|own| own.entry.name == their.entry.name);
+        pairs.push(Pair::with_after(own, their));
     }
-    pairs.extend(ours.map(|own| (own.clone(), Some(own.kind), None)));
+    pairs.extend(ours.map(Pair::only_before));
     pairs
 }

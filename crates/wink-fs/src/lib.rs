@@ -150,7 +150,7 @@ pub use snapshot::{
 };
 pub use staged::{Staged, StagedBody, Staging, StagingSink};
 pub use store::Store;
-pub use tree::{Entry, FileMode, Kind, Stat, Tree};
+pub use tree::{Entry, FileMode, Kind, KnownEntry, KnownFile, Stat, Tree};
 pub use tree_hash::{TreeHash, tree_hash};
 pub use workspace::{
     At, Receipt, RestoreOptions, SnapshotOptions, Undone, Workspace, WorkspaceBuilder,

@@ -141,6 +141,59 @@ impl Entry {
     }
 }
 
+/// Holds an entry of a directory with what is known of it without reading a file.
+///
+/// ```
+/// use wink_fs::{Tree as _, TreePath, Workspace};
+///
+/// let files = Workspace::memory();
+/// files.write("a.txt", "hello")?;
+/// let known = files.tree().list_known(&TreePath::root())?;
+/// assert_eq!(known[0].file.map(|file| file.size_bytes), Some(5));
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct KnownEntry {
+    /// The entry.
+    pub entry: Entry,
+    /// Of a file whose hash is known.
+    pub file: Option<KnownFile>,
+}
+
+impl KnownEntry {
+    /// Makes the value, for a tree's listing.
+    pub fn new(entry: Entry, file: Option<KnownFile>) -> Self {
+        Self { entry, file }
+    }
+}
+
+/// Holds what a file is without its bytes.
+///
+/// ```
+/// use wink_fs::{ContentHash, FileMode, KnownFile};
+///
+/// let file = KnownFile::new(FileMode::default(), ContentHash::of(b"hello"), 5);
+/// assert_eq!(file.size_bytes, 5);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct KnownFile {
+    /// What is kept of its permissions.
+    pub mode: FileMode,
+    /// The hash of its content.
+    pub hash: ContentHash,
+    /// The size of its content.
+    pub size_bytes: u64,
+}
+
+impl KnownFile {
+    /// Makes the value, for a tree's listing.
+    pub fn new(mode: FileMode, hash: ContentHash, size_bytes: u64) -> Self {
+        Self { mode, hash, size_bytes }
+    }
+}
+
 /// Can be looked at: live files, a captured state, an archive, a snapshot.
 ///
 /// Glob, grep, paging, diff, export and the like are functions over this trait, written once.
@@ -196,10 +249,23 @@ pub trait Tree: Send + Sync {
     /// There is no default, because a decorator that forgot to forward it would lose it silently.
     fn known_hash(&self, path: &TreePath) -> Option<ContentHash>;
 
-    /// Returns a file's mode and hash when both are known without reading the file.
-    fn known_file(&self, path: &TreePath) -> Option<(FileMode, ContentHash)> {
-        let hash = self.known_hash(path)?;
-        Some((self.stat(path).ok()?.mode, hash))
+    /// Returns the entries of a directory, each with what is known of it without reading a file.
+    ///
+    /// What a tree can tell of a whole directory at once is told faster than by a path for each entry.
+    fn list_known(&self, path: &TreePath) -> Result<Vec<KnownEntry>> {
+        let known = |entry: Entry| {
+            let path = path.join(&entry.name)?;
+            let hash = (entry.kind == Kind::File).then(|| self.known_hash(&path)).flatten();
+            let file = match hash {
+                None => None,
+                Some(hash) => {
+                    let Stat { mode, size_bytes, .. } = self.stat(&path)?;
+                    Some(KnownFile { mode, hash, size_bytes })
+                }
+            };
+            Ok(KnownEntry { entry, file })
+        };
+        self.list(path)?.into_iter().map(known).collect()
     }
 
     /// Returns the hash of a directory, with all that is below it, when it is known without reading a file.

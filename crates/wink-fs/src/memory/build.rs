@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::hash::ContentHash;
 use crate::path::{Name, TreePath};
 use crate::scope::Exclusions;
-use crate::tree::{Entry, FileMode, Kind, Tree};
+use crate::tree::{Kind, KnownEntry, KnownFile, Tree};
 
 /// Makes nodes of what is in another tree and not excluded.
 pub(super) struct Builder<'a> {
@@ -32,7 +32,7 @@ impl Builder<'_> {
                 let directory = descend(|| self.directory(path))?;
                 Ok(Node::Directory(Arc::new(directory)))
             }
-            Kind::File => self.file(path),
+            Kind::File => self.copied(path),
             Kind::Symlink => {
                 let target = self.target.read_link(path)?.into();
                 Ok(Node::Link(Arc::new(Link { target, times: Times::new(self.now) })))
@@ -44,13 +44,17 @@ impl Builder<'_> {
     }
 
     pub(super) fn directory(&self, path: &TreePath) -> Result<Directory> {
-        let entries = self.target.list(path)?;
-        let child = |entry: &Entry| {
+        let entries = self.target.list_known(path)?;
+        let child = |KnownEntry { entry, file, .. }: &KnownEntry| {
             let path = path.join(&entry.name)?;
             if self.excluded.matches_entry(&path) {
                 return Ok(None);
             }
-            Ok(Some((entry.name.clone(), self.node(&path, entry.kind)?)))
+            let node = match self.shared.zip(*file) {
+                Some((tree, file)) => self.there(tree, path, file),
+                None => self.node(&path, entry.kind)?,
+            };
+            Ok(Some((entry.name.clone(), node)))
         };
         let children = entries.par_iter().map(child);
         let children: Vec<Option<(Name, Node)>> = children.collect::<Result<_>>()?;
@@ -60,25 +64,19 @@ impl Builder<'_> {
         Ok(known.into_iter().fold(directory, Directory::with_known_hash))
     }
 
-    fn file(&self, path: &TreePath) -> Result<Node> {
-        let known = self.shared.and_then(|tree| Some((tree, self.target.known_file(path)?)));
-        let (content, mode, hash) = match known {
-            Some((tree, (mode, hash))) => (there(tree, path)?, mode, hash),
-            None => self.copied(path)?,
-        };
-        Ok(Node::File(Arc::new(File { content, hash, mode, times: Times::new(self.now) })))
+    /// Makes the node of a file that is read where it is.
+    fn there(&self, tree: &Arc<dyn Tree>, path: TreePath, file: KnownFile) -> Node {
+        let KnownFile { mode, hash, size_bytes: len, .. } = file;
+        let content = Body::There(Arc::new(There { tree: tree.clone(), path, len }));
+        Node::File(Arc::new(File { content, hash, mode, times: Times::new(self.now) }))
     }
 
-    fn copied(&self, path: &TreePath) -> Result<(Body, FileMode, ContentHash)> {
+    fn copied(&self, path: &TreePath) -> Result<Node> {
         let failed = |error| Error::system(Operation::Replace, error).with_path(path);
         let opened = self.target.open(path)?;
-        let content = opened.read_all().map_err(failed)?;
-        let hash = opened.known_hash().unwrap_or_else(|| ContentHash::of(&content));
-        Ok((Body::Here(content), self.target.stat(path)?.mode, hash))
+        let bytes = opened.read_all().map_err(failed)?;
+        let hash = opened.known_hash().unwrap_or_else(|| ContentHash::of(&bytes));
+        let (content, mode) = (Body::Here(bytes), self.target.stat(path)?.mode);
+        Ok(Node::File(Arc::new(File { content, hash, mode, times: Times::new(self.now) })))
     }
-}
-
-fn there(tree: &Arc<dyn Tree>, path: &TreePath) -> Result<Body> {
-    let len = tree.stat(path)?.size_bytes;
-    Ok(Body::There(Arc::new(There { tree: tree.clone(), path: path.clone(), len })))
 }

@@ -15,7 +15,7 @@ use crate::hash::ContentHash;
 use crate::merkle::{self, Identity};
 use crate::path::TreePath;
 use crate::snapshot::Skipped;
-use crate::tree::{Entry, Kind, Tree};
+use crate::tree::{Entry, Kind, KnownEntry, KnownFile, Tree};
 use crate::tree_hash::TreeHash;
 
 const SPECIAL: &str = "it is a FIFO, socket or device";
@@ -40,7 +40,7 @@ enum Directory {
     Known(TreeHash),
     Listed {
         path: TreePath,
-        entries: Vec<Entry>,
+        entries: Vec<KnownEntry>,
     },
 }
 
@@ -63,8 +63,8 @@ impl Directory {
     }
 }
 
-fn directories(entries: &[Entry]) -> impl Iterator<Item = &Entry> {
-    entries.iter().filter(|entry| entry.kind == Kind::Directory)
+fn directories(entries: &[KnownEntry]) -> impl Iterator<Item = &Entry> {
+    entries.iter().map(|known| &known.entry).filter(|entry| entry.kind == Kind::Directory)
 }
 
 impl<'a, 'd> Capture<'a, 'd> {
@@ -107,7 +107,7 @@ impl<'a, 'd> Capture<'a, 'd> {
         let known = self.tree.known_tree_hash(&path);
         Ok(match known.filter(|known| self.has_all_below(known)) {
             Some(known) => Directory::Known(known),
-            None => Directory::Listed { entries: self.tree.list(&path)?, path },
+            None => Directory::Listed { entries: self.tree.list_known(&path)?, path },
         })
     }
 
@@ -132,17 +132,17 @@ impl<'a, 'd> Capture<'a, 'd> {
             Directory::Listed { path, entries } => (path, entries),
         };
         let mut below = below.iter().copied();
-        let with_hash = |entry| (entry, below_of(entry, &mut below));
+        let with_hash = |known| (known, below_of(known, &mut below));
         let entries: Vec<_> = entries.iter().map(with_hash).collect();
-        let identities = entries.par_iter().map(|(entry, known)| match known {
-            Some(known) => Ok(Some(*known)),
-            None => self.entry(path, entry),
+        let identities = entries.par_iter().map(|(known, below)| match below {
+            Some(below) => Ok(Some(*below)),
+            None => self.entry(path, known),
         });
         let identities: Vec<Option<Identity>> = identities.collect::<Result<_>>()?;
         let mut encoded = Vec::new();
-        for ((entry, _), identity) in entries.iter().zip(&identities) {
+        for ((known, _), identity) in entries.iter().zip(&identities) {
             if let Some(identity) = identity {
-                merkle::encode_entry(&mut encoded, entry.name.as_bytes(), identity);
+                merkle::encode_entry(&mut encoded, known.entry.name.as_bytes(), identity);
             }
         }
         let hash = merkle::directory_hash(&encoded);
@@ -151,10 +151,13 @@ impl<'a, 'd> Capture<'a, 'd> {
     }
 
     /// Returns what an entry that is no directory is known by; `None` where it is left out.
-    fn entry(&self, directory: &TreePath, entry: &Entry) -> Result<Option<Identity>> {
-        let path = directory.join(&entry.name)?;
-        match entry.kind {
-            Kind::File => self.file(&path).map(Some),
+    fn entry(&self, directory: &TreePath, known: &KnownEntry) -> Result<Option<Identity>> {
+        if let Some(file) = known.file.filter(|file| self.has_content(&file.hash)) {
+            return Ok(Some(Identity::File { mode: file.mode, hash: file.hash }));
+        }
+        let path = directory.join(&known.entry.name)?;
+        match known.entry.kind {
+            Kind::File => self.file(&path, known.file).map(Some),
             Kind::Symlink => self.link(&path).map(Some),
             Kind::Directory | Kind::Other => Ok(self.leave_out(&path)),
         }
@@ -173,12 +176,8 @@ impl<'a, 'd> Capture<'a, 'd> {
         Ok(Identity::Link(hash))
     }
 
-    fn file(&self, path: &TreePath) -> Result<Identity> {
-        let known = self.tree.known_file(path);
-        if let Some((mode, hash)) = known.filter(|(_, hash)| self.has_content(hash)) {
-            return Ok(Identity::File { mode, hash });
-        }
-        let hash = self.content(path, known.map(|(_, hash)| hash))?;
+    fn file(&self, path: &TreePath, known: Option<KnownFile>) -> Result<Identity> {
+        let hash = self.content(path, known.map(|known| known.hash))?;
         Ok(Identity::File { mode: self.tree.stat(path)?.mode, hash })
     }
 
@@ -227,8 +226,8 @@ impl<'a, 'd> Capture<'a, 'd> {
 }
 
 /// Takes the next hash for an entry that is a directory.
-fn below_of(entry: &Entry, below: &mut impl Iterator<Item = TreeHash>) -> Option<Identity> {
-    match entry.kind {
+fn below_of(known: &KnownEntry, below: &mut impl Iterator<Item = TreeHash>) -> Option<Identity> {
+    match known.entry.kind {
         Kind::Directory => below.next().map(Identity::Directory),
         _ => None,
     }

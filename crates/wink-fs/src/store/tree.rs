@@ -15,7 +15,7 @@ use crate::hash::ContentHash;
 use crate::merkle::{self, Identity};
 use crate::path::{Name, TreePath};
 use crate::refusal;
-use crate::tree::{Entry, FileMode, Stat, Tree};
+use crate::tree::{Entry, KnownEntry, KnownFile, Stat, Tree};
 use crate::tree_hash::TreeHash;
 
 /// The entries of one directory, sorted by name.
@@ -151,12 +151,23 @@ impl Tree for StoreTree {
         }
     }
 
-    /// Does not look up the size, which is beside the object and not in the directory.
-    fn known_file(&self, path: &TreePath) -> Option<(FileMode, ContentHash)> {
-        match self.find(Operation::Stat, path) {
-            Ok(Identity::File { mode, hash }) => Some((mode, hash)),
-            _ => None,
-        }
+    fn list_known(&self, path: &TreePath) -> Result<Vec<KnownEntry>> {
+        let failed = |error| unread(Operation::List, path, error);
+        let identity = self.find(Operation::List, path)?;
+        refusal::check_directory(path, identity.kind())?;
+        let Identity::Directory(hash) = identity else { return Ok(Vec::new()) };
+        let known = |(name, identity): &(Name, Identity)| {
+            let file = match identity {
+                Identity::File { mode, hash } => {
+                    let size = self.library.locate_file(hash)?.row.size;
+                    Some(KnownFile::new(*mode, *hash, size))
+                }
+                _ => None,
+            };
+            Ok(KnownEntry::new(Entry::new(name.clone(), identity.kind()), file))
+        };
+        let directory = self.directory(&hash).map_err(failed)?;
+        directory.iter().map(known).collect::<io::Result<_>>().map_err(failed)
     }
 
     fn known_tree_hash(&self, path: &TreePath) -> Option<TreeHash> {

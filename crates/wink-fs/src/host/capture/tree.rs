@@ -18,7 +18,7 @@ use crate::host::{Host, entry, failure};
 use crate::path::{Name, TreePath};
 use crate::refusal;
 use crate::scope::Exclusions;
-use crate::tree::{Entry, FileMode, Kind, Stat, Tree};
+use crate::tree::{Entry, Kind, KnownEntry, KnownFile, Stat, Tree};
 use crate::tree_hash::TreeHash;
 
 /// The directories of a capture, each after its parent; the first is the root.
@@ -80,6 +80,13 @@ impl Node {
             What::Link { .. } => Kind::Symlink,
             What::Directory { .. } => Kind::Directory,
         }
+    }
+}
+
+impl Node {
+    fn known_file(&self) -> Option<KnownFile> {
+        let What::File { stamp, hash } = self.what else { return None };
+        Some(KnownFile::new(entry::mode_of(stamp.mode.into()), hash?, stamp.size))
     }
 }
 
@@ -218,11 +225,15 @@ impl Tree for Captured {
         }
     }
 
-    fn known_file(&self, path: &TreePath) -> Option<(FileMode, ContentHash)> {
-        match self.find(Operation::Stat, path) {
-            Ok(Found::File(stamp, hash)) => Some((entry::mode_of(stamp.mode.into()), hash?)),
-            _ => None,
-        }
+    fn list_known(&self, path: &TreePath) -> Result<Vec<KnownEntry>> {
+        let found = self.find(Operation::List, path)?;
+        refusal::check_directory(path, found.kind())?;
+        let Found::Directory(directory) = found else { return Ok(Vec::new()) };
+        let known = |node: &Node| {
+            let entry = Entry::new(node.name.clone(), node.kind());
+            KnownEntry::new(entry, node.known_file())
+        };
+        Ok(self.nodes(directory).iter().map(known).collect())
     }
 
     fn known_tree_hash(&self, path: &TreePath) -> Option<TreeHash> {

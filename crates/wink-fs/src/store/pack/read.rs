@@ -1,6 +1,7 @@
 //! A pack that is there.
 
 use std::cell::RefCell;
+use std::cmp::Ordering;
 use std::fs::File;
 use std::io;
 
@@ -16,6 +17,10 @@ use super::layout::{
 use super::{DIRECTORY, file_name};
 use crate::content::ReadAt;
 use crate::error::{damaged, worded};
+
+/// How often the place of a key is guessed, and how few rows are looked through without.
+const GUESSES: usize = 6;
+const FEW: usize = 8;
 
 /// Holds the tables of a pack as the flat bytes they are, in which objects are found by halving.
 #[derive(Debug)]
@@ -86,16 +91,23 @@ impl Pack {
 
     /// Returns bounds for the place of a key: keys are hashes, so it is known about where they lie.
     fn around(&self, key: &[u8; KEY_BYTES]) -> (usize, usize) {
-        let count = self.object_count();
-        let guess = ((u128::from(start_of(key)) * count as u128) >> 64) as usize;
-        let reach = 2 * count.isqrt() + 8;
-        let low = guess.saturating_sub(reach);
-        let high = count.min(guess + reach);
-        let is_before = |at: usize| start_of(self.row(at)) < start_of(key);
-        (
-            if low > 0 && is_before(low - 1) { low } else { 0 },
-            if high < count && !is_before(high) { high } else { count },
-        )
+        let wanted = start_of(key);
+        let (mut low, mut high) = (0, self.object_count());
+        let (mut low_key, mut high_key) = (0, u64::MAX);
+        for _ in 0..GUESSES {
+            if high - low <= FEW {
+                break;
+            }
+            let share = u128::from(wanted.saturating_sub(low_key)) * (high - low) as u128;
+            let guess = low + (share / (u128::from(high_key - low_key) + 1)) as usize;
+            let found = start_of(self.row(guess));
+            match found.cmp(&wanted) {
+                Ordering::Less => (low, low_key) = (guess + 1, found),
+                Ordering::Greater => (high, high_key) = (guess, found),
+                Ordering::Equal => break,
+            }
+        }
+        (low, high)
     }
 
     fn row(&self, at: usize) -> &[u8] {
