@@ -100,6 +100,7 @@ mod merge;
 mod merkle;
 #[cfg(target_os = "linux")]
 mod mount;
+mod named;
 mod operation;
 pub mod ops;
 mod path;
@@ -136,6 +137,7 @@ pub use memory::MemoryBackend;
 pub use merge::{ConflictKind, MergeConflict, MergeOptions, Merged, OnConflict};
 #[cfg(target_os = "linux")]
 pub use mount::{HostMount, LeftOut, MountReport, mount};
+pub use named::{NamedSnapshot, NamedSnapshots};
 pub use operation::{BeforeImage, OperationCause, OperationChange, OperationRecord};
 pub use ops::{
     BytePage, Copied, ListOptions, Listed, MkdirOptions, MoveOptions, PageLimit, ReadOptions,

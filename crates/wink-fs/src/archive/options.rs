@@ -35,6 +35,8 @@ pub struct ExportOptions {
     pub method: Method,
     /// How hard to compress, from 1 (fast) to 12 (small); content over 8 MiB has no level above 9.
     pub level: u8,
+    /// Whether a file that is there already is AlreadyExists, and not replaced.
+    pub only_new: bool,
 }
 
 impl ExportOptions {
@@ -58,11 +60,18 @@ impl ExportOptions {
         self.level = level.clamp(1, 12);
         self
     }
+
+    /// Sets whether a file that is there already is left alone and refused.
+    #[must_use]
+    pub fn only_new(mut self, only_new: bool) -> Self {
+        self.only_new = only_new;
+        self
+    }
 }
 
 impl Default for ExportOptions {
     fn default() -> Self {
-        Self { created_at: None, method: Method::Deflate, level: 5 }
+        Self { created_at: None, method: Method::Deflate, level: 5, only_new: false }
     }
 }
 

@@ -36,7 +36,7 @@ pub fn export_ambient(tree: &dyn Tree, target: &Path, options: &ExportOptions) -
     };
     let draft = Draft::create(directory).map_err(failed)?;
     let exported = write(tree, draft.file(), options)?;
-    draft.publish(target, directory).map_err(failed)?;
+    draft.publish(target, directory, options.only_new).map_err(failed)?;
     Ok(exported)
 }
 
@@ -63,7 +63,7 @@ impl Draft {
         }
     }
 
-    fn publish(self, target: &Path, directory: &Path) -> io::Result<()> {
+    fn publish(self, target: &Path, directory: &Path, only_new: bool) -> io::Result<()> {
         // After a failure the kernel may have dropped the pages: the file goes, and nobody tries again.
         self.file().sync_all()?;
         let path = match self {
@@ -73,7 +73,11 @@ impl Draft {
             }
             Self::Named(file) => file.into_temp_path(),
         };
-        path.persist(target).map_err(|failed| failed.error)?;
+        let persisted = match only_new {
+            true => path.persist_noclobber(target),
+            false => path.persist(target),
+        };
+        persisted.map_err(|failed| failed.error)?;
         sync_directory(directory)
     }
 }
