@@ -16,6 +16,8 @@ pub(crate) struct Answer {
     pub(crate) exit: u8,
     /// What goes to standard output.
     pub(crate) text: String,
+    /// What goes there after it, as it is.
+    pub(crate) bytes: Vec<u8>,
     /// What goes to standard error, a line each.
     pub(crate) notes: Vec<String>,
 }
@@ -45,7 +47,8 @@ struct Versioned<'a, D> {
 /// Writes what a command answered, or how it failed, and returns the exit code.
 pub(crate) fn finish(result: Result<Answer, Failure>, json: bool) -> u8 {
     let written = result.and_then(|answer| {
-        write_out(&answer.text)?;
+        write_out(answer.text.as_bytes())?;
+        write_out(&answer.bytes)?;
         Ok(answer)
     });
     match written {
@@ -61,9 +64,9 @@ pub(crate) fn finish(result: Result<Answer, Failure>, json: bool) -> u8 {
 }
 
 /// Writes data; a reader that has seen enough, such as `head`, is no failure.
-fn write_out(text: &str) -> Result<(), Failure> {
+fn write_out(data: &[u8]) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+    match stdout.write_all(data).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::output(&error)),
         _ => Ok(()),
     }

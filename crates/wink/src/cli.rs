@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::address;
-use crate::commands::{diff, init, log, restore, snapshot, verify};
+use crate::commands::{
+    diff, export, fs, import, init, log, restore, revert, show, snapshot, verify,
+};
 
 /// The workspace filesystem for AI agents.
 #[derive(Debug, Parser)]
@@ -63,6 +65,10 @@ pub(crate) enum Command {
     /// Lists the snapshots, newest first.
     Log(log::LogArgs),
 
+    /// Shows one snapshot, and what it changed.
+    #[command(after_help = REFS)]
+    Show(show::ShowArgs),
+
     /// Shows what is different between two states.
     #[command(after_help = REFS)]
     Diff(diff::DiffArgs),
@@ -70,6 +76,10 @@ pub(crate) enum Command {
     /// Makes the files those of a snapshot; what is there now is kept in another one.
     #[command(after_help = REFS)]
     Restore(restore::RestoreArgs),
+
+    /// Takes one step out, and leaves what was done before and since.
+    #[command(after_help = REFS)]
+    Revert(revert::RevertArgs),
 
     /// Takes back the last thing that wink did to the files.
     Undo,
@@ -79,6 +89,17 @@ pub(crate) enum Command {
 
     /// Looks for damage in the history.
     Verify(verify::VerifyArgs),
+
+    /// Writes a state to an archive.
+    #[command(after_help = REFS)]
+    Export(export::ExportArgs),
+
+    /// Makes the files those of an archive; what is there now is kept in a snapshot.
+    Import(import::ImportArgs),
+
+    /// Looks at the files of any state.
+    #[command(subcommand, after_help = REFS)]
+    Fs(fs::FsCommand),
 
     /// Serves an in-memory workspace to MCP clients on this computer.
     Serve(ServeArgs),

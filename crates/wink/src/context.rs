@@ -57,7 +57,17 @@ impl Context {
         opened: &Opened,
         named: &[PathBuf],
     ) -> Result<Vec<TreePath>, Failure> {
-        named.iter().map(|path| paths::resolve(&opened.home.root, &self.directory, path)).collect()
+        named.iter().map(|path| self.path(opened, path)).collect()
+    }
+
+    /// Returns a path that was named, as one of the workspace.
+    pub(crate) fn path(&self, opened: &Opened, named: &Path) -> Result<TreePath, Failure> {
+        paths::resolve(&opened.home.root, &self.directory, named)
+    }
+
+    /// Returns where a file of the host is that was named, in the workspace or not.
+    pub(crate) fn host_path(&self, named: &Path) -> PathBuf {
+        paths::without_dots(&self.directory.join(named))
     }
 
     /// Answers with a document, or with what it says to a person.

@@ -3,7 +3,7 @@
 //! A field may be added to a form; one that goes or changes its meaning makes a new version.
 
 use serde::Serialize;
-use wink_fs::{Diff, OperationChange, Skipped, Snapshot, SnapshotCause};
+use wink_fs::{Diff, MergeConflict, OperationChange, Skipped, Snapshot, SnapshotCause};
 
 use crate::words;
 
@@ -28,6 +28,12 @@ documents! {
     Log: "wink/log@1";
     Compared: "wink/diff@1";
     Restored: "wink/restore@1";
+    Shown: "wink/show@1";
+    Reverted: "wink/revert@1";
+    ExportedTo: "wink/export@1";
+    ImportedFrom: "wink/import@1";
+    Listing: "wink/fs.ls@1";
+    FileContent: "wink/fs.cat@1";
     Stepped: "wink/undo@1";
     Verified: "wink/verify@1";
 }
@@ -131,6 +137,85 @@ pub(crate) struct Restored {
     pub(crate) unchanged: u64,
     pub(crate) entries: Vec<ChangedEntry>,
     pub(crate) duration_ms: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Shown {
+    pub(crate) snapshot: SnapshotEntry,
+    /// What is different from the snapshot's parent; null where there is none.
+    pub(crate) changes: Option<Changes>,
+    /// In the order of paths.
+    pub(crate) entries: Vec<ChangedEntry>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Reverted {
+    /// The beginning of the step that was taken out; null for the files of now.
+    pub(crate) from: Option<String>,
+    /// Its end.
+    pub(crate) to: Option<String>,
+    pub(crate) applied: bool,
+    pub(crate) dry_run: bool,
+    /// The id of the snapshot that holds what was replaced.
+    pub(crate) saved: Option<String>,
+    pub(crate) entries: Vec<ChangedEntry>,
+    pub(crate) conflicts: Vec<ConflictEntry>,
+    pub(crate) duration_ms: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct ConflictEntry {
+    pub(crate) path: String,
+    /// What the matter is, in words.
+    pub(crate) why: String,
+}
+
+impl From<&MergeConflict> for ConflictEntry {
+    fn from(conflict: &MergeConflict) -> Self {
+        Self { path: conflict.path.to_string(), why: conflict.kind.to_string() }
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct ExportedTo {
+    pub(crate) file: String,
+    pub(crate) files: u64,
+    /// The sizes of all files added up.
+    pub(crate) bytes: u64,
+    pub(crate) archive_bytes: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct ImportedFrom {
+    pub(crate) file: String,
+    pub(crate) files: u64,
+    pub(crate) written: u64,
+    pub(crate) removed: u64,
+    pub(crate) unchanged: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Listing {
+    pub(crate) path: String,
+    pub(crate) entries: Vec<FileEntry>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct FileEntry {
+    pub(crate) name: String,
+    /// `file`, `directory`, `symlink` or `other`.
+    pub(crate) kind: String,
+    pub(crate) bytes: u64,
+    pub(crate) executable: bool,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct FileContent {
+    pub(crate) path: String,
+    /// Of a file; null for a link.
+    pub(crate) hash: Option<String>,
+    /// Null where it is no text.
+    pub(crate) text: Option<String>,
 }
 
 #[derive(Debug, Serialize)]

@@ -127,6 +127,34 @@ impl Failure {
         Self::new("failed", 1, error.to_string())
     }
 
+    /// An archive that could not be written.
+    pub(crate) fn export(target: &Path, error: Error) -> Self {
+        match error.kind() {
+            ErrorKind::AlreadyExists => {
+                Self::of(error.kind(), format!("`{}` is there already", target.display()))
+                    .hint("name another file, or take its place with `--force`")
+            }
+            _ => error.into(),
+        }
+    }
+
+    /// An archive that could not be read.
+    pub(crate) fn import(source: &Path, error: Error) -> Self {
+        match error.kind() {
+            ErrorKind::NotFound if error.path().is_none() => {
+                Self::of(error.kind(), format!("`{}` is not there", source.display()))
+                    .hint("`wink export` makes an archive")
+            }
+            _ => error.into(),
+        }
+    }
+
+    /// A snapshot that nothing came before.
+    pub(crate) fn first_snapshot(text: &str) -> Self {
+        let message = format!("`{text}` is the first snapshot: there is nothing it changed");
+        Self::of(ErrorKind::InvalidArgument, message).hint("name a step, such as `A..B`")
+    }
+
     /// Data that could not be written to standard output.
     pub(crate) fn output(error: &io::Error) -> Self {
         Self::of(ErrorKind::Io, "the output could not be written").cause(error)

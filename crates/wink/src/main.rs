@@ -45,11 +45,16 @@ fn run(cli: &Cli) -> Result<Answer, Failure> {
         Command::Status => commands::status::run(&context),
         Command::Snapshot(args) => commands::snapshot::run(&context, args),
         Command::Log(args) => commands::log::run(&context, args),
+        Command::Show(args) => commands::show::run(&context, args),
         Command::Diff(args) => commands::diff::run(&context, args),
         Command::Restore(args) => commands::restore::run(&context, args),
+        Command::Revert(args) => commands::revert::run(&context, args),
         Command::Undo => commands::undo::run(&context),
         Command::Redo => commands::redo::run(&context),
         Command::Verify(args) => commands::verify::run(&context, args),
+        Command::Export(args) => commands::export::run(&context, args),
+        Command::Import(args) => commands::import::run(&context, args),
+        Command::Fs(command) => commands::fs::run(&context, command),
         Command::Serve(args) => {
             serve::run(args).map(|()| Answer::default()).map_err(|error| Failure::other(&*error))
         }

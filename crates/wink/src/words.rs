@@ -85,7 +85,8 @@ pub(crate) fn snapshot_line(snapshot: &Snapshot) -> String {
     parts.join("  ")
 }
 
-fn first_line(text: &str) -> String {
+/// Writes the first line of a text, without what a terminal would take for a command.
+pub(crate) fn first_line(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
     line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

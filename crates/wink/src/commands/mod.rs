@@ -1,10 +1,16 @@
 //! The commands, one a file.
 
 pub(crate) mod diff;
+pub(crate) mod export;
+pub(crate) mod fs;
+pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod log;
+pub(crate) mod merged;
 pub(crate) mod redo;
 pub(crate) mod restore;
+pub(crate) mod revert;
+pub(crate) mod show;
 pub(crate) mod snapshot;
 pub(crate) mod status;
 pub(crate) mod undo;

@@ -31,8 +31,10 @@ fn change(scene: &Scene) {
 #[test]
 fn help() {
     let scene = Scene::empty();
-    let commands =
-        ["init", "status", "snapshot", "log", "diff", "restore", "undo", "redo", "verify"];
+    let commands = [
+        "init", "status", "snapshot", "log", "show", "diff", "restore", "revert", "undo", "redo",
+        "verify", "export", "import", "fs",
+    ];
     let all = commands.map(|command| [command, "--help"]);
     let all: Vec<&[&str]> =
         [&["--help"][..]].into_iter().chain(all.iter().map(|it| &it[..])).collect();
@@ -168,5 +170,82 @@ fn verify() {
         &["verify"],
         &["verify", "--data"],
         &["verify", "--data", "--subset", "3/2"],
+    ]));
+}
+
+#[test]
+fn show() {
+    let scene = project();
+    let first = scene.transcript(&[&["show"]]);
+    change(&scene);
+    scene.ok(&["snapshot", "-m", "after the change"]);
+    insta::assert_snapshot!(first + &scene.transcript(&[&["show", "@-"], &["show", "@"]]));
+}
+
+#[test]
+fn revert() {
+    let scene = project();
+    scene.write("notes.txt", "one\n2\nthree\n");
+    scene.write("wrong.rs", "// wrong\n");
+    scene.ok(&["snapshot", "--tag", "two"]);
+    scene.write("notes.txt", "one\n2\nthree\nfour\n");
+    scene.write("later.rs", "// later\n");
+    let text = scene.transcript(&[
+        &["revert", "two", "--dry-run"],
+        &["revert", "one..two"],
+        &["status"],
+        &["revert", "one..two"],
+        &["undo"],
+        &["revert", "one"],
+    ]);
+    assert_eq!(scene.read("notes.txt"), "one\n2\nthree\nfour\n");
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn revert_of_what_was_built_upon() {
+    let scene = project();
+    scene.write("notes.txt", "one\n2\nthree\n");
+    scene.ok(&["snapshot", "--tag", "two"]);
+    scene.write("notes.txt", "one\nzwei\nthree\n");
+    let text = scene.transcript(&[
+        &["revert", "one..two"],
+        &["revert", "one..two", "--markers"],
+        &["fs", "cat", "notes.txt"],
+        &["undo"],
+        &["revert", "one..two", "--theirs", "-q"],
+    ]);
+    assert_eq!(scene.read("notes.txt"), "one\ntwo\nthree\n");
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn export_and_import() {
+    let scene = project();
+    change(&scene);
+    insta::assert_snapshot!(scene.transcript(&[
+        &["export", "../one.fs.zip", "--at", "one"],
+        &["export", "../one.fs.zip"],
+        &["export", "../now.fs.zip"],
+        &["import", "../one.fs.zip"],
+        &["diff", "one", "@", "--name-status"],
+        &["undo"],
+        &["import", "../none.fs.zip"],
+    ]));
+}
+
+#[test]
+fn fs() {
+    let scene = project();
+    change(&scene);
+    insta::assert_snapshot!(scene.transcript(&[
+        &["fs", "ls"],
+        &["fs", "ls", "src", "--at", "one"],
+        &["fs", "cat", "notes.txt", "--at", "one"],
+        &["fs", "cat", "link", "--at", "one"],
+        &["fs", "cat", "image.bin", "--json"],
+        &["fs", "cat", "src"],
+        &["fs", "cat", "gone", "--at", "one"],
+        &["fs", "ls", "..", "--at", "one"],
     ]));
 }

@@ -79,7 +79,7 @@ fn text(
 }
 
 /// Returns what is different in the order of paths; what went comes before what came.
-fn in_order(diff: &Diff) -> Vec<&Changed> {
+pub(super) fn in_order(diff: &Diff) -> Vec<&Changed> {
     let mut all: Vec<_> = diff.deleted.iter().chain(&diff.modified).chain(&diff.added).collect();
     all.sort_by(|a, b| a.path.cmp(&b.path));
     all

@@ -1,0 +1,47 @@
+//! `wink export`: a state as an archive.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use wink_fs::archive::{self, ExportOptions};
+
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::documents::ExportedTo;
+use crate::failure::Failure;
+use crate::{refs, words};
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportArgs {
+    /// The file to write, such as `work.fs.zip`.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+
+    /// The state [default: the files as they are now].
+    #[arg(long, value_name = "REF", default_value = "@", hide_default_value = true)]
+    at: String,
+
+    /// Takes the place of a file that is there.
+    #[arg(long)]
+    force: bool,
+}
+
+pub(crate) fn run(context: &Context, args: &ExportArgs) -> Result<Answer, Failure> {
+    let opened = context.open()?;
+    let state = refs::find(&opened.files, &args.at)?;
+    let target = context.host_path(&args.file);
+    let options = ExportOptions::default().only_new(!args.force);
+    let exported = archive::export_ambient(&*opened.files.tree_at(&state)?, &target, &options)
+        .map_err(|error| Failure::export(&target, error))?;
+    let document = ExportedTo {
+        file: target.display().to_string(),
+        files: exported.file_count,
+        bytes: exported.total_bytes,
+        archive_bytes: exported.archive_bytes,
+    };
+    context.answer(&document, |it| {
+        let files = words::counted(it.files, "file", "files");
+        let (bytes, packed) = (words::size(it.bytes), words::size(it.archive_bytes));
+        format!("Exported {} to {}: {files}, {bytes} in {packed}\n", args.at, it.file)
+    })
+}

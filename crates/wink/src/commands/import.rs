@@ -1,0 +1,41 @@
+//! `wink import`: the files become those of an archive.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::documents::ImportedFrom;
+use crate::failure::Failure;
+use crate::words;
+
+#[derive(Debug, Args)]
+pub(crate) struct ImportArgs {
+    /// The archive.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+}
+
+pub(crate) fn run(context: &Context, args: &ImportArgs) -> Result<Answer, Failure> {
+    let opened = context.open()?;
+    let file = context.host_path(&args.file);
+    let imported =
+        opened.files.import_archive(&file).map_err(|error| Failure::import(&file, error))?;
+    let document = ImportedFrom {
+        file: file.display().to_string(),
+        files: imported.file_count,
+        written: imported.replaced.written,
+        removed: imported.replaced.removed,
+        unchanged: imported.replaced.unchanged,
+    };
+    let mut answer = context.answer(&document, |it| {
+        let files = words::counted(it.files, "file", "files");
+        let [written, removed] = [it.written, it.removed].map(words::number);
+        format!("Imported {}: {files}, {written} written, {removed} removed\n", it.file)
+    })?;
+    if document.written + document.removed > 0 {
+        answer.notes = context.note("undo: wink undo");
+    }
+    Ok(answer)
+}

@@ -1,0 +1,117 @@
+//! What `merge` and `revert` have in common.
+
+use std::time::Instant;
+
+use clap::Args;
+use wink_fs::{ErrorKind, MergeOptions, Merged, OnConflict};
+
+use super::{list_text, milliseconds};
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::documents::{ChangedEntry, ConflictEntry, Document};
+use crate::failure::Failure;
+use crate::words;
+
+#[derive(Debug, Args)]
+pub(crate) struct MergeFlags {
+    /// Only says what would be done.
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Keeps our lines and files where both sides changed the same.
+    #[arg(long, group = "sides")]
+    ours: bool,
+
+    /// Takes the other lines and files where both sides changed the same.
+    #[arg(long, group = "sides")]
+    theirs: bool,
+
+    /// Writes the lines of both sides, between markers.
+    #[arg(long, group = "sides")]
+    markers: bool,
+}
+
+impl MergeFlags {
+    pub(super) fn options(&self) -> MergeOptions {
+        let on_conflict = match (self.ours, self.theirs, self.markers) {
+            (true, _, _) => OnConflict::Ours,
+            (_, true, _) => OnConflict::Theirs,
+            (_, _, true) => OnConflict::Markers,
+            _ => OnConflict::Stop,
+        };
+        MergeOptions::default().on_conflict(on_conflict).dry_run(self.dry_run)
+    }
+}
+
+/// What is told of a merge or a revert.
+pub(super) struct Told {
+    pub(super) applied: bool,
+    pub(super) dry_run: bool,
+    pub(super) saved: Option<String>,
+    pub(super) entries: Vec<ChangedEntry>,
+    pub(super) conflicts: Vec<ConflictEntry>,
+    pub(super) duration_ms: u64,
+}
+
+impl Told {
+    pub(super) fn of(merged: &Merged, flags: &MergeFlags, start: Instant) -> Self {
+        Self {
+            applied: merged.applied,
+            dry_run: flags.dry_run,
+            saved: merged.saved.map(|id| id.to_string()),
+            entries: merged.changes.iter().map(ChangedEntry::from).collect(),
+            conflicts: merged.conflicts.iter().map(ConflictEntry::from).collect(),
+            duration_ms: milliseconds(start),
+        }
+    }
+}
+
+/// Answers with what was done; conflicts that nobody decided on are no success.
+pub(super) fn answer<D: Document>(
+    context: &Context,
+    document: &D,
+    merged: &Merged,
+    text: impl FnOnce(&D) -> String,
+) -> Result<Answer, Failure> {
+    let mut answer = context.answer(document, text)?;
+    if !merged.conflicts.is_empty() && !merged.applied {
+        let hint = "help: `--ours`, `--theirs` or `--markers` decides";
+        answer.notes = context.note(hint);
+        answer.exit = ErrorKind::Conflict.exit_code();
+    } else if merged.saved.is_some() {
+        answer.notes = context.note("undo: wink undo");
+    }
+    Ok(answer)
+}
+
+/// Says what was done: `Merged x`, or what would be.
+pub(super) fn text(
+    did: &str,
+    would: &str,
+    what: &str,
+    merged: &Merged,
+    flags: &MergeFlags,
+) -> String {
+    let lines = |merged: &Merged| {
+        let entries: Vec<ChangedEntry> = merged.changes.iter().map(ChangedEntry::from).collect();
+        list_text(entries.iter().map(|entry| format!("{} {}", entry.letter(), entry.shown())))
+    };
+    let conflicts =
+        list_text(merged.conflicts.iter().map(|it| format!("{}  {}", it.path, it.kind)));
+    let counted = words::counted(merged.changes.len() as u64, "path", "paths");
+    match (merged.applied, flags.dry_run, merged.conflicts.is_empty()) {
+        (false, false, false) => format!("Nothing was changed: both sides changed\n{conflicts}"),
+        (_, true, true) if merged.changes.is_empty() => format!("Nothing to {would} of {what}.\n"),
+        (true, _, true) if merged.changes.is_empty() => format!("Nothing to {would} of {what}.\n"),
+        (_, true, true) => format!("Would {would} {what}: {counted}\n{}", lines(merged)),
+        (_, true, false) => format!(
+            "Would {would} {what}: {counted}\n{}Both sides changed\n{conflicts}",
+            lines(merged)
+        ),
+        (_, _, true) => format!("{did} {what}: {counted}\n{}", lines(merged)),
+        (_, _, false) => format!(
+            "{did} {what}: {counted}\n{}Both sides changed, decided as asked\n{conflicts}",
+            lines(merged)
+        ),
+    }
+}

@@ -1,0 +1,62 @@
+//! `wink show`: one snapshot, and what it changed.
+
+use clap::Args;
+use wink_fs::{Changed, Snapshot};
+
+use super::diff::in_order;
+use super::{changes_text, list_text};
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::documents::{ChangedEntry, Changes, Shown, SnapshotEntry};
+use crate::failure::Failure;
+use crate::{refs, words};
+
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// The snapshot [default: the last one].
+    #[arg(value_name = "REF", default_value = "@-", hide_default_value = true)]
+    snapshot: String,
+}
+
+pub(crate) fn run(context: &Context, args: &ShowArgs) -> Result<Answer, Failure> {
+    let opened = context.open()?;
+    let snapshot = refs::find_snapshot(&opened.files, &args.snapshot)?;
+    let parent = snapshot.parent.and_then(|id| opened.files.find_snapshot(&id.to_string()).ok());
+    let diff = parent.map(|parent| opened.files.diff(&parent, &snapshot)).transpose()?;
+    let changed: Vec<&Changed> = diff.as_ref().map(in_order).unwrap_or_default();
+    let document = Shown {
+        snapshot: SnapshotEntry::from(&snapshot),
+        changes: diff.as_ref().map(Changes::from),
+        entries: changed.into_iter().map(ChangedEntry::from).collect(),
+    };
+    context.answer(&document, |document| text(document, &snapshot))
+}
+
+fn text(document: &Shown, snapshot: &Snapshot) -> String {
+    let mut text = format!("Snapshot {}\n", words::snapshot_name(snapshot));
+    let mut line = |name: &str, value: &str| text += &format!("  {name:<10}{value}\n");
+    line("id", &document.snapshot.id);
+    line("taken", &words::local(snapshot.created_at));
+    line(
+        "holds",
+        &format!(
+            "{}, {}",
+            words::counted(snapshot.file_count, "file", "files"),
+            words::size(snapshot.total_bytes)
+        ),
+    );
+    for (at, text) in snapshot.message.iter().flat_map(|it| it.lines()).enumerate() {
+        line(if at == 0 { "message" } else { "" }, &words::first_line(text));
+    }
+    if !snapshot.excluded.is_empty() {
+        line("excluded", &snapshot.excluded.join(", "));
+    }
+    let changes = match (snapshot.parent, document.changes) {
+        (_, Some(changes)) => changes_text(changes),
+        (None, None) => "the first one".to_owned(),
+        (Some(_), None) => "the one before is gone".to_owned(),
+    };
+    line("changes", &changes);
+    let entry = |entry: &ChangedEntry| format!("{} {}", entry.letter(), entry.shown());
+    text + &list_text(document.entries.iter().map(entry))
+}
