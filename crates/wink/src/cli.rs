@@ -7,7 +7,8 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::address;
 use crate::commands::{
-    diff, export, fs, import, init, log, restore, revert, show, snapshot, verify,
+    branch, diff, export, fork, fs, import, init, log, merge, restore, revert, show, snapshot,
+    verify,
 };
 
 /// The workspace filesystem for AI agents.
@@ -89,6 +90,17 @@ pub(crate) enum Command {
 
     /// Looks for damage in the history.
     Verify(verify::VerifyArgs),
+
+    /// Makes a directory with the files of a state, in which one can work apart from this one.
+    #[command(after_help = REFS)]
+    Fork(fork::ForkArgs),
+
+    /// Lists forks, or forgets one.
+    #[command(subcommand)]
+    Branch(branch::BranchCommand),
+
+    /// Brings in what was done in a fork; writes nothing where both sides changed the same.
+    Merge(merge::MergeArgs),
 
     /// Writes a state to an archive.
     #[command(after_help = REFS)]

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use wink_fs::{ErrorKind, Exclusions, Store, TreePath, Workspace};
+use wink_fs::{Exclusions, TreePath, Workspace};
 
 use crate::answer::Answer;
 use crate::cli::GlobalArgs;
@@ -42,10 +42,12 @@ impl Context {
     /// Opens the workspace that the command works in.
     pub(crate) fn open(&self) -> Result<Opened, Failure> {
         let home = Home::find(&self.directory, self.store.as_deref())?;
-        let store = Store::open_ambient(home.store()).map_err(|error| match error.kind() {
-            ErrorKind::NotFound => Failure::no_store(&home.directory),
-            _ => error.into(),
-        })?;
+        Self::open_home(home)
+    }
+
+    /// Opens a workspace whose history was found.
+    pub(crate) fn open_home(home: Home) -> Result<Opened, Failure> {
+        let store = home.open_store()?;
         let excluded = Exclusions::parse(home.settings.exclude.clone())?;
         let files = Workspace::host_builder(&home.root, store)?.exclude(excluded.clone()).build();
         Ok(Opened { home, excluded, files })

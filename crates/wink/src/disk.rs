@@ -7,6 +7,7 @@
     reason = "settings lie outside of every workspace, in places that only the person names"
 )]
 
+use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -39,6 +40,26 @@ pub(crate) fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
             Ok(None)
         }
         Err(error) => Err(error),
+    }
+}
+
+/// Returns the names in a directory, sorted; none where it is not there.
+pub(crate) fn names(directory: &Path) -> io::Result<Vec<OsString>> {
+    let entries = match fs::read_dir(directory) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries?,
+    };
+    let mut names: Vec<_> =
+        entries.map(|entry| Ok(entry?.file_name())).collect::<io::Result<_>>()?;
+    names.sort();
+    Ok(names)
+}
+
+/// Removes a directory of the history, with all that is in it.
+pub(crate) fn remove_all(directory: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(directory) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        removed => removed,
     }
 }
 

@@ -30,6 +30,10 @@ documents! {
     Restored: "wink/restore@1";
     Shown: "wink/show@1";
     Reverted: "wink/revert@1";
+    Forked: "wink/fork@1";
+    Branches: "wink/branch.list@1";
+    BranchDeleted: "wink/branch.delete@1";
+    MergedIn: "wink/merge@1";
     ExportedTo: "wink/export@1";
     ImportedFrom: "wink/import@1";
     Listing: "wink/fs.ls@1";
@@ -161,6 +165,47 @@ pub(crate) struct Reverted {
     pub(crate) entries: Vec<ChangedEntry>,
     pub(crate) conflicts: Vec<ConflictEntry>,
     pub(crate) duration_ms: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct MergedIn {
+    pub(crate) branch: String,
+    /// The id of the snapshot that the fork began with.
+    pub(crate) base: String,
+    /// The id of the snapshot of what was brought in.
+    pub(crate) theirs: String,
+    pub(crate) applied: bool,
+    pub(crate) dry_run: bool,
+    /// The id of the snapshot that holds what was replaced.
+    pub(crate) saved: Option<String>,
+    pub(crate) entries: Vec<ChangedEntry>,
+    pub(crate) conflicts: Vec<ConflictEntry>,
+    pub(crate) duration_ms: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Forked {
+    pub(crate) branch: BranchEntry,
+    pub(crate) files: u64,
+    pub(crate) duration_ms: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Branches {
+    pub(crate) branches: Vec<BranchEntry>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct BranchDeleted {
+    pub(crate) branch: BranchEntry,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct BranchEntry {
+    pub(crate) name: String,
+    /// The id of the snapshot that the fork began with.
+    pub(crate) base: String,
+    pub(crate) directory: String,
 }
 
 #[derive(Debug, Serialize)]

@@ -149,6 +149,38 @@ impl Failure {
         }
     }
 
+    /// A fork of a fork, which would have two histories.
+    pub(crate) fn fork_of_fork(name: &str) -> Self {
+        Self::of(ErrorKind::Unsupported, format!("this workspace is the fork `{name}` itself"))
+            .hint("fork the workspace that it is a fork of")
+    }
+
+    /// A name that a fork has already.
+    pub(crate) fn branch_taken(name: &str) -> Self {
+        Self::of(ErrorKind::AlreadyExists, format!("there is a fork `{name}` already"))
+            .hint(format!("give another name, or forget that one: wink branch delete {name}"))
+    }
+
+    /// A name that no fork has.
+    pub(crate) fn no_branch(name: &str) -> Self {
+        Self::new("no_branch", NO_REF, format!("there is no fork `{name}`"))
+            .hint("`wink branch list` shows those there are")
+    }
+
+    /// A directory that files could not be written into.
+    pub(crate) fn materialise(directory: &Path, error: Error) -> Self {
+        let mut failure = Self::from(error);
+        failure.0.message = format!("cannot use `{}`: {}", directory.display(), failure.0.message);
+        failure
+    }
+
+    /// A directory for a fork that every snapshot of the workspace would hold too.
+    pub(crate) fn fork_inside(root: &Path, directory: &Path) -> Self {
+        let (root, directory) = (root.display(), directory.display());
+        Self::of(ErrorKind::InvalidArgument, format!("`{directory}` is in the workspace `{root}`"))
+            .hint("name a directory beside it")
+    }
+
     /// A snapshot that nothing came before.
     pub(crate) fn first_snapshot(text: &str) -> Self {
         let message = format!("`{text}` is the first snapshot: there is nothing it changed");

@@ -5,6 +5,9 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use wink_fs::{Error, ErrorKind, Store};
+
+use crate::disk;
 use crate::failure::Failure;
 use crate::settings::Settings;
 
@@ -12,6 +15,7 @@ use crate::settings::Settings;
 const DATA: &str = "wink";
 
 const STORE: &str = "store";
+const BRANCHES: &str = "branches";
 
 /// How much of a directory's name is shown in that of its history.
 const NAME_CHARACTERS: usize = 40;
@@ -58,8 +62,39 @@ impl Home {
         Ok(Some(Self { root: settings.root()?, directory: directory.to_owned(), settings }))
     }
 
-    pub(crate) fn store(&self) -> PathBuf {
-        store_in(&self.directory)
+    /// Opens the store, which a fork shares with what it is a fork of.
+    pub(crate) fn open_store(&self) -> Result<Store, Failure> {
+        let failed = |error: Error| match error.kind() {
+            ErrorKind::NotFound => Failure::no_store(&self.directory),
+            _ => error.into(),
+        };
+        let store = Store::open_ambient(self.store()?).map_err(failed)?;
+        match &self.settings.branch {
+            None => Ok(store),
+            Some(branch) => Ok(store.on_branch(&branch.name)?),
+        }
+    }
+
+    /// Returns the place of the store.
+    pub(crate) fn store(&self) -> Result<PathBuf, Failure> {
+        match &self.settings.branch {
+            None => Ok(store_in(&self.directory)),
+            Some(branch) => Ok(store_in(&branch.of()?)),
+        }
+    }
+
+    /// Returns the directory for the settings of a fork.
+    pub(crate) fn branch(&self, name: &str) -> PathBuf {
+        self.directory.join(BRANCHES).join(name)
+    }
+
+    /// Returns the forks there are, by name.
+    pub(crate) fn branches(&self) -> Result<Vec<Self>, Failure> {
+        let directory = self.directory.join(BRANCHES);
+        let names = disk::names(&directory);
+        let names = names.map_err(|error| Failure::host("cannot list", &directory, error))?;
+        let read = names.iter().map(|name| Self::read(&directory.join(name)));
+        Ok(read.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     }
 }
 

@@ -29,12 +29,47 @@ pub(crate) struct Settings {
     /// The directory that holds the history and its settings, where it is not this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     kept_in: Option<String>,
+    /// What it is a fork of, where it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) branch: Option<Branch>,
+}
+
+/// Says which fork of a workspace another one is.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Branch {
+    pub(crate) name: String,
+    /// The id of the snapshot that the fork begins with.
+    pub(crate) base: String,
+    /// The directory of the history that it shares.
+    of: String,
+}
+
+impl Branch {
+    pub(crate) fn new(name: &str, base: &str, of: &Path) -> Result<Self, Failure> {
+        Ok(Self { name: name.to_owned(), base: base.to_owned(), of: text(of)? })
+    }
+
+    /// Returns the directory of the history that it shares.
+    pub(crate) fn of(&self) -> Result<PathBuf, Failure> {
+        path(&self.of)
+    }
 }
 
 impl Settings {
     pub(crate) fn new(root: &Path, exclude: Vec<String>) -> Result<Self, Failure> {
         let created_at = words::utc(SystemTime::now());
-        Ok(Self { version: VERSION, root: text(root)?, exclude, created_at, kept_in: None })
+        let root = text(root)?;
+        Ok(Self { version: VERSION, root, exclude, created_at, kept_in: None, branch: None })
+    }
+
+    /// Makes the settings of a fork in a directory of its own.
+    pub(crate) fn of_branch(
+        root: &Path,
+        exclude: Vec<String>,
+        branch: Branch,
+    ) -> Result<Self, Failure> {
+        Ok(Self { branch: Some(branch), ..Self::new(root, exclude)? })
     }
 
     /// Says that the history is somewhere else.

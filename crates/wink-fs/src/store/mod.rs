@@ -30,11 +30,14 @@ use self::disk::Disk;
 use self::ledger::StoreLedger;
 use self::library::Library;
 use self::tree::StoreTree;
-use crate::error::{Operation, Result, damaged};
+use crate::error::{ErrorKind, Operation, Result, damaged};
 use crate::snapshot::{
     NewSnapshot, Snapshot, SnapshotId, SnapshotStore, Verification, VerifyOptions,
 };
 use crate::tree::Tree;
+
+/// The directory of the histories of other workspaces.
+const BRANCHES: &str = "branches";
 
 /// The strategy's name in settings and results.
 const STRATEGY: &str = "store";
@@ -67,6 +70,8 @@ pub struct Store {
     id: String,
     library: Arc<Library>,
     catalog: Catalog,
+    /// Where the history of the workspace is kept: in the store itself, or in that of a branch.
+    history: Disk,
 }
 
 impl Store {
@@ -88,7 +93,45 @@ impl Store {
     fn open(disk: Disk) -> Result<Self> {
         let id = format::check(&disk)?;
         sweep(&disk);
-        Ok(Self { id, library: Arc::new(Library::new(disk)), catalog: Catalog::default() })
+        let history = disk.clone();
+        let library = Arc::new(Library::new(disk));
+        Ok(Self { id, library, catalog: Catalog::default(), history })
+    }
+
+    /// Returns the store for another workspace that shares its snapshots, such as a fork in a directory of
+    /// its own; what that one did and was last is kept beside, under a name of letters, digits, `-`, `_`
+    /// and `.`.
+    ///
+    /// ```
+    /// use wink_fs::{Store, Workspace};
+    ///
+    /// # let directory = tempfile::tempdir().unwrap();
+    /// # let (root, place) = (directory.path().join("root"), directory.path().join("store"));
+    /// # Workspace::host(directory.path())?.mkdir("root")?;
+    /// Store::create_ambient(&place)?;
+    /// let branch = Store::open_ambient(&place)?.on_branch("attempt")?;
+    /// let files = Workspace::host_with_store(&root, branch)?;
+    /// let kept = files.snapshot("there")?;
+    ///
+    /// let main = Store::open_ambient(&place)?;
+    /// assert_eq!(wink_fs::SnapshotStore::list(&main)?[0].id, kept.id);
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn on_branch(mut self, name: &str) -> Result<Self> {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+        if !name.starts_with(|c: char| c.is_ascii_alphanumeric()) || !name.chars().all(is_plain) {
+            return Err(crate::Error::new(Operation::OpenStore, ErrorKind::InvalidArgument)
+                .with_path_text(name)
+                .with_detail("a branch is named with letters, digits, `-`, `_` and `.`"));
+        }
+        let place = format!("{BRANCHES}/{name}");
+        let made = self
+            .disk()
+            .make_dir_unless_there(BRANCHES)
+            .and_then(|()| self.disk().make_dir_unless_there(&place));
+        made.map_err(|error| crate::Error::system(Operation::OpenStore, error))?;
+        self.history = Disk::new(&self.disk().path(&place));
+        Ok(self)
     }
 
     /// Returns the id that the store was given when it was made.
@@ -98,12 +141,12 @@ impl Store {
 
     /// Returns the place for what a host's captures learn.
     pub(crate) fn index_path(&self) -> std::path::PathBuf {
-        self.disk().path("index")
+        self.history.path("index")
     }
 
     /// Returns the history that is kept in the store's directory.
     pub(crate) fn ledger(&self) -> StoreLedger {
-        StoreLedger::new(self.disk().clone())
+        StoreLedger::new(self.history.clone())
     }
 
     fn disk(&self) -> &Disk {

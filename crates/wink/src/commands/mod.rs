@@ -1,11 +1,14 @@
 //! The commands, one a file.
 
+pub(crate) mod branch;
 pub(crate) mod diff;
 pub(crate) mod export;
+pub(crate) mod fork;
 pub(crate) mod fs;
 pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod log;
+pub(crate) mod merge;
 pub(crate) mod merged;
 pub(crate) mod redo;
 pub(crate) mod restore;

@@ -27,7 +27,7 @@ pub(crate) fn run(context: &Context) -> Result<Answer, Failure> {
 }
 
 fn look(opened: &Opened, last: Option<&Snapshot>) -> Result<Status, Failure> {
-    let store = opened.home.store();
+    let store = opened.home.store()?;
     let age = |it: &Snapshot| SystemTime::now().duration_since(it.created_at).unwrap_or_default();
     let changes = match last {
         Some(last) => changes_since(&opened.files, last)?,

@@ -199,3 +199,23 @@ fn a_reader_that_has_seen_enough_is_no_failure() {
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), stderr(&output)), (Some(0), String::new()));
 }
+
+/// A directory that was a workspace has a history, also when it is empty.
+#[test]
+fn a_fork_takes_no_directory_that_has_a_history() {
+    let scene = Scene::new();
+    scene.write("a", "1");
+    let other = scene.path("other");
+    std::fs::create_dir(&other).unwrap();
+    assert!(scene.wink_in(&other, &["init", "-q"]).output().unwrap().status.success());
+    let (exit, said) = scene.fails(&["fork", "x", "--materialize", "../other"]);
+    assert_eq!(exit, 1, "{said}");
+    assert!(said.contains("workspace already"), "{said}");
+    assert!(scene.wink_in(&other, &["status"]).output().unwrap().status.success());
+    assert_eq!(scene.ids().len(), 0, "nothing was done");
+    scene.ok(&["fork", "x"]);
+    let (_, said) = scene.fails(&["fork", "y", "--materialize", "sub"]);
+    assert!(said.contains("is in the workspace"), "{said}");
+    let nested = scene.wink_in(&scene.path("project-x"), &["fork", "z"]).output().unwrap();
+    assert!(!nested.status.success());
+}

@@ -249,3 +249,44 @@ fn fs() {
         &["fs", "ls", "..", "--at", "one"],
     ]));
 }
+
+#[test]
+fn fork_and_merge() {
+    let scene = project();
+    let mut text =
+        scene.transcript(&[&["branch", "list"], &["fork", "attempt", "one"], &["branch", "list"]]);
+    let attempt = scene.path("project-attempt");
+    std::fs::write(attempt.join("notes.txt"), "one\ntwo\nthree\nfour\n").unwrap();
+    std::fs::write(attempt.join("src/new.rs"), "// new\n").unwrap();
+    std::fs::remove_file(attempt.join("src/old.rs")).unwrap();
+    scene.write("notes.txt", "zero\none\ntwo\nthree\n");
+    let status = scene.wink_in(&attempt, &["status"]).output().unwrap();
+    scene.show(&mut text, &["-C", "../project-attempt", "status"], &status);
+    text += &scene.transcript(&[
+        &["merge", "attempt", "--dry-run"],
+        &["merge", "attempt"],
+        &["fs", "cat", "notes.txt"],
+        &["merge", "attempt"],
+        &["undo"],
+        &["fork", "attempt"],
+        &["fork", "-evil"],
+        &["branch", "delete", "attempt"],
+        &["merge", "attempt"],
+    ]);
+    assert!(attempt.join("src/new.rs").exists(), "the directory stays");
+    insta::assert_snapshot!(scene.masked(text));
+}
+
+#[test]
+fn merge_with_conflicts() {
+    let scene = project();
+    scene.ok(&["fork", "attempt", "one", "-q"]);
+    scene.ok(&["snapshot", "-q"]);
+    let mut fork = scene.wink_in(&scene.path("project-attempt"), &["show", "@-", "--json"]);
+    assert!(String::from_utf8(fork.output().unwrap().stdout).unwrap().contains(r#""tag":"one""#));
+    std::fs::write(scene.path("project-attempt/notes.txt"), "one\ntheirs\nthree\n").unwrap();
+    scene.write("notes.txt", "one\nours\nthree\n");
+    let text = scene.transcript(&[&["merge", "attempt"], &["merge", "attempt", "--theirs"]]);
+    assert_eq!(scene.read("notes.txt"), "one\ntheirs\nthree\n");
+    insta::assert_snapshot!(text);
+}

@@ -1,0 +1,123 @@
+//! `wink fork`: a directory to work in, apart from this one.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::Args;
+use wink_fs::{Snapshot, SnapshotOptions};
+
+use super::milliseconds;
+use crate::answer::Answer;
+use crate::context::{Context, Opened};
+use crate::documents::{BranchEntry, Forked};
+use crate::failure::Failure;
+use crate::home::{self, Home};
+use crate::settings::{Branch, Settings};
+use crate::{disk, refs, words};
+
+#[derive(Debug, Args)]
+pub(crate) struct ForkArgs {
+    /// A name for the fork.
+    #[arg(value_name = "NAME")]
+    name: String,
+
+    /// The state it begins with [default: the files as they are now, of which a snapshot is taken].
+    #[arg(value_name = "REF", default_value = "@", hide_default_value = true)]
+    state: String,
+
+    /// The directory, new or empty [default: beside the workspace, named after both].
+    #[arg(long, value_name = "DIR", visible_alias = "materialise")]
+    materialize: Option<PathBuf>,
+}
+
+pub(crate) fn run(context: &Context, args: &ForkArgs) -> Result<Answer, Failure> {
+    let start = Instant::now();
+    let opened = context.open()?;
+    check_name(&opened, &args.name)?;
+    let directory = match &args.materialize {
+        Some(named) => context.host_path(named),
+        None => beside(&opened.home.root, &args.name),
+    };
+    check_directory(&opened.home.root, &directory)?;
+    let snapshot = begin(&opened, &args.state)?;
+    let written = opened.files.fork(&snapshot)?.materialise(&directory);
+    let written = written.map_err(|error| Failure::materialise(&directory, error))?;
+    let directory = crate::context::real_path(&directory)?;
+    remember(&opened, &args.name, &snapshot, &directory)?;
+    let branch = entry(&args.name, &snapshot.id.to_string(), &directory);
+    let document = Forked { branch, files: written.written, duration_ms: milliseconds(start) };
+    let mut answer = context.answer(&document, |it| {
+        let files = words::counted(it.files, "file", "files");
+        let BranchEntry { name, directory, .. } = &it.branch;
+        let from = snapshot.id.short();
+        format!("Forked {from} as {name}: {files} in {directory} · {} ms\n", it.duration_ms)
+    })?;
+    answer.notes = context.note(format!("bring it back: wink merge {}", args.name));
+    Ok(answer)
+}
+
+fn check_name(opened: &Opened, name: &str) -> Result<(), Failure> {
+    if let Some(branch) = &opened.home.settings.branch {
+        return Err(Failure::fork_of_fork(&branch.name));
+    }
+    // The store has the say on which names there may be.
+    opened.home.open_store()?.on_branch(name)?;
+    match Home::read(&opened.home.branch(name))? {
+        Some(_) => Err(Failure::branch_taken(name)),
+        None => Ok(()),
+    }
+}
+
+/// Refuses a directory of the workspace itself, and one that has a history of its own, empty or not.
+fn check_directory(root: &Path, directory: &Path) -> Result<(), Failure> {
+    let real = disk::real_path_to_be(directory);
+    let real = real.map_err(|error| Failure::host("cannot use", directory, error))?;
+    if real.starts_with(root) {
+        return Err(Failure::fork_inside(root, &real));
+    }
+    match Home::of(&real)? {
+        Some(home) => Err(Failure::already_protected(&real, &home.directory)),
+        None => Ok(()),
+    }
+}
+
+/// Finds the snapshot that a fork begins with, or takes it.
+fn begin(opened: &Opened, state: &str) -> Result<Snapshot, Failure> {
+    match state {
+        "@" => Ok(opened.files.snapshot_with(&SnapshotOptions::default().message("fork"))?),
+        named => refs::find_snapshot(&opened.files, named),
+    }
+}
+
+fn beside(root: &Path, name: &str) -> PathBuf {
+    let mut directory = root.file_name().unwrap_or_default().to_owned();
+    directory.push(format!("-{name}"));
+    root.with_file_name(directory)
+}
+
+/// Makes the directory a workspace whose history is in the same store.
+fn remember(
+    opened: &Opened,
+    name: &str,
+    snapshot: &Snapshot,
+    directory: &Path,
+) -> Result<(), Failure> {
+    let home = opened.home.branch(name);
+    let branch = Branch::new(name, &snapshot.id.to_string(), &opened.home.directory)?;
+    let settings = Settings::of_branch(directory, opened.home.settings.exclude.clone(), branch)?;
+    let failed = |error| Failure::host("cannot write", &home, error);
+    disk::make_private(&home).map_err(failed)?;
+    settings.write(&home)?;
+    let usual = home::usual_place(directory)?;
+    disk::make_private(&usual).map_err(failed)?;
+    Settings::pointer(directory, &home)?.write(&usual)?;
+    // Changes no file: it says which snapshot the fork grew from.
+    let fork = Home::read(&home)?.ok_or_else(|| Failure::no_branch(name))?;
+    Context::open_home(fork)?.files.restore(snapshot)?;
+    Ok(())
+}
+
+pub(super) fn entry(name: &str, base: &str, directory: &Path) -> BranchEntry {
+    let directory = directory.display().to_string();
+    BranchEntry { name: name.to_owned(), base: base.to_owned(), directory }
+}
