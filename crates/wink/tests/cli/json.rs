@@ -52,6 +52,33 @@ fn every_command_answers_with_one_document() {
 }
 
 #[test]
+fn every_command_on_branches_and_states_answers_with_one_document() {
+    let scene = Scene::new();
+    scene.write("notes.txt", "one\n");
+    scene.ok(&["snapshot", "--tag", "one"]);
+    scene.write("notes.txt", "two\n");
+    scene.ok(&["snapshot", "--tag", "two"]);
+    let mut text = String::new();
+    let mut answer = |args: &[&str], schema: &str| {
+        let document = scene.json(args);
+        assert_eq!(document["schema"], schema, "{args:?}");
+        text += &format!("$ wink {} --json\n{}", args.join(" "), masked(&scene, &document));
+    };
+    answer(&["show", "two"], "wink/show@1");
+    answer(&["fork", "attempt", "two"], "wink/fork@1");
+    answer(&["branch", "list"], "wink/branch.list@1");
+    std::fs::write(scene.path("project-attempt/new.txt"), "new\n").unwrap();
+    answer(&["merge", "attempt"], "wink/merge@1");
+    answer(&["revert", "one..two"], "wink/revert@1");
+    answer(&["export", "../two.fs.zip", "--at", "two"], "wink/export@1");
+    answer(&["import", "../two.fs.zip"], "wink/import@1");
+    answer(&["fs", "ls"], "wink/fs.ls@1");
+    answer(&["fs", "cat", "notes.txt", "--at", "one"], "wink/fs.cat@1");
+    answer(&["branch", "delete", "attempt"], "wink/branch.delete@1");
+    insta::assert_snapshot!(text);
+}
+
+#[test]
 fn a_failure_is_one_line_on_stderr() {
     let scene = Scene::new();
     let (code, said) = scene.fails(&["restore", "nothing", "--json"]);
