@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
 
 use crate::capture::Capture;
+use crate::clock::{Clock, SystemClock};
 use crate::compare::{Difference, compare};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::Backend;
@@ -34,6 +34,8 @@ pub(super) struct History {
     pub(super) snapshots: Arc<dyn SnapshotStore>,
     pub(super) ledger: Box<dyn Ledger>,
     pub(super) excluded: Exclusions,
+    /// Says when something happened; its order is by number, whatever the clock says.
+    pub(super) clock: Arc<dyn Clock>,
     /// The snapshots of what was replaced, oldest first; none until the first one is taken.
     saved: Mutex<Option<VecDeque<SnapshotId>>>,
 }
@@ -51,7 +53,8 @@ impl History {
     }
 
     fn new(snapshots: Arc<dyn SnapshotStore>, ledger: Box<dyn Ledger>) -> Self {
-        Self { snapshots, ledger, excluded: Exclusions::default(), saved: Mutex::default() }
+        let (excluded, clock) = (Exclusions::default(), Arc::new(SystemClock));
+        Self { snapshots, ledger, excluded, clock, saved: Mutex::default() }
     }
 
     /// Takes a snapshot; tried again where files change while they are read.
@@ -106,7 +109,7 @@ impl History {
         backend: &mut dyn Backend,
         capture: &Capture,
     ) -> Result<Snapshot> {
-        let new = NewSnapshot::new(SystemTime::now()).cause(SnapshotCause::Safety);
+        let new = NewSnapshot::new(self.clock.now()).cause(SnapshotCause::Safety);
         let saved = self.save_unlearnt(backend, capture, &new)?;
         if capture.unlearnt > WORTH_LEARNING {
             self.teach(backend, capture, &saved)?;
@@ -184,7 +187,7 @@ impl History {
         changes: Vec<OperationChange>,
         before: Option<Arc<dyn Tree>>,
     ) -> Result<OperationRecord> {
-        let (at, name) = (SystemTime::now(), name.to_owned());
+        let (at, name) = (self.clock.now(), name.to_owned());
         let operation = OperationRecord { sequence, at, name, cause, changes };
         self.ledger.append(&operation, before)?;
         Ok(operation)

@@ -1,7 +1,6 @@
 //! Keeping states of a workspace, and going back to them.
 
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use super::Workspace;
 use super::history::{History, describe, retried};
@@ -177,7 +176,7 @@ impl Workspace {
     /// Keeps the files as they are now.
     pub fn snapshot_with(&self, options: &SnapshotOptions) -> Result<Snapshot> {
         let history = self.history(Operation::Snapshot)?;
-        let mut new = NewSnapshot::new(SystemTime::now());
+        let mut new = NewSnapshot::new(history.clock.now());
         (new.tag, new.message) = (options.tag.clone(), options.message.clone());
         let mut writer = self.turn()?;
         let _alone = self.alone(history, &mut writer)?;
