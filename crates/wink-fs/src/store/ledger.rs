@@ -40,7 +40,10 @@ impl StoreLedger {
     /// Looks at what there is, in one go.
     fn look(&self) -> io::Result<Numbers> {
         let names = match self.disk.names(DIRECTORY) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.disk.check_there()?;
+                Vec::new()
+            }
             names => names?,
         };
         Ok(Numbers::of(&names))
@@ -195,10 +198,13 @@ impl Ledger for StoreLedger {
     }
 
     fn head(&self) -> Result<Option<SnapshotId>> {
+        let failed = |error| failure::of(Operation::Snapshot, error);
         match self.disk.read(HEAD, 100) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.disk.check_there().map_err(failed).map(|()| None)
+            }
             read => {
-                let bytes = read.map_err(|error| failure::of(Operation::Snapshot, error))?;
+                let bytes = read.map_err(failed)?;
                 Ok(std::str::from_utf8(&bytes).ok().and_then(|text| text.trim().parse().ok()))
             }
         }

@@ -4,7 +4,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 mod clock;
+#[path = "../common/disk.rs"]
+mod disk;
 mod faults;
 mod scene;
 mod snapshots;
 mod undo;
+mod unmounted;
