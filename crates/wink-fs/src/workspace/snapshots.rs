@@ -10,7 +10,7 @@ use crate::diff::{Diff, DiffOptions, diff_of};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::event::Event;
 use crate::filesystem::{Backend, Replaced};
-use crate::operation::{Left, OperationCause, OperationChange};
+use crate::operation::{Left, OperationCause, OperationChange, OperationRecord};
 use crate::path::TreePath;
 use crate::replace_plan::ReplacePlan;
 use crate::scope::Scope;
@@ -198,7 +198,7 @@ impl Workspace {
 
     /// Returns the snapshot that was taken or restored last.
     pub fn current_snapshot_id(&self) -> Result<Option<SnapshotId>> {
-        self.history(Operation::Snapshot)?.ledger.head()
+        self.history(Operation::Snapshot)?.head()
     }
 
     /// Returns what keeps the snapshots, to verify them for example.
@@ -338,13 +338,26 @@ impl<'a> Restore<'a> {
     fn replace(&self, backend: &mut dyn Backend, name: &str) -> Result<Done<'a>> {
         let (plan, saved) = retried(|| self.prepare(backend))?;
         let changes = self.describe(&plan)?;
+        let operation = match &saved {
+            Some(saved) => Some(self.write_down(name, saved, &changes)?),
+            None => None,
+        };
         let counts = backend.replace_by(&plan)?;
-        if let Some(saved) = &saved {
-            let (sequence, _) = self.history.ledger.next()?;
-            let cause = OperationCause::Replacement { saved: saved.id };
-            self.history.append(sequence, name, cause, changes.clone(), None)?;
+        if let Some(operation) = &operation {
+            self.history.ledger.append(operation, None)?;
         }
         Ok(Done { plan, counts, saved, changes })
+    }
+
+    fn write_down(
+        &self,
+        name: &str,
+        saved: &Snapshot,
+        changes: &[OperationChange],
+    ) -> Result<OperationRecord> {
+        let (sequence, _) = self.history.ledger.next()?;
+        let cause = OperationCause::Replacement { saved: saved.id };
+        self.history.prepare(sequence, name, cause, changes.to_vec())
     }
 
     /// Finds out what will change; if anything will, keeps what is there.

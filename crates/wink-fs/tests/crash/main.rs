@@ -10,5 +10,6 @@
 
 mod errors;
 mod kills;
+mod locks;
 mod recovery;
 mod scene;

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 use wink_fs::testkit::dump;
-use wink_fs::{At, SnapshotStore, Store, VerifyOptions, Workspace};
+use wink_fs::{At, Snapshot, SnapshotStore, Store, VerifyOptions, Workspace};
 
 pub(crate) const CHILD: &str = env!("CARGO_BIN_EXE_crash_child");
 
@@ -22,7 +22,7 @@ fn directory() -> TempDir {
     tempfile::tempdir_in("/dev/shm").expect("/dev/shm is needed")
 }
 
-fn open(place: &Path) -> Workspace {
+pub(crate) fn open(place: &Path) -> Workspace {
     let store = Store::open_ambient(place.join("store")).unwrap();
     Workspace::host_with_store(place.join("root"), store).unwrap()
 }
@@ -66,9 +66,14 @@ pub(crate) fn lines(place: &Path) -> Vec<String> {
 
 /// Runs the child under strace.
 pub(crate) fn trace(what: &str, place: &Path, arguments: &[&str]) -> Option<i32> {
+    traced(what, place, arguments).output().expect("strace is needed").status.code()
+}
+
+/// Returns the command that runs the child under strace.
+pub(crate) fn traced(what: &str, place: &Path, arguments: &[&str]) -> Command {
     let mut strace = Command::new("strace");
     strace.arg("-f").args(arguments).arg(CHILD).arg(what).arg(place);
-    strace.output().expect("strace is needed").status.code()
+    strace
 }
 
 /// One system call of a run: its name, and how many of that name came up to it.
@@ -127,12 +132,22 @@ pub(crate) fn check_whole(
     let state = states.iter().position(|state| *state == found);
     let state = state.unwrap_or_else(|| panic!("{what} killed at {call:?} left {found:#?}"));
     check_store(what, call, place);
+    if state == 1 && ["restore", "import"].contains(&what) {
+        check_old_is_kept(what, call, place, &states[0]);
+    }
     check_nothing_in_view(what, call, place);
     check_usable(place);
     state
 }
 
-pub(crate) fn check_store(what: &str, call: &Call, place: &Path) {
+/// Checks that a snapshot has what was replaced.
+fn check_old_is_kept(what: &str, call: &Call, place: &Path, old: &[String]) {
+    let store = Store::open_ambient(place.join("store")).unwrap();
+    let has_it = |it: &Snapshot| dump(&*store.load(&it.id).unwrap()).unwrap() == old;
+    assert!(store.list().unwrap().iter().any(has_it), "{what} killed at {call:?} lost the old");
+}
+
+fn check_store(what: &str, call: &Call, place: &Path) {
     let store = Store::open_ambient(place.join("store")).unwrap();
     let found = store.verify(&VerifyOptions::default().data(true)).unwrap();
     assert_eq!(found.problems, [], "{what} killed at {call:?}");
@@ -155,7 +170,7 @@ fn check_nothing_in_view(what: &str, call: &Call, place: &Path) {
     assert!(strays.is_empty(), "{what} killed at {call:?} left {strays:?}");
 }
 
-pub(crate) fn check_usable(place: &Path) {
+fn check_usable(place: &Path) {
     let files = open(place);
     files.write("after", "the crash").unwrap();
     files.undo().unwrap();

@@ -102,6 +102,7 @@ fn fault_10_exhausted_inodes_are_no_space() {
     let store = Store::create_ambient(directory.path()).unwrap();
     let error = store.save(&planted(), &new()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NoSpace, "{error}");
+    assert!(error.to_string().contains("inode"), "{error}");
     check_whole(directory.path(), &[0]);
 }
 
