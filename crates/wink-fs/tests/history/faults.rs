@@ -1,14 +1,15 @@
-//! What is left when the disk, the clock or somebody else is in the way.
+//! What is left when the system refuses, or a file of the history is damaged.
 
 use std::fs;
+use std::path::Path;
+use std::process::Command;
 
-use tempfile::TempDir;
-use wink_fs::{ErrorKind, SnapshotOptions, Store, VerifyOptions, Workspace};
+use wink_fs::{Error, ErrorKind, OperationCause, Result, Workspace};
 
-use crate::scene::{Scene, lines};
+use crate::scene::{Scene, lines, rewrite};
 
-fn chattr(flag: &str, path: &std::path::Path) {
-    let done = std::process::Command::new("chattr").arg(flag).arg(path).status();
+fn chattr(flag: &str, path: &Path) {
+    let done = Command::new("chattr").arg(flag).arg(path).status();
     assert!(done.expect("chattr is needed").success(), "chattr needs root and ext4");
 }
 
@@ -35,123 +36,253 @@ fn a1_30_a_restore_that_cannot_replace_a_file_changes_nothing() {
     assert_eq!(files.read("b/immutable").unwrap().content, "old");
 }
 
-/// A small file system of its own, unmounted in the end.
-struct Small(TempDir);
-
-impl Small {
-    fn new(options: &str) -> Self {
-        let place = tempfile::tempdir().unwrap();
-        let options = std::ffi::CString::new(options).unwrap();
-        let flags = rustix::mount::MountFlags::empty();
-        rustix::mount::mount("tmpfs", place.path(), "tmpfs", flags, &*options)
-            .expect("mounting needs root");
-        fs::create_dir(place.path().join("root")).unwrap();
-        Self(place)
-    }
-}
-
-impl Drop for Small {
-    fn drop(&mut self) {
-        let _ = rustix::mount::unmount(self.0.path(), rustix::mount::UnmountFlags::DETACH);
-    }
-}
-
-/// Fills a file system while a snapshot wants to come back, and checks that nothing happens.
-fn check_no_space(small: &Small, fill: impl Fn(usize) -> bool) {
+/// Nobody but root may look into a directory without permissions, so somebody else restores.
+#[test]
+fn a1_30_a_restore_that_cannot_enter_a_directory_changes_nothing() {
     let scene = Scene::host();
-    let store = Store::open_ambient(scene.path("store")).unwrap();
-    let files = Workspace::host_with_store(small.0.path().join("root"), store).unwrap();
-    for file in 0..20 {
-        files.write_bytes(&format!("many/{file}"), vec![file; 20_000]).unwrap();
+    for path in ["a", "locked/b", "z"] {
+        scene.files.write(path, "old").unwrap();
     }
-    let snapshot = files.snapshot("before").unwrap();
-    files.delete_all("many").unwrap();
-    files.write("now", "kept").unwrap();
-    let filled = (0..100_000).take_while(|round| fill(*round)).count();
-    let before = lines(&files);
-    let error = files.restore(&snapshot).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::NoSpace, "{error}");
-    assert_eq!(lines(&files), before);
-    drop(files);
-    (0..filled).for_each(|round| drop(fs::remove_file(small.0.path().join(round.to_string()))));
-    let store = Store::open_ambient(scene.path("store")).unwrap();
-    let files = Workspace::host_with_store(small.0.path().join("root"), store).unwrap();
-    assert_eq!(files.restore(&snapshot).unwrap().brought_back, 20);
+    scene.files.snapshot("base").unwrap();
+    for path in ["a", "locked/b", "z"] {
+        scene.files.write(path, "new").unwrap();
+    }
+    let before = lines(&scene.files);
+    fs::copy(env!("CARGO_BIN_EXE_crash_child"), scene.path("child")).unwrap();
+    let all = scene.path("");
+    run("chown", &["-R", "65534:65534", all.to_str().unwrap()]);
+    let chmod = |mode: &str| run("chmod", &[mode, scene.path("root/locked").to_str().unwrap()]);
+    chmod("000");
+    let (done, said) = restore_as_nobody(&all);
+    assert!(!done && said.starts_with("permission_denied: "), "{said}");
+    assert!(said.contains("locked"), "{said}");
+    assert_eq!(lines(&scene.files), before);
+    chmod("755");
+    assert_eq!(restore_as_nobody(&all), (true, String::new()));
+    assert_eq!(scene.files.read("locked/b").unwrap().content, "old");
 }
 
-#[test]
-fn fault_09_a_full_disk_stops_a_restore_before_anything_changes() {
-    let small = Small::new("size=1m");
-    let filler = |round: usize| {
-        let path = small.0.path().join(round.to_string());
-        fs::write(&path, vec![0; 4096]).is_ok()
-    };
-    check_no_space(&small, filler);
+fn run(program: &str, arguments: &[&str]) {
+    assert!(Command::new(program).args(arguments).status().unwrap().success(), "{program}");
 }
 
-#[test]
-fn fault_10_used_up_inodes_stop_a_restore_before_anything_changes() {
-    let small = Small::new("size=16m,nr_inodes=60");
-    let filler = |round: usize| fs::write(small.0.path().join(round.to_string()), "").is_ok();
-    check_no_space(&small, filler);
+fn restore_as_nobody(place: &Path) -> (bool, String) {
+    let mut nobody = Command::new("setpriv");
+    nobody.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
+    let output = nobody.arg(place.join("child")).arg("restore").arg(place).output().unwrap();
+    (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
-/// Handles to one workspace, as two processes have them, take turns and lose nothing.
+/// What is staged has a short name of its own, so that no name gets too long on its way back.
 #[test]
-fn fault_25_two_handles_on_one_workspace_lose_nothing() {
+fn a1_30_the_longest_names_come_back() {
     let scene = Scene::host();
-    let handles = [scene.open_again(), scene.open_again()];
-    std::thread::scope(|scope| {
-        for (number, files) in handles.iter().enumerate() {
-            scope.spawn(move || {
-                for round in 0..40 {
-                    files.write(&format!("{number}/{round}"), "x").unwrap();
-                    if round % 10 == 0 {
-                        files.snapshot_with(&SnapshotOptions::default()).unwrap();
-                    }
-                }
-            });
-        }
+    let longest =
+        ["n".repeat(255), "é".repeat(127), format!("{}/{}", "d".repeat(255), "f".repeat(255))];
+    for path in &longest {
+        scene.files.write(path, path).unwrap();
+    }
+    let before = lines(&scene.files);
+    let snapshot = scene.files.snapshot("before").unwrap();
+    scene.files.list("").unwrap().iter().for_each(|it| {
+        scene.files.delete_all(&it.path.to_string()).unwrap();
     });
-    let last = scene.files.snapshot("last").unwrap();
-    assert_eq!(last.file_count, 80);
-    assert_eq!(scene.files.snapshots().unwrap().len(), 9);
-    let sequences: Vec<_> =
-        scene.files.operations().unwrap().iter().map(|it| it.sequence).collect();
-    assert_eq!(sequences, (1..=80).collect::<Vec<_>>());
+    scene.files.restore(&snapshot).unwrap();
+    assert_eq!(lines(&scene.files), before);
+    scene.files.undo().unwrap();
+    assert_eq!(lines(&scene.files), [""; 0]);
+}
+
+// --- open files ----------------------------------------------------------------------------------
+
+/// Runs a test of this program again, in a process of its own.
+fn again(test: &str) {
+    let mut program = Command::new(std::env::current_exe().unwrap());
+    let output = program.args(["--exact", test]).env("WINK_ALONE", "1").output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+}
+
+fn is_alone() -> bool {
+    std::env::var_os("WINK_ALONE").is_some()
+}
+
+fn open_files() -> usize {
+    fs::read_dir("/proc/self/fd").unwrap().count()
 }
 
 #[test]
-fn fault_25_a_wait_that_is_too_long_names_who_is_at_work() {
-    let scene = Scene::host();
-    let other = scene.open_again();
-    let waited = scene.files.as_owner("slow", |_| Ok(other.write("a", "").unwrap_err())).unwrap();
-    assert_eq!(waited.kind(), ErrorKind::Locked);
-    let pid = format!("process {}", std::process::id());
-    assert!(waited.to_string().contains(&pid), "{waited}");
-    other.write("a", "").unwrap();
+fn fault_16_ten_thousand_calls_leave_no_file_open() {
+    if !is_alone() {
+        return again("faults::fault_16_ten_thousand_calls_leave_no_file_open");
+    }
+    let scene = Scene::host_in("/dev/shm");
+    let files = &scene.files;
+    let call_ten = |round: usize| {
+        let path = format!("d/{}", round % 7);
+        files.write(&path, &round.to_string()).unwrap();
+        for _ in 0..4 {
+            assert_eq!(files.read(&path).unwrap().content, round.to_string());
+            files.list("d").unwrap();
+        }
+        match round % 50 {
+            0 => drop(files.snapshot(&format!("round-{round}")).unwrap()),
+            1 => drop(files.restore(&*format!("round-{}", round - 1)).unwrap()),
+            2 => drop(files.undo().unwrap()),
+            _ => drop(files.delete("missing").unwrap_err()),
+        }
+    };
+    (0..50).for_each(call_ten);
+    let before = open_files();
+    (50..1_050).for_each(call_ten);
+    assert_eq!(open_files(), before);
 }
 
 #[test]
-fn fault_26_restores_and_writes_at_once_have_a_serial_outcome() {
+fn fault_16_calls_fail_without_files_to_open_and_work_again_with_them() {
+    if !is_alone() {
+        return again("faults::fault_16_calls_fail_without_files_to_open_and_work_again_with_them");
+    }
     let scene = Scene::host();
     let files = &scene.files;
-    for name in ["A", "B"] {
-        (0..10).for_each(|file| drop(files.write(&format!("f{file}"), name).unwrap()));
-        files.snapshot(name).unwrap();
-    }
-    let handles = [scene.open_again(), scene.open_again(), scene.open_again()];
-    std::thread::scope(|scope| {
-        for (files, name) in handles.iter().zip(["A", "B"]) {
-            scope.spawn(move || (0..10).for_each(|_| drop(files.restore(name).unwrap())));
+    files.write("a", "one").unwrap();
+    files.snapshot("one").unwrap();
+    files.write("a", "two").unwrap();
+    let before = lines(files);
+    let mut limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+    limit.current = Some(200);
+    rustix::process::setrlimit(rustix::process::Resource::Nofile, limit).unwrap();
+    for left in 0..5 {
+        let mut taken: Vec<_> = std::iter::from_fn(|| fs::File::open("/dev/null").ok()).collect();
+        taken.truncate(taken.len() - left);
+        let calls: [&dyn Fn() -> Result<()>; 4] = [
+            &|| files.write("a", "three").map(drop),
+            &|| files.snapshot("two").map(drop),
+            &|| files.restore("one").map(drop),
+            &|| files.undo().map(drop),
+        ];
+        for call in calls {
+            let failed = call().map_err(|error| error.kind());
+            assert_eq!(failed, Err(ErrorKind::Io), "{left} files may be opened");
         }
-        scope.spawn(|| {
-            (0..30).for_each(|_| drop(handles[2].write("written", "by somebody").unwrap()));
-        });
+        drop(taken);
+        assert_eq!(lines(files), before);
+    }
+    files.restore("one").unwrap();
+    files.undo().unwrap();
+    assert_eq!(lines(files), before);
+}
+
+// --- damage --------------------------------------------------------------------------------------
+
+/// Damages each byte of a file in turn, and looks at the workspace as whoever opens it next.
+fn damage_each_byte(scene: &Scene, name: &str, look: impl Fn(&Workspace, usize)) {
+    let whole = fs::read(scene.path(name)).unwrap();
+    assert!(!whole.is_empty());
+    for at in 0..whole.len() {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 1 << (at % 8);
+        if at % 5 == 0 {
+            damaged.truncate(at);
+        }
+        fs::write(scene.path(name), damaged).unwrap();
+        look(&scene.open_again(), at);
+    }
+    fs::write(scene.path(name), whole).unwrap();
+}
+
+#[test]
+fn fault_19_what_a_lock_says_is_for_people_only() {
+    let scene = Scene::host();
+    scene.files.write("a", "").unwrap();
+    scene.files.snapshot("first").unwrap();
+    for name in ["store/lock", "store/work.lock", "store/publish.lock"] {
+        for damage in [&b""[..], b"\xff\0\xff", b"99999999999999999999999999"] {
+            fs::write(scene.path(name), damage).unwrap();
+            let files = scene.open_again();
+            files.write("a", name).unwrap();
+            files.snapshot_with(&Default::default()).unwrap();
+        }
+    }
+    let other = scene.open_again();
+    let refused = scene.files.as_owner("slow", |_| {
+        fs::write(scene.path("store/work.lock"), b"\xff\xff").unwrap();
+        Ok::<Error, Error>(other.write("a", "").unwrap_err())
     });
-    let contents: std::collections::BTreeSet<String> =
-        (0..10).map(|file| files.read(&format!("f{file}")).unwrap().content).collect();
-    assert_eq!(contents.len(), 1, "one restore was the last: {contents:?}");
-    let verified = files.snapshot_store().unwrap().verify(&VerifyOptions::default()).unwrap();
-    assert_eq!(verified.problems, []);
+    let refused = refused.unwrap();
+    assert_eq!(refused.kind(), ErrorKind::Locked);
+    assert!(refused.to_string().contains("another process"), "{refused}");
+}
+
+#[test]
+fn fault_19_a_damaged_head_names_no_snapshot() {
+    let scene = Scene::host();
+    let first = scene.files.snapshot("first").unwrap();
+    damage_each_byte(&scene, "store/head", |files, at| {
+        let head = files.current_snapshot_id().unwrap();
+        assert!(head.is_none_or(|head| head == first.id), "byte {at}: {head:?}");
+    });
+    assert_eq!(scene.files.current_snapshot_id().unwrap(), Some(first.id));
+}
+
+#[test]
+fn fault_19_a_damaged_operation_is_not_listed_and_the_others_are() {
+    let scene = Scene::host();
+    ["1", "2", "3"].iter().for_each(|it| drop(scene.files.write(it, it).unwrap()));
+    damage_each_byte(&scene, "store/operations/2.op", |files, at| {
+        let listed: Vec<_> = files.operations().unwrap().iter().map(|it| it.sequence).collect();
+        assert_eq!(listed, [1, 3], "byte {at}");
+    });
+    assert_eq!(scene.files.operations().unwrap().len(), 3);
+}
+
+/// A path that a damaged list names was never touched, and is not taken back.
+#[test]
+fn fault_19_a_damaged_list_of_what_a_dead_process_changed_harms_nothing_else() {
+    let scene = Scene::host();
+    scene.files.write("c", "untouched").unwrap();
+    let (kept, left) = (scene.path("kept"), scene.path("store/operations/2"));
+    let copy =
+        |from: &Path, to: &Path| run("cp", &["-a", from.to_str().unwrap(), to.to_str().unwrap()]);
+    scene
+        .files
+        .as_owner("make a", |fs| {
+            rewrite(fs, "a", "made")?;
+            copy(&left, &kept);
+            Ok(())
+        })
+        .unwrap();
+    let whole = fs::read(kept.join("touched")).unwrap();
+    for at in 0..whole.len() * 8 {
+        fs::remove_file(scene.path("store/operations/2.op")).unwrap_or_default();
+        fs::remove_dir_all(&left).unwrap_or_default();
+        copy(&kept, &left);
+        let mut damaged = whole.clone();
+        damaged[at / 8] ^= 1 << (at % 8);
+        fs::write(left.join("touched"), damaged).unwrap();
+        let files = scene.open_again();
+        files.write("later", &at.to_string()).unwrap();
+        assert_eq!(files.read("c").unwrap().content, "untouched", "bit {at}");
+        let recovered = files.operations().unwrap();
+        assert!(recovered.iter().all(|it| it.cause != OperationCause::Recovery), "bit {at}");
+    }
+    assert!(scene.files.is_file("a"));
+}
+
+// --- another version -----------------------------------------------------------------------------
+
+#[test]
+fn fault_34_an_operation_of_a_later_version_is_passed_over_and_left_as_it_is() {
+    let scene = Scene::host();
+    ["1", "2"].iter().for_each(|it| drop(scene.files.write(it, it).unwrap()));
+    let record = scene.path("store/operations/2.op");
+    let text = fs::read_to_string(&record).unwrap();
+    let json = text.lines().next().unwrap().replace("\"version\":1", "\"version\":2");
+    let newer = format!("{json}\nblake3 {}\n", blake3::hash(json.as_bytes()).to_hex());
+    assert_ne!(newer, text);
+    fs::write(&record, &newer).unwrap();
+    let files = scene.open_again();
+    files.write("3", "3").unwrap();
+    let listed: Vec<_> = files.operations().unwrap().iter().map(|it| it.sequence).collect();
+    assert_eq!(listed, [1, 3]);
+    assert_eq!(fs::read_to_string(&record).unwrap(), newer);
 }

@@ -9,5 +9,7 @@ mod disk;
 mod faults;
 mod scene;
 mod snapshots;
+mod space;
+mod turns;
 mod undo;
 mod unmounted;

@@ -1,7 +1,7 @@
 //! A workspace for one test.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 use wink_fs::testkit::dump;
@@ -19,7 +19,11 @@ impl Scene {
     }
 
     pub(crate) fn host() -> Self {
-        let directory = tempfile::tempdir().unwrap();
+        Self::host_in(std::env::temp_dir())
+    }
+
+    pub(crate) fn host_in(place: impl AsRef<Path>) -> Self {
+        let directory = tempfile::tempdir_in(place).unwrap();
         fs::create_dir(directory.path().join("root")).unwrap();
         let store = Store::create_ambient(directory.path().join("store")).unwrap();
         let files = Workspace::host_with_store(directory.path().join("root"), store).unwrap();
