@@ -1,9 +1,14 @@
 //! Several at work in one workspace.
 
 use std::collections::BTreeSet;
+use std::fs;
+use std::io::Write as _;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use wink_fs::{ErrorKind, OperationRecord, SnapshotOptions, VerifyOptions, Workspace};
+use wink_fs::{
+    ErrorKind, OperationRecord, SnapshotOptions, Tree, TreePath, VerifyOptions, Workspace,
+};
 
 use crate::scene::Scene;
 
@@ -88,4 +93,47 @@ fn check_in_turn(files: &Workspace, done: &[OperationRecord], removed: &BTreeSet
         assert_eq!(files.exists(&path), at > last, "{path}");
         assert!(files.exists(&path) || removed.contains(&path), "{path} is lost and not reported");
     }
+}
+
+/// Fifty files are rewritten in order, over and over, past wink: at any one moment the first ones are at
+/// most a generation ahead of the rest.
+#[test]
+fn fault_27_a_snapshot_while_somebody_writes_is_of_one_moment_or_refused() {
+    let scene = Scene::host();
+    let write = |generation: u64| {
+        for number in 0..50 {
+            let path = scene.path(&format!("root/{number:02}"));
+            let mut file =
+                fs::OpenOptions::new().write(true).create(true).truncate(false).open(path).unwrap();
+            file.write_all(&generation.to_le_bytes()).unwrap();
+        }
+    };
+    write(0);
+    let done = AtomicBool::new(false);
+    let taken: Vec<_> = std::thread::scope(|scope| {
+        scope.spawn(|| (1..).take_while(|_| !done.load(Ordering::Relaxed)).for_each(write));
+        let taken =
+            (0..20).map(|_| scene.files.snapshot_with(&SnapshotOptions::default())).collect();
+        done.store(true, Ordering::Relaxed);
+        taken
+    });
+    for taken in taken {
+        match taken {
+            Ok(snapshot) => check_one_moment(&*scene.files.tree_at(&snapshot).unwrap()),
+            Err(error) => assert_eq!(error.kind(), ErrorKind::Conflict, "{error}"),
+        }
+    }
+    scene.files.snapshot("quiet").unwrap();
+    let verified = scene.files.snapshot_store().unwrap().verify(&VerifyOptions::default());
+    assert_eq!(verified.unwrap().problems, []);
+}
+
+fn check_one_moment(tree: &dyn Tree) {
+    let generation = |number: u64| {
+        let content = tree.open(&TreePath::parse(&format!("{number:02}")).unwrap()).unwrap();
+        u64::from_le_bytes(content.read_all().unwrap()[..].try_into().unwrap())
+    };
+    let generations: Vec<u64> = (0..50).map(generation).collect();
+    let of_one_moment = generations.is_sorted_by(|a, b| a >= b);
+    assert!(of_one_moment && generations[0] - generations[49] <= 1, "{generations:?}");
 }

@@ -1,4 +1,4 @@
-//! A disk goes away under a workspace that is at work, and comes back.
+//! A disk goes away under a workspace that is at work, or takes no writes, and comes back.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -117,4 +117,44 @@ fn fault_20_files_whose_disk_is_unmounted_are_all_there_when_it_comes_back() {
 #[test]
 fn fault_20_a_workspace_at_a_mount_point_is_all_there_when_its_disk_comes_back() {
     the_files_go_away("mounted");
+}
+
+/// As a disk is after an error that its file system noticed.
+fn a_disk_takes_no_writes(root: &str, store: &str) {
+    let scene = Scene::new(root, store);
+    let files = &scene.files;
+    varied(files);
+    let first = files.snapshot("first").unwrap();
+    ruin(files);
+    let before = lines(files);
+    let remount = |how: &str| run("mount", ["-o".into(), how.into(), scene.disk.path("mounted")]);
+    remount("remount,ro");
+    let calls: [(&str, &dyn Fn() -> Result<()>); 4] = [
+        ("write", &|| files.write("a.txt", "lost?").map(drop)),
+        ("delete", &|| files.delete_all("new").map(drop)),
+        ("restore", &|| files.restore(first.id).map(drop)),
+        ("undo", &|| files.undo().map(drop)),
+    ];
+    for (name, call) in calls {
+        let error = call().expect_err(name);
+        assert_eq!(error.kind(), ErrorKind::ReadOnly, "{name}: {error}");
+        assert_eq!(lines(files), before, "{name}");
+    }
+    let kept = files.snapshots().unwrap().into_iter().filter(|it| it.tag.is_some());
+    assert_eq!(kept.collect::<Vec<_>>(), std::slice::from_ref(&first));
+    assert!(files.tree_at(&first).unwrap().stat(&files.path("nested").unwrap()).is_ok());
+    remount("remount,rw");
+    files.restore(&first).unwrap();
+    files.undo().unwrap();
+    assert_eq!(lines(files), before);
+}
+
+#[test]
+fn fault_20_a_store_whose_disk_takes_no_writes_can_be_read_and_nothing_changes() {
+    a_disk_takes_no_writes("root", "mounted/store");
+}
+
+#[test]
+fn fault_20_files_whose_disk_takes_no_writes_can_be_read_and_nothing_changes() {
+    a_disk_takes_no_writes("mounted/root", "store");
 }
