@@ -22,7 +22,7 @@ expect() {
 
 printf '%s\n' '# a comment' a1_08 a1_15 >"$list"
 
-expect 'the output of cargo test is read' 0 'all 2 threats' <<'LISTING'
+expect 'the output of cargo test is read' 0 'all 2 threats and faults' <<'LISTING'
 threats::memory::a1_08_symlink_to_outside: test
 threats::host::a1_08_symlink_to_outside: test
 memory::a1_15_hard_link: test
@@ -31,7 +31,7 @@ host::a1_15_hard_link: test
 4 tests, 0 benchmarks
 LISTING
 
-expect 'the output of nextest is read' 0 'all 2 threats' <<'LISTING'
+expect 'the output of nextest is read' 0 'all 2 threats and faults' <<'LISTING'
 wink-fs::threats:
     host::a1_08_symlink_to_outside
     host::links::a1_15_hard_link
@@ -69,10 +69,30 @@ memory::a1_15_hard_link: test
 host::a1_15_hard_link: test
 LISTING
 
-expect 'an empty listing fails' 1 '4 of 4' </dev/null
+expect 'an empty listing fails' 1 '4 tests of 2' </dev/null
+
+printf '%s\n' 'a1_30 host' fault_07 >"$list"
+
+expect 'a fault, and what only a host knows, need one test anywhere' 0 'all 2 threats and faults' <<'LISTING'
+faults::a1_30_chmod: test
+fault_07_reordered: test
+LISTING
+
+expect 'a fault without a test is named' 1 'no test: anywhere::fault_07_' <<'LISTING'
+faults::a1_30_chmod: test
+not_fault_07_reordered: test
+fault_070_other: test
+LISTING
+
+expect 'what only a host knows is named without a test' 1 'no test: anywhere::a1_30_' <<'LISTING'
+fault_07_reordered: test
+LISTING
 
 printf 'a1-08\n' >"$list"
 expect 'a malformed number is refused' 2 'not a threat number: a1-08' </dev/null
+
+printf 'a1_08 memory\n' >"$list"
+expect 'only the host can be the only one' 2 'not a threat number: a1_08 memory' </dev/null
 
 printf '# nothing\n' >"$list"
 expect 'an empty list is refused' 2 'names no threat' </dev/null

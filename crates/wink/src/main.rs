@@ -17,6 +17,7 @@ mod paths;
 mod refs;
 mod serve;
 mod settings;
+mod signals;
 mod welcome;
 mod words;
 
@@ -30,6 +31,7 @@ use context::Context;
 use failure::Failure;
 
 fn main() -> ExitCode {
+    signals::survive_limits();
     let (json, result) = match Cli::try_parse() {
         Ok(cli) => (cli.global.json, run(&cli)),
         Err(usage) if usage.use_stderr() && is_json_wanted() => (true, Err(Failure::usage(&usage))),

@@ -1,5 +1,7 @@
 //! Does one thing to a workspace in a process of its own, which tests kill at every system call.
 
+#![allow(clippy::print_stderr, reason = "says why it failed")]
+
 use std::process::ExitCode;
 
 use wink_fs::{Result, Store, Workspace};
@@ -11,7 +13,10 @@ fn main() -> ExitCode {
     match (pool.build_global(), &*arguments) {
         (Ok(()), [what, directory]) => match run(what, directory) {
             Ok(()) => ExitCode::SUCCESS,
-            Err(_) => ExitCode::FAILURE,
+            Err(error) => {
+                eprintln!("{}: {error}", error.kind());
+                ExitCode::FAILURE
+            }
         },
         _ => ExitCode::from(2),
     }

@@ -15,7 +15,7 @@ use crate::descend::descend;
 use crate::error::{Error, Operation, Result};
 use crate::filesystem::Backend;
 use crate::memory::MemoryBackend;
-use crate::operation::{BeforeImage, TOUCHED};
+use crate::operation::{BeforeImage, TOUCHED, touched_line};
 use crate::path::TreePath;
 use crate::scope::Scope;
 use crate::tree::{Kind, Tree};
@@ -76,7 +76,8 @@ impl Aside {
     ///
     /// Only when it is kept as a whole: to take back what is not would be to lose it.
     fn note(&mut self, path: &TreePath) -> Result<()> {
-        let noted = self.touched().and_then(|mut list| writeln!(list, "{path}"));
+        let line = touched_line(path);
+        let noted = self.touched().and_then(|mut list| list.write_all(line.as_bytes()));
         noted.map_err(|error| Error::system(Operation::Write, error).with_path(path))
     }
 

@@ -8,9 +8,25 @@ use crate::tree::Tree;
 
 /// The file, beside the directory for what is kept, that lists the paths that may have changed.
 ///
-/// One path a line, as text; only whole lines count. A backend that uses the directory writes each
-/// path there before it changes, so that a call can be taken back whose process died.
+/// A backend that uses the directory writes each path there before it changes, so that a call can be
+/// taken back whose process died.
 pub(crate) const TOUCHED: &str = "touched";
+
+/// Returns the line that a path has in the list: its CRC-32, and the path as text.
+pub(crate) fn touched_line(path: &TreePath) -> String {
+    let text = path.to_string();
+    format!("{:08x} {text}\n", crc32fast::hash(text.as_bytes()))
+}
+
+/// Returns the paths of a list; a line that is damaged or not whole is none.
+pub(crate) fn touched_paths(list: &[u8]) -> Vec<TreePath> {
+    let path = |line: &[u8]| {
+        let text = std::str::from_utf8(line.get(9..)?.strip_suffix(b"\n")?).ok()?;
+        let path = TreePath::parse(text).ok()?;
+        (touched_line(&path).as_bytes() == line).then_some(path)
+    };
+    list.split_inclusive(|byte| *byte == b'\n').filter_map(path).collect()
+}
 
 /// Keeps entries before they change; made by [`Backend::before_image`](crate::Backend::before_image).
 ///

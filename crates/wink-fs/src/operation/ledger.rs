@@ -28,7 +28,12 @@ pub(crate) trait Ledger: Send + Sync {
     /// Returns the number of the next operation, and the directory in which it may keep things.
     fn next(&self) -> Result<(u64, PathBuf)>;
 
-    /// Adds an operation; its number is the one that [`next`](Self::next) gave.
+    /// Writes an operation down so far that adding it takes no more space; until then it is none.
+    ///
+    /// Its number is the one that [`next`](Self::next) gave.
+    fn prepare(&self, operation: &OperationRecord) -> Result<()>;
+
+    /// Adds an operation that was prepared.
     fn append(&self, operation: &OperationRecord, before: Option<Arc<dyn Tree>>) -> Result<()>;
 
     /// Takes away what an operation kept that is not to be added.

@@ -64,6 +64,10 @@ impl Ledger for MemoryLedger {
         Ok((last.max(begun) + 1, PathBuf::new()))
     }
 
+    fn prepare(&self, _: &OperationRecord) -> Result<()> {
+        Ok(())
+    }
+
     fn append(&self, operation: &OperationRecord, before: Option<Arc<dyn Tree>>) -> Result<()> {
         let mut operations = self.operations();
         operations.push_back((operation.clone(), before));

@@ -7,7 +7,7 @@ mod recording;
 mod value;
 
 pub use image::BeforeImage;
-pub(crate) use image::TOUCHED;
+pub(crate) use image::{TOUCHED, touched_line, touched_paths};
 pub(crate) use ledger::{KEPT, Ledger};
 pub(crate) use memory_ledger::{MemoryLedger, gone};
 pub(crate) use recording::{Record, Recording};

@@ -9,6 +9,7 @@ use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use super::format;
 use crate::error::{damaged, worded};
 
 /// Holds the place of a store; names are relative to it.
@@ -83,9 +84,23 @@ impl Disk {
         private().read(true).write(true).create_new(true).open(self.root.join(name))
     }
 
-    /// Opens a file to lock it, and makes it where it is not there.
+    /// Opens a file to lock it, and makes it where it is not there and the store is.
     pub(super) fn open_lock(&self, name: &str) -> io::Result<File> {
-        private().read(true).write(true).create(true).truncate(false).open(self.root.join(name))
+        let open = |make| {
+            private().read(true).write(true).create(make).truncate(false).open(self.root.join(name))
+        };
+        match open(false) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.check_there()?;
+                open(true)
+            }
+            opened => opened,
+        }
+    }
+
+    /// Fails where the store is not: nothing may be made there, because its disk may not be mounted.
+    pub(super) fn check_there(&self) -> io::Result<()> {
+        self.open(format::NAME).map(drop)
     }
 
     pub(super) fn rename(&self, from: &str, to: &str) -> io::Result<()> {

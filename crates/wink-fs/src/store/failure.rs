@@ -14,7 +14,7 @@ pub(super) fn of(operation: Operation, error: io::Error) -> Error {
         io::ErrorKind::ReadOnlyFilesystem => Error::system(operation, error)
             .with_detail("the store is on a read-only disk; it can be read but takes no snapshot"),
         io::ErrorKind::StorageFull => Error::system(operation, error).with_detail(
-            "there is no space left for the store; nothing was kept, free some and try again",
+            "there is no space, or no inode, left for the store; nothing was kept, free some and try again",
         ),
         _ => Error::system(operation, error),
     }

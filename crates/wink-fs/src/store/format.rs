@@ -9,7 +9,7 @@ use super::failure;
 use super::temporary::Temporary;
 use crate::error::{Error, ErrorKind, Operation, Result, damaged};
 
-const NAME: &str = "format";
+pub(super) const NAME: &str = "format";
 const MAX_BYTES: u64 = 4096;
 const KIND: &str = "wink store ";
 const VERSION: &str = "1";

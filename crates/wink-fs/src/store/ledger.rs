@@ -9,12 +9,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::disk::Disk;
-use super::temporary::Temporary;
+use super::temporary::{self, Temporary};
 use super::{failure, lock, operation_record};
-use crate::error::{Operation, Result};
+use crate::error::{Error, Operation, Result};
 use crate::host::HostBackend;
 use crate::memory::MemoryBackend;
-use crate::operation::{KEPT, Ledger, OperationRecord, TOUCHED, gone};
+use crate::operation::{KEPT, Ledger, OperationRecord, TOUCHED, gone, touched_paths};
 use crate::path::TreePath;
 use crate::snapshot::SnapshotId;
 use crate::tree::Tree;
@@ -40,21 +40,21 @@ impl StoreLedger {
     /// Looks at what there is, in one go.
     fn look(&self) -> io::Result<Numbers> {
         let names = match self.disk.names(DIRECTORY) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.disk.check_there()?;
+                Vec::new()
+            }
             names => names?,
         };
         Ok(Numbers::of(&names))
     }
 
-    /// Returns the paths that an operation may have changed; a line that is not whole is none.
+    /// Returns the paths that an operation may have changed.
     fn touched(&self, number: u64) -> io::Result<Vec<TreePath>> {
-        let list = match self.disk.read(&touched_place(number), MAX_BYTES) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-            list => list?,
-        };
-        let whole = memchr::memrchr(b'\n', &list).map_or(0, |end| end + 1);
-        let text = std::str::from_utf8(&list[..whole]).unwrap_or_default();
-        Ok(text.lines().filter_map(|line| TreePath::parse(line).ok()).collect())
+        match self.disk.read(&touched_place(number), MAX_BYTES) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            list => Ok(touched_paths(&list?)),
+        }
     }
 
     fn read(&self, number: u64) -> Result<OperationRecord> {
@@ -63,10 +63,10 @@ impl StoreLedger {
         operation_record::decode(number, &bytes)
     }
 
+    /// Writes a record under its temporary name, where the next of that number replaces it.
     fn write(&self, number: u64, bytes: &[u8]) -> io::Result<()> {
         let mut file = Temporary::over(&self.disk, DIRECTORY, record_name(number))?;
         file.write_all(bytes)?;
-        file.rename()?;
         file.keep();
         Ok(())
     }
@@ -160,12 +160,20 @@ impl Ledger for StoreLedger {
         Ok((number, self.disk.path(&before_place(number))))
     }
 
-    fn append(&self, operation: &OperationRecord, _: Option<Arc<dyn Tree>>) -> Result<()> {
+    fn prepare(&self, operation: &OperationRecord) -> Result<()> {
         let bytes = operation_record::encode(operation)?;
-        let written = self
-            .write(operation.sequence, &bytes)
-            .and_then(|()| self.forget_oldest(operation.sequence));
+        let written = self.write(operation.sequence, &bytes);
         written.map_err(|error| failure::of(Operation::Write, error))
+    }
+
+    fn append(&self, operation: &OperationRecord, _: Option<Arc<dyn Tree>>) -> Result<()> {
+        let number = operation.sequence;
+        let temporary = temporary::place(DIRECTORY, &record_name(number));
+        let renamed = self.disk.rename(&temporary, &record_place(number));
+        renamed.map_err(|error| failure::of(Operation::Write, error))?;
+        // What is left is taken away another time.
+        let _ = self.forget_oldest(number);
+        Ok(())
     }
 
     fn discard(&self, sequence: u64) {
@@ -176,8 +184,13 @@ impl Ledger for StoreLedger {
     fn list(&self) -> Result<Vec<OperationRecord>> {
         let mut numbers = self.look().map_err(|error| failure::of(Operation::List, error))?.records;
         numbers.drain(..numbers.len().saturating_sub(KEPT));
-        // One that is damaged, as after a loss of power, is none that could be undone.
-        Ok(numbers.into_iter().filter_map(|number| self.read(number).ok()).collect())
+        // One that is damaged, as after a loss of power, is none that could be undone. One that cannot
+        // be read just now is: to pass over it would be to undo another.
+        let is_none = |read: &Result<_>| {
+            read.as_ref().is_err_and(|error: &Error| error.kind() == ErrorKind::Corrupt)
+        };
+        let read = numbers.into_iter().map(|number| self.read(number));
+        read.filter(|read| !is_none(read)).collect()
     }
 
     fn before(&self, sequence: u64) -> Result<Arc<dyn Tree>> {
@@ -195,16 +208,22 @@ impl Ledger for StoreLedger {
     }
 
     fn head(&self) -> Result<Option<SnapshotId>> {
+        let failed = |error| failure::of(Operation::Snapshot, error);
         match self.disk.read(HEAD, 100) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.disk.check_there().map_err(failed).map(|()| None)
+            }
             read => {
-                let bytes = read.map_err(|error| failure::of(Operation::Snapshot, error))?;
+                let bytes = read.map_err(failed)?;
                 Ok(std::str::from_utf8(&bytes).ok().and_then(|text| text.trim().parse().ok()))
             }
         }
     }
 
+    /// Where it cannot be written down which snapshot it is, as on a full disk, none is: what was done
+    /// is done.
     fn set_head(&self, id: SnapshotId) -> Result<()> {
-        self.write_head(id).map_err(|error| failure::of(Operation::Snapshot, error))
+        let written = self.write_head(id).or_else(|_| self.disk.remove(HEAD).map(drop));
+        written.map_err(|error| failure::of(Operation::Snapshot, error))
     }
 }

@@ -13,6 +13,11 @@ pub(super) fn is_temporary(name: &str) -> bool {
     name.starts_with(PREFIX)
 }
 
+/// Returns where a file lies until it gets its name.
+pub(super) fn place(directory: &str, name: &str) -> String {
+    format!("{directory}/{PREFIX}{name}.tmp")
+}
+
 /// Holds a file under a temporary name; unless it is published, it goes when this is dropped.
 #[derive(Debug)]
 pub(super) struct Temporary<'a> {
@@ -27,14 +32,14 @@ pub(super) struct Temporary<'a> {
 impl<'a> Temporary<'a> {
     /// Makes the file that is to become `name` in a directory of the store.
     pub(super) fn new(disk: &'a Disk, directory: &'static str, name: String) -> io::Result<Self> {
-        let place = format!("{directory}/{PREFIX}{name}.tmp");
+        let place = place(directory, &name);
         let file = disk.create(&place)?;
         Ok(Self { disk, file, directory, name, place: Some(place) })
     }
 
     /// Makes the file where only the holder of a lock does, over what one left that died.
     pub(super) fn over(disk: &'a Disk, directory: &'static str, name: String) -> io::Result<Self> {
-        disk.remove(&format!("{directory}/{PREFIX}{name}.tmp"))?;
+        disk.remove(&place(directory, &name))?;
         Self::new(disk, directory, name)
     }
 

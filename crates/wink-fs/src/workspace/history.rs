@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
 
 use crate::capture::Capture;
+use crate::clock::{Clock, SystemClock};
 use crate::compare::{Difference, compare};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::Backend;
@@ -34,6 +34,8 @@ pub(super) struct History {
     pub(super) snapshots: Arc<dyn SnapshotStore>,
     pub(super) ledger: Box<dyn Ledger>,
     pub(super) excluded: Exclusions,
+    /// Says when something happened; its order is by number, whatever the clock says.
+    pub(super) clock: Arc<dyn Clock>,
     /// The snapshots of what was replaced, oldest first; none until the first one is taken.
     saved: Mutex<Option<VecDeque<SnapshotId>>>,
 }
@@ -51,7 +53,8 @@ impl History {
     }
 
     fn new(snapshots: Arc<dyn SnapshotStore>, ledger: Box<dyn Ledger>) -> Self {
-        Self { snapshots, ledger, excluded: Exclusions::default(), saved: Mutex::default() }
+        let (excluded, clock) = (Exclusions::default(), Arc::new(SystemClock));
+        Self { snapshots, ledger, excluded, clock, saved: Mutex::default() }
     }
 
     /// Takes a snapshot; tried again where files change while they are read.
@@ -76,15 +79,18 @@ impl History {
     ) -> Result<Snapshot> {
         let snapshot = self.save_unlearnt(backend, capture, new)?;
         if capture.unlearnt > 0 {
-            self.teach(backend, capture, &snapshot)?;
+            self.teach(backend, capture, &snapshot);
         }
         Ok(snapshot)
     }
 
     /// Tells the backend what the saved tree knows of what was captured.
-    fn teach(&self, backend: &mut dyn Backend, capture: &Capture, saved: &Snapshot) -> Result<()> {
-        backend.learn(&*capture.tree, &*self.snapshots.load(&saved.id)?);
-        Ok(())
+    ///
+    /// The snapshot is taken: where it cannot be read just now, the backend reads its files again.
+    fn teach(&self, backend: &mut dyn Backend, capture: &Capture, saved: &Snapshot) {
+        if let Ok(saved) = self.snapshots.load(&saved.id) {
+            backend.learn(&*capture.tree, &*saved);
+        }
     }
 
     /// Keeps it, and tells the backend nothing of what it could learn.
@@ -95,7 +101,7 @@ impl History {
         new: &NewSnapshot,
     ) -> Result<Snapshot> {
         let mut new = new.clone().captured(capture).backend(backend.properties().backend);
-        new.parent = self.ledger.head()?;
+        new.parent = self.head()?;
         new.excluded = self.excluded.patterns().map(str::to_owned).collect();
         self.snapshots.save(&*capture.tree, &new)
     }
@@ -106,10 +112,10 @@ impl History {
         backend: &mut dyn Backend,
         capture: &Capture,
     ) -> Result<Snapshot> {
-        let new = NewSnapshot::new(SystemTime::now()).cause(SnapshotCause::Safety);
+        let new = NewSnapshot::new(self.clock.now()).cause(SnapshotCause::Safety);
         let saved = self.save_unlearnt(backend, capture, &new)?;
         if capture.unlearnt > WORTH_LEARNING {
-            self.teach(backend, capture, &saved)?;
+            self.teach(backend, capture, &saved);
         }
         self.forget_oldest_saved(saved.id)?;
         Ok(saved)
@@ -173,20 +179,22 @@ impl History {
         }
         let left = |path: &TreePath| Left::at(live, path, record.hash_of(path));
         let changes = describe(&differences, left)?;
-        self.append(sequence, name, OperationCause::Call, changes, Some(before)).map(Some)
+        let operation = self.prepare(sequence, name, OperationCause::Call, changes)?;
+        self.ledger.append(&operation, Some(before))?;
+        Ok(Some(operation))
     }
 
-    pub(super) fn append(
+    /// Writes down what is about to be done, so that nothing is done that cannot be written down.
+    pub(super) fn prepare(
         &self,
         sequence: u64,
         name: &str,
         cause: OperationCause,
         changes: Vec<OperationChange>,
-        before: Option<Arc<dyn Tree>>,
     ) -> Result<OperationRecord> {
-        let (at, name) = (SystemTime::now(), name.to_owned());
+        let (at, name) = (self.clock.now(), name.to_owned());
         let operation = OperationRecord { sequence, at, name, cause, changes };
-        self.ledger.append(&operation, before)?;
+        self.ledger.prepare(&operation)?;
         Ok(operation)
     }
 
@@ -221,10 +229,17 @@ impl History {
         let (sequence, aside) = self.ledger.next()?;
         let mut image = backend.before_image(&aside)?;
         keep(&mut *image, &scope)?;
-        backend.replace(&*before, &scope)?;
         let changes = describe(&differences, |path| Left::at(&*before, path, None))?;
-        let kept = Some(image.tree()?);
-        self.append(sequence, "recover", OperationCause::Recovery, changes, kept).map(drop)
+        let operation = self.prepare(sequence, "recover", OperationCause::Recovery, changes)?;
+        let kept = image.tree()?;
+        backend.replace(&*before, &scope)?;
+        self.ledger.append(&operation, Some(kept))
+    }
+
+    /// Returns the snapshot that was taken or restored last, if it is still there.
+    pub(super) fn head(&self) -> Result<Option<SnapshotId>> {
+        let head = self.ledger.head()?;
+        Ok(head.filter(|id| self.snapshots.describe(id).is_ok()))
     }
 
     pub(super) fn set_head(&self, id: SnapshotId) -> Result<()> {

@@ -21,6 +21,7 @@ use self::fork::Origin;
 use self::history::History;
 use self::turn::{Turn, Turns};
 use crate::archive::{self, ArchiveLimits, ArchiveTree, ExportOptions, Exported, Imported};
+use crate::clock::{Clock, SystemClock};
 use crate::compare::compare;
 use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation, Result};
@@ -95,6 +96,7 @@ pub struct WorkspaceBuilder {
     history: Option<History>,
     excluded: Exclusions,
     origin: Option<Origin>,
+    clock: Arc<dyn Clock>,
 }
 
 impl WorkspaceBuilder {
@@ -142,6 +144,30 @@ impl WorkspaceBuilder {
         self
     }
 
+    /// Sets what tells when snapshots and operations were made; their order does not depend on it.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use std::time::SystemTime;
+    /// use wink_fs::{Clock, MemoryBackend, Workspace};
+    ///
+    /// struct Stopped;
+    /// impl Clock for Stopped {
+    ///     fn now(&self) -> SystemTime {
+    ///         SystemTime::UNIX_EPOCH
+    ///     }
+    /// }
+    ///
+    /// let files = Workspace::builder(MemoryBackend::new()).clock(Arc::new(Stopped)).build();
+    /// assert_eq!(files.snapshot("first")?.created_at, SystemTime::UNIX_EPOCH);
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    #[must_use]
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+
     /// Makes the workspace.
     pub fn build(self) -> Workspace {
         let (observers, recording) = (Arc::new(self.observers), Arc::new(Recording::default()));
@@ -152,7 +178,7 @@ impl WorkspaceBuilder {
         let in_memory = || (properties.backend == MEMORY).then(History::in_memory);
         let mut history = self.history.or_else(in_memory);
         if let Some(history) = &mut history {
-            history.excluded = self.excluded;
+            (history.excluded, history.clock) = (self.excluded, self.clock);
         }
         let writer = Turns::new(guarded);
         let origin = self.origin;
@@ -219,6 +245,7 @@ impl Workspace {
             history: None,
             excluded: Exclusions::default(),
             origin: None,
+            clock: Arc::new(SystemClock),
         }
     }
 

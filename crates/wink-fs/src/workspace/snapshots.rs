@@ -1,7 +1,6 @@
 //! Keeping states of a workspace, and going back to them.
 
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use super::Workspace;
 use super::history::{History, describe, retried};
@@ -12,7 +11,7 @@ use crate::diff::{Diff, DiffOptions, diff_of};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::event::Event;
 use crate::filesystem::{Backend, Replaced};
-use crate::operation::{Left, OperationCause, OperationChange};
+use crate::operation::{Left, OperationCause, OperationChange, OperationRecord};
 use crate::path::TreePath;
 use crate::replace_plan::ReplacePlan;
 use crate::scope::Scope;
@@ -178,7 +177,7 @@ impl Workspace {
     /// Keeps the files as they are now.
     pub fn snapshot_with(&self, options: &SnapshotOptions) -> Result<Snapshot> {
         let history = self.history(Operation::Snapshot)?;
-        let mut new = NewSnapshot::new(SystemTime::now());
+        let mut new = NewSnapshot::new(history.clock.now());
         (new.tag, new.message) = (options.tag.clone(), options.message.clone());
         let mut writer = self.turn()?;
         let _alone = self.alone(history, &mut writer)?;
@@ -200,7 +199,7 @@ impl Workspace {
 
     /// Returns the snapshot that was taken or restored last.
     pub fn current_snapshot_id(&self) -> Result<Option<SnapshotId>> {
-        self.history(Operation::Snapshot)?.ledger.head()
+        self.history(Operation::Snapshot)?.head()
     }
 
     /// Returns what keeps the snapshots, to verify them for example.
@@ -365,13 +364,26 @@ impl<'a> Restore<'a> {
         saved: Option<Snapshot>,
     ) -> Result<Done<'a>> {
         let changes = self.describe(&plan)?;
+        let operation = match &saved {
+            Some(saved) => Some(self.write_down(name, saved, &changes)?),
+            None => None,
+        };
         let counts = backend.replace_by(&plan)?;
-        if let Some(saved) = &saved {
-            let (sequence, _) = self.history.ledger.next()?;
-            let cause = OperationCause::Replacement { saved: saved.id };
-            self.history.append(sequence, name, cause, changes.clone(), None)?;
+        if let Some(operation) = &operation {
+            self.history.ledger.append(operation, None)?;
         }
         Ok(Done { plan, counts, saved, changes })
+    }
+
+    fn write_down(
+        &self,
+        name: &str,
+        saved: &Snapshot,
+        changes: &[OperationChange],
+    ) -> Result<OperationRecord> {
+        let (sequence, _) = self.history.ledger.next()?;
+        let cause = OperationCause::Replacement { saved: saved.id };
+        self.history.prepare(sequence, name, cause, changes.to_vec())
     }
 
     /// Finds out what will change; if anything will, keeps what is there.

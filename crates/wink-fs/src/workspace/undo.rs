@@ -102,14 +102,15 @@ fn go_back(
     let mut image = backend.before_image(&aside)?;
     keep(&mut *image, &scope)?;
     let kept = image.tree()?;
-    backend.replace(&*before, &scope).map_err(|error| error.during(Operation::Undo))?;
     let cause = match way {
         Way::Undo => OperationCause::Undo { of: of.sequence },
         Way::Redo => OperationCause::Redo { of: of.sequence },
     };
     let differences = compare(&*kept, &*before, &scope)?;
     let changes = describe(&differences, |path| Left::at(&*before, path, None))?;
-    history.append(sequence, &of.name, cause, changes, Some(kept)).map(drop)
+    let operation = history.prepare(sequence, &of.name, cause, changes)?;
+    backend.replace(&*before, &scope).map_err(|error| error.during(Operation::Undo))?;
+    history.ledger.append(&operation, Some(kept))
 }
 
 /// Tells the paths that are still what an operation left there from those that are not.

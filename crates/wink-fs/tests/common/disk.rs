@@ -1,8 +1,10 @@
 //! A disk of its own: a loop-mounted image with a file system on it.
 
+#![allow(dead_code, reason = "each test program needs some of it")]
+
 use std::ffi::OsStr;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tempfile::TempDir;
@@ -16,6 +18,14 @@ pub(crate) fn run<S: AsRef<OsStr>>(program: &str, arguments: impl IntoIterator<I
     assert!(done.status.success(), "{program} failed, it needs root and loop devices: {said}");
 }
 
+/// Makes an image with a file system by a command such as `mkfs.ext4 -q`.
+pub(crate) fn make_image(make: &str, image: &Path, bytes: u64) {
+    fs::File::create(image).unwrap().set_len(bytes).unwrap();
+    let mut words = make.split(' ');
+    let program = words.next().unwrap();
+    run(program, words.map(PathBuf::from).chain([image.to_path_buf()]));
+}
+
 /// An image, and the directory `mounted` beside it where it is mounted.
 pub(crate) struct Disk {
     directory: TempDir,
@@ -24,14 +34,16 @@ pub(crate) struct Disk {
 impl Disk {
     /// Makes a file system by a command such as `mkfs.ext4 -q`, and mounts it.
     pub(crate) fn new(make: &str) -> Self {
-        let disk = Self { directory: tempfile::tempdir().unwrap() };
-        fs::File::create(disk.path("image")).unwrap().set_len(BYTES).unwrap();
-        let mut words = make.split(' ');
-        let program = words.next().unwrap();
-        run(program, words.map(PathBuf::from).chain([disk.path("image")]));
-        fs::create_dir(disk.path("mounted")).unwrap();
+        let disk = Self::without_image(tempfile::tempdir().unwrap());
+        make_image(make, &disk.path("image"), BYTES);
         disk.mount();
         disk
+    }
+
+    /// Takes a directory, in which the image is still to be made.
+    pub(crate) fn without_image(directory: TempDir) -> Self {
+        fs::create_dir(directory.path().join("mounted")).unwrap();
+        Self { directory }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -39,7 +51,11 @@ impl Disk {
     }
 
     pub(crate) fn mount(&self) {
-        run("mount", ["-o".into(), "loop".into(), self.path("image"), self.path("mounted")]);
+        self.mount_with("loop");
+    }
+
+    pub(crate) fn mount_with(&self, options: &str) {
+        run("mount", ["-o".into(), options.into(), self.path("image"), self.path("mounted")]);
     }
 }
 

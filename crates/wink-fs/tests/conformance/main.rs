@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "../common/short.rs"]
 mod short;
 
 use wink_fs::testkit::{Fault, Recorder};

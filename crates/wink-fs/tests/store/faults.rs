@@ -4,10 +4,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
 use wink_fs::testkit::dump;
-use wink_fs::{ErrorKind, SnapshotStore, Store, VerifyOptions};
+use wink_fs::{Backend, ErrorKind, Scope, SnapshotStore, Store, VerifyOptions};
 
 use crate::places::Mounted;
-use crate::support::{Scene, names, new, noise, path, plant_small, planted, put};
+use crate::short::Short;
+use crate::support::{
+    Scene, names, new, noise, path, plant, plant_small, planted, put, read_everything,
+};
 
 /// Runs a test of this program again under strace, with faults, on a store.
 fn again_under_strace(test: &str, store: &Path, arguments: &[&str]) -> ExitStatus {
@@ -102,6 +105,7 @@ fn fault_10_exhausted_inodes_are_no_space() {
     let store = Store::create_ambient(directory.path()).unwrap();
     let error = store.save(&planted(), &new()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NoSpace, "{error}");
+    assert!(error.to_string().contains("inode"), "{error}");
     check_whole(directory.path(), &[0]);
 }
 
@@ -158,4 +162,19 @@ fn fault_13_a_failed_sync_fails_the_snapshot_and_is_not_tried_again() {
         !again_under_strace(test, &scene.root(), &["-e", inject]).success(),
         "four syncs suffice"
     );
+}
+
+/// A system may read and write less than it was asked to.
+#[test]
+fn fault_15_content_that_comes_and_goes_in_small_pieces_is_whole() {
+    let mut files = Short::default();
+    plant(&mut files);
+    let scene = Scene::new();
+    let snapshot = scene.save(&files);
+    let whole = read_everything(&planted()).unwrap();
+    assert_eq!(read_everything(&*scene.load(&snapshot)).unwrap(), whole);
+    let mut back = Short::default();
+    back.replace(&*scene.load(&snapshot), &Scope::everything()).unwrap();
+    assert_eq!(read_everything(&back).unwrap(), whole);
+    assert_eq!(scene.verify().problems, []);
 }

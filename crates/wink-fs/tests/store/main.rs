@@ -14,6 +14,8 @@ mod on_both;
 mod page;
 mod places;
 mod round_trip;
+#[path = "../common/short.rs"]
+mod short;
 mod support;
 mod tampered;
 #[path = "../common/trees.rs"]

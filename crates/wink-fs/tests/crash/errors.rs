@@ -1,0 +1,187 @@
+//! Errors instead of death.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use rayon::prelude::*;
+use tempfile::TempDir;
+
+use crate::scene::{
+    CHILD, Call, check_whole, choose, copy, lines, list_calls, open, template, traced,
+};
+
+const KINDS: [&str; 5] = ["write", "snapshot", "restore", "import", "undo"];
+
+/// What came of a call that failed.
+struct Run {
+    what: &'static str,
+    call: Call,
+    /// What the process said when it gave up; none where it did its work in spite of the error.
+    said: Option<String>,
+    /// Whether the new state is there.
+    is_new: bool,
+    /// Whether a snapshot lies there unfinished.
+    is_littered: bool,
+    /// Whether the snapshot was taken.
+    is_taken: bool,
+}
+
+/// What the child starts from, and the files before and after its work.
+struct Start {
+    before: TempDir,
+    calls: Vec<Call>,
+    states: [Vec<String>; 2],
+}
+
+impl Start {
+    fn new(what: &str) -> Self {
+        let before = template(&|files| drop(files.write("last", "1").unwrap()));
+        let after = copy(before.path());
+        let calls = list_calls(what, after.path());
+        let states = [lines(before.path()), lines(after.path())];
+        Self { before, calls, states }
+    }
+
+    /// Lets the child work in a copy, and checks what it left.
+    fn run(&self, what: &'static str, call: &Call, child: impl Fn(&Path) -> Command) -> Run {
+        let place = copy(self.before.path());
+        let output = child(place.path()).output().expect("strace and prlimit are needed");
+        let is_littered = is_littered(place.path());
+        let is_taken = open(place.path()).find_snapshot("crash").is_ok();
+        let said = said(&output);
+        let state = check_whole(&format!("{what}: {said:?}"), call, place.path(), &self.states);
+        let is_new = self.states[0] != self.states[1] && state == 1;
+        Run { what, call: call.clone(), said, is_new, is_littered, is_taken }
+    }
+}
+
+fn said(output: &Output) -> Option<String> {
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    (!output.status.success()).then_some(said)
+}
+
+fn is_littered(place: &Path) -> bool {
+    ["packs", "snapshots"].iter().any(|directory| {
+        let entries = std::fs::read_dir(place.join("store").join(directory)).unwrap();
+        entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with('.'))
+    })
+}
+
+/// Lets calls of some names fail, one a run, in everything a workspace does.
+fn check_errors(names: &[&str], error: &str) -> Vec<Run> {
+    let mut runs = Vec::new();
+    for what in KINDS {
+        let start = Start::new(what);
+        let calls = start.calls.iter().filter(|(name, _)| names.contains(&&**name)).cloned();
+        let calls = choose(&calls.collect::<Vec<_>>());
+        let run = |call: &Call| {
+            let inject = format!("inject={}:error={error}:when={}", call.0, call.1);
+            start.run(what, call, |place| traced(what, place, &["-o", "/dev/null", "-e", &inject]))
+        };
+        runs.extend(calls.par_iter().map(run).collect::<Vec<_>>());
+        println!("{what}: {error} at {} calls", calls.len());
+    }
+    assert!(runs.iter().any(|run| run.said.is_some()), "{error} was never noticed");
+    runs
+}
+
+/// Checks that what failed was not done, and left nothing behind.
+fn check_undone(runs: &[Run]) {
+    for Run { what, call, said, is_new, is_littered, is_taken } in runs {
+        if said.is_some() {
+            assert!(!is_new && !is_littered && !is_taken, "{what} at {call:?}: {said:?}");
+        }
+    }
+}
+
+#[test]
+fn fault_08_a_full_disk_at_any_write_is_said_to_be_one_and_changes_nothing() {
+    let runs = check_errors(&["write"], "ENOSPC");
+    check_undone(&runs);
+    for Run { what, call, said, .. } in &runs {
+        let is_worded = |said: &String| said.starts_with("no_space: ") && said.contains("no space");
+        assert!(said.as_ref().is_none_or(is_worded), "{what} at {call:?}: {said:?}");
+    }
+}
+
+#[test]
+fn fault_11_a_quota_or_a_limit_of_size_leaves_the_old_state_or_the_new() {
+    check_undone(&check_errors(&["write"], "EDQUOT"));
+    check_undone(&check_errors(&["write"], "EFBIG"));
+}
+
+/// The system kills who writes more than it may, unless it asks not to be.
+#[test]
+fn fault_11_death_by_a_limit_of_size_leaves_the_old_state_or_the_new() {
+    for what in KINDS {
+        let start = Start::new(what);
+        let limits = [0, 1, 8, 64, 200, 512, 1024, 4096];
+        let died = limits.iter().filter(|limit| {
+            let child = |place: &Path| limited(&format!("--fsize={limit}"), what, place);
+            start.run(what, &("fsize".into(), **limit), child).said.is_some()
+        });
+        assert!(died.count() > 1, "{what} needs next to nothing");
+    }
+}
+
+fn limited(limit: &str, what: &str, place: &Path) -> Command {
+    let mut child = Command::new("prlimit");
+    child.arg(limit).arg(CHILD).arg(what).arg(place);
+    child
+}
+
+#[test]
+fn fault_12_a_disk_that_cannot_read_leaves_the_old_state_or_the_new() {
+    check_undone(&check_errors(&["read", "pread64"], "EIO"));
+}
+
+#[test]
+fn fault_13_a_sync_that_fails_fails_the_call_and_leaves_the_old_state_or_the_new() {
+    for Run { what, call, said, .. } in check_errors(&["fsync", "fdatasync", "syncfs"], "EIO") {
+        let said = said.unwrap_or_else(|| panic!("{what} at {call:?} took it for a success"));
+        assert!(said.starts_with("io: "), "{what} at {call:?}: {said}");
+    }
+}
+
+#[test]
+fn fault_14_a_disk_that_fails_leaves_the_old_state_or_the_new() {
+    check_undone(&check_errors(&["write"], "EIO"));
+    check_errors(&["renameat2", "renameat", "rename", "linkat", "mkdirat", "unlinkat"], "EIO");
+}
+
+#[test]
+fn fault_15_calls_that_are_interrupted_leave_the_old_state_or_the_new() {
+    check_errors(&["read", "pread64", "write", "openat2", "flock"], "EINTR");
+}
+
+#[test]
+fn fault_16_too_few_open_files_leave_the_old_state_or_the_new() {
+    for what in KINDS {
+        let start = Start::new(what);
+        for limit in [5, 8, 12, 16, 32] {
+            let child = |place: &Path| limited(&format!("--nofile={limit}"), what, place);
+            start.run(what, &("open".into(), limit), child);
+        }
+    }
+}
+
+#[test]
+fn fault_17_memory_that_is_used_up_leaves_the_old_state_or_the_new() {
+    check_errors(&["mmap", "brk"], "ENOMEM");
+}
+
+#[test]
+fn fault_17_a_limit_of_memory_leaves_the_old_state_or_the_new() {
+    for what in KINDS {
+        let start = Start::new(what);
+        let died = |mebibytes: &usize| {
+            let limit = format!("--as={}", mebibytes << 20);
+            let child = |place: &Path| limited(&limit, what, place);
+            start.run(what, &("memory".into(), *mebibytes), child).said.is_some()
+        };
+        let limits: Vec<usize> = (1..24).map(|step| step * 2).chain([4096]).collect();
+        let died = limits.iter().filter(|limit| died(limit)).count();
+        println!("{what}: too little memory {died} times");
+        assert!((1..limits.len()).contains(&died), "{what}: {died}");
+    }
+}

@@ -1,0 +1,90 @@
+//! Death of those who mend what others left that died.
+
+use std::fs;
+use std::path::Path;
+
+use crate::scene::{Call, check_whole, copy, kill_at, lines, list_calls, template, trace};
+
+/// Does something that dies at some call, lets three who open the workspace die, and looks.
+///
+/// Returns how often there was something to mend, and the states that were found then.
+fn check(what: &str, names: &[&str], is_left: fn(&Path) -> bool) -> Vec<usize> {
+    let before = template(&|_| ());
+    let after = copy(before.path());
+    let all = list_calls(what, after.path());
+    let states = [lines(before.path()), lines(after.path())];
+    let mut found = Vec::new();
+    for call in all.iter().filter(|(name, _)| names.contains(&&**name)) {
+        let place = copy(before.path());
+        kill_at(what, place.path(), call);
+        if is_left(place.path()) {
+            die_three_times(place.path(), found.len());
+            found.push(check_whole("recovery", call, place.path(), &states));
+        }
+    }
+    found
+}
+
+fn die_three_times(place: &Path, round: usize) {
+    let name = ["renameat2", "unlinkat"][round % 2];
+    for count in 1..=3 {
+        let call: Call = (name.to_owned(), count);
+        kill_at("open", place, &call);
+    }
+}
+
+/// Tells whether a replacement is written down that is not done.
+fn has_journal(place: &Path) -> bool {
+    let Ok(holder) = fs::read_dir(place.join(".wink-staging")) else { return false };
+    holder.flatten().any(|entry| entry.path().join("journal").exists())
+}
+
+/// Tells whether something is kept for an operation that is not written down.
+fn has_interrupted(place: &Path) -> bool {
+    let operations = place.join("store/operations");
+    let names = fs::read_dir(&operations).unwrap().flatten().map(|entry| entry.file_name());
+    let numbers = names.filter_map(|name| name.to_str()?.parse::<u64>().ok());
+    let mut unwritten = numbers.filter(|it| !operations.join(format!("{it}.op")).exists());
+    unwritten.any(|number| operations.join(format!("{number}/touched")).exists())
+}
+
+/// A restore dies between two renames; then three who open the workspace die as well.
+#[test]
+fn fault_35_recovery_that_is_killed_goes_on_the_next_time() {
+    let found = check("restore", &["renameat2"], has_journal);
+    assert!(found.len() > 3, "{} restores died with a journal", found.len());
+    assert!(found.iter().all(|state| *state == 1), "what was written down is done");
+}
+
+/// A call dies in the middle of its changes; then three who take it back die as well.
+#[test]
+fn fault_35_taking_back_a_call_that_died_goes_on_the_next_time() {
+    for what in ["write", "write-new", "delete", "rename"] {
+        let names = ["renameat2", "renameat", "rename", "linkat", "mkdirat", "unlinkat", "write"];
+        let found = check(what, &names, has_interrupted);
+        assert!(!found.is_empty(), "no {what} died in the middle");
+        assert!(found.iter().all(|state| *state == 0), "{what}: what was not finished is undone");
+    }
+}
+
+/// Whoever opens the workspace dies at every call of the recovery, one after another.
+#[test]
+fn fault_35_recovery_gets_on_however_often_it_dies() {
+    let before = template(&|_| ());
+    let after = copy(before.path());
+    let all = list_calls("restore", after.path());
+    let states = [lines(before.path()), lines(after.path())];
+    let renames: Vec<_> = all.iter().filter(|(name, _)| name == "renameat2").collect();
+    let left = renames.iter().map(|call| (copy(before.path()), call)).find(|(place, call)| {
+        kill_at("restore", place.path(), call);
+        has_journal(place.path())
+    });
+    let (place, call) = left.expect("a restore dies with a journal");
+    for name in ["renameat2", "unlinkat", "openat", "fsync"] {
+        for count in 1..20 {
+            let inject = format!("inject={name}:signal=KILL:when={count}");
+            trace("open", place.path(), &["-o", "/dev/null", "-e", &inject]);
+        }
+    }
+    assert_eq!(check_whole("recovery", call, place.path(), &states), 1);
+}

@@ -1,0 +1,180 @@
+//! A workspace in which a process does one thing, and dies or fails.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use tempfile::TempDir;
+use wink_fs::testkit::dump;
+use wink_fs::{At, Snapshot, SnapshotStore, Store, VerifyOptions, Workspace};
+
+pub(crate) const CHILD: &str = env!("CARGO_BIN_EXE_crash_child");
+
+/// How many calls of each kind of work are tried by default.
+const TRIED: usize = 24;
+
+/// How often a run is repeated that ended before the call it was to die at.
+const ATTEMPTS: usize = 8;
+
+/// Kept in memory: it is processes that die here, not the machine.
+fn directory() -> TempDir {
+    tempfile::tempdir_in("/dev/shm").expect("/dev/shm is needed")
+}
+
+pub(crate) fn open(place: &Path) -> Workspace {
+    let store = Store::open_ambient(place.join("store")).unwrap();
+    Workspace::host_with_store(place.join("root"), store).unwrap()
+}
+
+/// Makes what all scenes start from: some files, a snapshot, and changes since.
+pub(crate) fn template(last: &dyn Fn(&Workspace)) -> TempDir {
+    let place = directory();
+    fs::create_dir(place.path().join("root")).unwrap();
+    drop(Store::create_ambient(place.path().join("store")).unwrap());
+    let files = open(place.path());
+    for (path, content) in
+        [("d/file", "old"), ("d/e/deep", "deep"), ("changed", "1"), ("gone", "1")]
+    {
+        files.write(path, content).unwrap();
+    }
+    files.mkdir("empty").unwrap();
+    files.symlink("link", b"somewhere").unwrap();
+    files.export_archive(place.path().join("archive.fs.zip")).unwrap();
+    files.snapshot("base").unwrap();
+    files.write("changed", "2").unwrap();
+    files.write("added/file", "2").unwrap();
+    files.delete("gone").unwrap();
+    files.delete_all("empty").unwrap();
+    files.write("empty", "a file now").unwrap();
+    last(&files);
+    place
+}
+
+pub(crate) fn copy(of: &Path) -> TempDir {
+    let place = directory();
+    let copied = Command::new("cp").arg("-a").arg(of.join(".")).arg(place.path()).status().unwrap();
+    assert!(copied.success());
+    // Past the tick of the clock that the copies are stamped with.
+    std::thread::sleep(std::time::Duration::from_millis(12));
+    place
+}
+
+pub(crate) fn lines(place: &Path) -> Vec<String> {
+    dump(&*open(place).tree()).unwrap()
+}
+
+/// Runs the child under strace.
+pub(crate) fn trace(what: &str, place: &Path, arguments: &[&str]) -> Option<i32> {
+    traced(what, place, arguments).output().expect("strace is needed").status.code()
+}
+
+/// Returns the command that runs the child under strace.
+pub(crate) fn traced(what: &str, place: &Path, arguments: &[&str]) -> Command {
+    let mut strace = Command::new("strace");
+    strace.arg("-f").args(arguments).arg(CHILD).arg(what).arg(place);
+    strace
+}
+
+/// One system call of a run: its name, and how many of that name came up to it.
+pub(crate) type Call = (String, usize);
+
+pub(crate) fn list_calls(what: &str, place: &Path) -> Vec<Call> {
+    let log = place.join("log");
+    let done = trace(what, place, &["-o", log.to_str().unwrap()]);
+    assert_eq!(done, Some(0), "{what} works when nobody kills it");
+    let text = fs::read_to_string(&log).unwrap();
+    let threads: BTreeSet<_> = text.lines().filter_map(|line| line.split(' ').next()).collect();
+    assert_eq!(threads.len(), 1, "one thread makes all calls, so each has one number");
+    let mut counts = BTreeMap::new();
+    let names = text.lines().filter_map(|line| line.split(' ').find(|word| word.contains('(')));
+    let name = |call: &str| call.split('(').next().unwrap_or_default().to_owned();
+    let number = |name: String| {
+        let count = counts.entry(name.clone()).or_insert(0);
+        *count += 1;
+        (name, *count)
+    };
+    // The first call makes the process what it is, and comes before anybody can look.
+    names.map(name).filter(|name| name != "execve").map(number).collect()
+}
+
+/// Runs the child and kills it when it enters a call; returns whether it came to that.
+pub(crate) fn kill_at(what: &str, place: &Path, (name, count): &Call) -> bool {
+    let inject = format!("inject={name}:signal=KILL:when={count}");
+    trace(what, place, &["-o", "/dev/null", "-e", &inject]).is_none()
+}
+
+/// Makes a scene in which the child died at a call.
+///
+/// Waiting for the clock takes more or fewer calls each time, so the last ones are not always made.
+pub(crate) fn killed_at(what: &str, before: &Path, call: &Call) -> Option<TempDir> {
+    (0..ATTEMPTS).map(|_| copy(before)).find(|place| kill_at(what, place.path(), call))
+}
+
+/// The calls that are tried: all of them, or some of the later ones, which are the child's own.
+pub(crate) fn choose(calls: &[Call]) -> Vec<Call> {
+    if std::env::var_os("WINK_CRASH_ALL").is_some() {
+        return calls.to_vec();
+    }
+    let own = &calls[calls.len() / 4..];
+    let step = own.len().div_ceil(TRIED).max(1);
+    own.iter().step_by(step).cloned().collect()
+}
+
+/// Checks that the workspace is in one of two states; returns which.
+pub(crate) fn check_whole(
+    what: &str,
+    call: &Call,
+    place: &Path,
+    states: &[Vec<String>; 2],
+) -> usize {
+    let found = lines(place);
+    let state = states.iter().position(|state| *state == found);
+    let state = state.unwrap_or_else(|| panic!("{what} killed at {call:?} left {found:#?}"));
+    check_store(what, call, place);
+    if state == 1 && ["restore", "import"].contains(&what) {
+        check_old_is_kept(what, call, place, &states[0]);
+    }
+    check_nothing_in_view(what, call, place);
+    check_usable(place);
+    state
+}
+
+/// Checks that a snapshot has what was replaced.
+fn check_old_is_kept(what: &str, call: &Call, place: &Path, old: &[String]) {
+    let store = Store::open_ambient(place.join("store")).unwrap();
+    let has_it = |it: &Snapshot| dump(&*store.load(&it.id).unwrap()).unwrap() == old;
+    assert!(store.list().unwrap().iter().any(has_it), "{what} killed at {call:?} lost the old");
+}
+
+fn check_store(what: &str, call: &Call, place: &Path) {
+    let store = Store::open_ambient(place.join("store")).unwrap();
+    let found = store.verify(&VerifyOptions::default().data(true)).unwrap();
+    assert_eq!(found.problems, [], "{what} killed at {call:?}");
+    for snapshot in store.list().unwrap() {
+        let tree = store.load(&snapshot.id).unwrap();
+        assert_eq!(Some(wink_fs::tree_hash(&*tree).unwrap()), snapshot.tree_hash);
+    }
+}
+
+fn check_nothing_in_view(what: &str, call: &Call, place: &Path) {
+    let names = |directory: &Path| -> BTreeSet<String> {
+        let entries = fs::read_dir(directory).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    };
+    let strays: Vec<_> = [place.to_path_buf(), place.join("root")]
+        .iter()
+        .flat_map(|directory| names(directory))
+        .filter(|name| name.starts_with('.'))
+        .collect();
+    assert!(strays.is_empty(), "{what} killed at {call:?} left {strays:?}");
+}
+
+fn check_usable(place: &Path) {
+    let files = open(place);
+    files.write("after", "the crash").unwrap();
+    files.undo().unwrap();
+    assert!(!files.exists("after"));
+    files.restore("base").unwrap();
+    assert!(files.diff("base", At::Live).unwrap().is_empty());
+}

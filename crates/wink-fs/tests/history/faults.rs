@@ -1,0 +1,288 @@
+//! What is left when the system refuses, or a file of the history is damaged.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use wink_fs::{Error, ErrorKind, OperationCause, Result, Workspace};
+
+use crate::scene::{Scene, lines, rewrite};
+
+fn chattr(flag: &str, path: &Path) {
+    let done = Command::new("chattr").arg(flag).arg(path).status();
+    assert!(done.expect("chattr is needed").success(), "chattr needs root and ext4");
+}
+
+/// A file that nobody may change is found out before the first rename is final.
+#[test]
+fn a1_30_a_restore_that_cannot_replace_a_file_changes_nothing() {
+    let scene = Scene::host();
+    let files = &scene.files;
+    for path in ["a", "b/immutable", "c"] {
+        files.write(path, "old").unwrap();
+    }
+    let snapshot = files.snapshot("before").unwrap();
+    for path in ["a", "b/immutable", "c"] {
+        files.write(path, "new").unwrap();
+    }
+    let before = lines(files);
+    chattr("+i", &scene.path("root/b/immutable"));
+    let error = files.restore(&snapshot);
+    chattr("-i", &scene.path("root/b/immutable"));
+    let error = error.unwrap_err();
+    assert_eq!((error.kind(), error.path()), (ErrorKind::PermissionDenied, Some("b/immutable")));
+    assert_eq!(lines(files), before);
+    files.restore(&snapshot).unwrap();
+    assert_eq!(files.read("b/immutable").unwrap().content, "old");
+}
+
+/// Nobody but root may look into a directory without permissions, so somebody else restores.
+#[test]
+fn a1_30_a_restore_that_cannot_enter_a_directory_changes_nothing() {
+    let scene = Scene::host();
+    for path in ["a", "locked/b", "z"] {
+        scene.files.write(path, "old").unwrap();
+    }
+    scene.files.snapshot("base").unwrap();
+    for path in ["a", "locked/b", "z"] {
+        scene.files.write(path, "new").unwrap();
+    }
+    let before = lines(&scene.files);
+    fs::copy(env!("CARGO_BIN_EXE_crash_child"), scene.path("child")).unwrap();
+    let all = scene.path("");
+    run("chown", &["-R", "65534:65534", all.to_str().unwrap()]);
+    let chmod = |mode: &str| run("chmod", &[mode, scene.path("root/locked").to_str().unwrap()]);
+    chmod("000");
+    let (done, said) = restore_as_nobody(&all);
+    assert!(!done && said.starts_with("permission_denied: "), "{said}");
+    assert!(said.contains("locked"), "{said}");
+    assert_eq!(lines(&scene.files), before);
+    chmod("755");
+    assert_eq!(restore_as_nobody(&all), (true, String::new()));
+    assert_eq!(scene.files.read("locked/b").unwrap().content, "old");
+}
+
+fn run(program: &str, arguments: &[&str]) {
+    assert!(Command::new(program).args(arguments).status().unwrap().success(), "{program}");
+}
+
+fn restore_as_nobody(place: &Path) -> (bool, String) {
+    let mut nobody = Command::new("setpriv");
+    nobody.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
+    let output = nobody.arg(place.join("child")).arg("restore").arg(place).output().unwrap();
+    (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// What is staged has a short name of its own, so that no name gets too long on its way back.
+#[test]
+fn a1_30_the_longest_names_come_back() {
+    let scene = Scene::host();
+    let longest =
+        ["n".repeat(255), "é".repeat(127), format!("{}/{}", "d".repeat(255), "f".repeat(255))];
+    for path in &longest {
+        scene.files.write(path, path).unwrap();
+    }
+    let before = lines(&scene.files);
+    let snapshot = scene.files.snapshot("before").unwrap();
+    scene.files.list("").unwrap().iter().for_each(|it| {
+        scene.files.delete_all(&it.path.to_string()).unwrap();
+    });
+    scene.files.restore(&snapshot).unwrap();
+    assert_eq!(lines(&scene.files), before);
+    scene.files.undo().unwrap();
+    assert_eq!(lines(&scene.files), [""; 0]);
+}
+
+// --- open files ----------------------------------------------------------------------------------
+
+/// Runs a test of this program again, in a process of its own.
+fn again(test: &str) {
+    let mut program = Command::new(std::env::current_exe().unwrap());
+    let output = program.args(["--exact", test]).env("WINK_ALONE", "1").output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+}
+
+fn is_alone() -> bool {
+    std::env::var_os("WINK_ALONE").is_some()
+}
+
+fn open_files() -> usize {
+    fs::read_dir("/proc/self/fd").unwrap().count()
+}
+
+#[test]
+fn fault_16_ten_thousand_calls_leave_no_file_open() {
+    if !is_alone() {
+        return again("faults::fault_16_ten_thousand_calls_leave_no_file_open");
+    }
+    let scene = Scene::host_in("/dev/shm");
+    let files = &scene.files;
+    let call_ten = |round: usize| {
+        let path = format!("d/{}", round % 7);
+        files.write(&path, &round.to_string()).unwrap();
+        for _ in 0..4 {
+            assert_eq!(files.read(&path).unwrap().content, round.to_string());
+            files.list("d").unwrap();
+        }
+        match round % 50 {
+            0 => drop(files.snapshot(&format!("round-{round}")).unwrap()),
+            1 => drop(files.restore(&*format!("round-{}", round - 1)).unwrap()),
+            2 => drop(files.undo().unwrap()),
+            _ => drop(files.delete("missing").unwrap_err()),
+        }
+    };
+    (0..50).for_each(call_ten);
+    let before = open_files();
+    (50..1_050).for_each(call_ten);
+    assert_eq!(open_files(), before);
+}
+
+#[test]
+fn fault_16_calls_fail_without_files_to_open_and_work_again_with_them() {
+    if !is_alone() {
+        return again("faults::fault_16_calls_fail_without_files_to_open_and_work_again_with_them");
+    }
+    let scene = Scene::host();
+    let files = &scene.files;
+    files.write("a", "one").unwrap();
+    files.snapshot("one").unwrap();
+    files.write("a", "two").unwrap();
+    let before = lines(files);
+    let mut limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+    limit.current = Some(200);
+    rustix::process::setrlimit(rustix::process::Resource::Nofile, limit).unwrap();
+    for left in 0..5 {
+        let mut taken: Vec<_> = std::iter::from_fn(|| fs::File::open("/dev/null").ok()).collect();
+        taken.truncate(taken.len() - left);
+        let calls: [&dyn Fn() -> Result<()>; 4] = [
+            &|| files.write("a", "three").map(drop),
+            &|| files.snapshot("two").map(drop),
+            &|| files.restore("one").map(drop),
+            &|| files.undo().map(drop),
+        ];
+        for call in calls {
+            let failed = call().map_err(|error| error.kind());
+            assert_eq!(failed, Err(ErrorKind::Io), "{left} files may be opened");
+        }
+        drop(taken);
+        assert_eq!(lines(files), before);
+    }
+    files.restore("one").unwrap();
+    files.undo().unwrap();
+    assert_eq!(lines(files), before);
+}
+
+// --- damage --------------------------------------------------------------------------------------
+
+/// Damages each byte of a file in turn, and looks at the workspace as whoever opens it next.
+fn damage_each_byte(scene: &Scene, name: &str, look: impl Fn(&Workspace, usize)) {
+    let whole = fs::read(scene.path(name)).unwrap();
+    assert!(!whole.is_empty());
+    for at in 0..whole.len() {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 1 << (at % 8);
+        if at % 5 == 0 {
+            damaged.truncate(at);
+        }
+        fs::write(scene.path(name), damaged).unwrap();
+        look(&scene.open_again(), at);
+    }
+    fs::write(scene.path(name), whole).unwrap();
+}
+
+#[test]
+fn fault_19_what_a_lock_says_is_for_people_only() {
+    let scene = Scene::host();
+    scene.files.write("a", "").unwrap();
+    scene.files.snapshot("first").unwrap();
+    for name in ["store/lock", "store/work.lock", "store/publish.lock"] {
+        for damage in [&b""[..], b"\xff\0\xff", b"99999999999999999999999999"] {
+            fs::write(scene.path(name), damage).unwrap();
+            let files = scene.open_again();
+            files.write("a", name).unwrap();
+            files.snapshot_with(&Default::default()).unwrap();
+        }
+    }
+    let other = scene.open_again();
+    let refused = scene.files.as_owner("slow", |_| {
+        fs::write(scene.path("store/work.lock"), b"\xff\xff").unwrap();
+        Ok::<Error, Error>(other.write("a", "").unwrap_err())
+    });
+    let refused = refused.unwrap();
+    assert_eq!(refused.kind(), ErrorKind::Locked);
+    assert!(refused.to_string().contains("another process"), "{refused}");
+}
+
+#[test]
+fn fault_19_a_damaged_head_names_no_snapshot() {
+    let scene = Scene::host();
+    let first = scene.files.snapshot("first").unwrap();
+    damage_each_byte(&scene, "store/head", |files, at| {
+        let head = files.current_snapshot_id().unwrap();
+        assert!(head.is_none_or(|head| head == first.id), "byte {at}: {head:?}");
+    });
+    assert_eq!(scene.files.current_snapshot_id().unwrap(), Some(first.id));
+}
+
+#[test]
+fn fault_19_a_damaged_operation_is_not_listed_and_the_others_are() {
+    let scene = Scene::host();
+    ["1", "2", "3"].iter().for_each(|it| drop(scene.files.write(it, it).unwrap()));
+    damage_each_byte(&scene, "store/operations/2.op", |files, at| {
+        let listed: Vec<_> = files.operations().unwrap().iter().map(|it| it.sequence).collect();
+        assert_eq!(listed, [1, 3], "byte {at}");
+    });
+    assert_eq!(scene.files.operations().unwrap().len(), 3);
+}
+
+/// A path that a damaged list names was never touched, and is not taken back.
+#[test]
+fn fault_19_a_damaged_list_of_what_a_dead_process_changed_harms_nothing_else() {
+    let scene = Scene::host();
+    scene.files.write("c", "untouched").unwrap();
+    let (kept, left) = (scene.path("kept"), scene.path("store/operations/2"));
+    let copy =
+        |from: &Path, to: &Path| run("cp", &["-a", from.to_str().unwrap(), to.to_str().unwrap()]);
+    scene
+        .files
+        .as_owner("make a", |fs| {
+            rewrite(fs, "a", "made")?;
+            copy(&left, &kept);
+            Ok(())
+        })
+        .unwrap();
+    let whole = fs::read(kept.join("touched")).unwrap();
+    for at in 0..whole.len() * 8 {
+        fs::remove_file(scene.path("store/operations/2.op")).unwrap_or_default();
+        fs::remove_dir_all(&left).unwrap_or_default();
+        copy(&kept, &left);
+        let mut damaged = whole.clone();
+        damaged[at / 8] ^= 1 << (at % 8);
+        fs::write(left.join("touched"), damaged).unwrap();
+        let files = scene.open_again();
+        files.write("later", &at.to_string()).unwrap();
+        assert_eq!(files.read("c").unwrap().content, "untouched", "bit {at}");
+        let recovered = files.operations().unwrap();
+        assert!(recovered.iter().all(|it| it.cause != OperationCause::Recovery), "bit {at}");
+    }
+    assert!(scene.files.is_file("a"));
+}
+
+// --- another version -----------------------------------------------------------------------------
+
+#[test]
+fn fault_34_an_operation_of_a_later_version_is_passed_over_and_left_as_it_is() {
+    let scene = Scene::host();
+    ["1", "2"].iter().for_each(|it| drop(scene.files.write(it, it).unwrap()));
+    let record = scene.path("store/operations/2.op");
+    let text = fs::read_to_string(&record).unwrap();
+    let json = text.lines().next().unwrap().replace("\"version\":1", "\"version\":2");
+    let newer = format!("{json}\nblake3 {}\n", blake3::hash(json.as_bytes()).to_hex());
+    assert_ne!(newer, text);
+    fs::write(&record, &newer).unwrap();
+    let files = scene.open_again();
+    files.write("3", "3").unwrap();
+    let listed: Vec<_> = files.operations().unwrap().iter().map(|it| it.sequence).collect();
+    assert_eq!(listed, [1, 3]);
+    assert_eq!(fs::read_to_string(&record).unwrap(), newer);
+}

@@ -1,0 +1,106 @@
+//! A disk on which there is no room left for what comes back.
+
+use std::fs;
+use std::path::Path;
+
+use tempfile::TempDir;
+use wink_fs::{ErrorKind, Result, Store, Workspace};
+
+use crate::scene::{Scene, lines};
+
+/// A small file system of its own, unmounted in the end.
+struct Small(TempDir);
+
+impl Small {
+    fn new(options: &str) -> Self {
+        let place = tempfile::tempdir().unwrap();
+        let options = std::ffi::CString::new(options).unwrap();
+        let flags = rustix::mount::MountFlags::empty();
+        rustix::mount::mount("tmpfs", place.path(), "tmpfs", flags, &*options)
+            .expect("mounting needs root");
+        fs::create_dir(place.path().join("root")).unwrap();
+        Self(place)
+    }
+}
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        let _ = rustix::mount::unmount(self.0.path(), rustix::mount::UnmountFlags::DETACH);
+    }
+}
+
+/// Fills a file system while something large wants to come back, and checks that nothing happens.
+fn check_no_space(
+    small: &Small,
+    fill: impl Fn(usize) -> bool,
+    come_back: impl Fn(&Workspace, &Path) -> Result<()>,
+) -> String {
+    let scene = Scene::host();
+    let archive = scene.path("archive.fs.zip");
+    let store = Store::open_ambient(scene.path("store")).unwrap();
+    let files = Workspace::host_with_store(small.0.path().join("root"), store).unwrap();
+    for file in 0..20 {
+        files.write_bytes(&format!("many/{file}"), vec![file; 20_000]).unwrap();
+    }
+    files.snapshot("before").unwrap();
+    files.export_archive(&archive).unwrap();
+    files.delete_all("many").unwrap();
+    files.write("now", "kept").unwrap();
+    let filled = (0..100_000).take_while(|round| fill(*round)).count();
+    let before = lines(&files);
+    let error = come_back(&files, &archive).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NoSpace, "{error}");
+    assert_eq!(lines(&files), before);
+    drop(files);
+    (0..filled).for_each(|round| drop(fs::remove_file(small.0.path().join(round.to_string()))));
+    let store = Store::open_ambient(scene.path("store")).unwrap();
+    let files = Workspace::host_with_store(small.0.path().join("root"), store).unwrap();
+    assert_eq!(lines(&files), before);
+    come_back(&files, &archive).unwrap();
+    assert_eq!(files.list("many").unwrap().len(), 20);
+    error.to_string()
+}
+
+fn restore(files: &Workspace, _: &Path) -> Result<()> {
+    files.restore("before").map(drop)
+}
+
+fn import(files: &Workspace, archive: &Path) -> Result<()> {
+    files.import_archive(archive).map(drop)
+}
+
+impl Small {
+    fn fill_blocks(&self, round: usize) -> bool {
+        fs::write(self.0.path().join(round.to_string()), vec![0; 4096]).is_ok()
+    }
+
+    fn fill_inodes(&self, round: usize) -> bool {
+        fs::write(self.0.path().join(round.to_string()), "").is_ok()
+    }
+}
+
+#[test]
+fn fault_09_a_full_disk_stops_a_restore_before_anything_changes() {
+    let small = Small::new("size=1m");
+    check_no_space(&small, |round| small.fill_blocks(round), restore);
+}
+
+#[test]
+fn fault_09_a_full_disk_stops_an_import_before_anything_changes() {
+    let small = Small::new("size=1m");
+    check_no_space(&small, |round| small.fill_blocks(round), import);
+}
+
+#[test]
+fn fault_10_used_up_inodes_stop_a_restore_before_anything_changes() {
+    let small = Small::new("size=16m,nr_inodes=60");
+    let said = check_no_space(&small, |round| small.fill_inodes(round), restore);
+    assert!(said.contains("inode"), "{said}");
+}
+
+#[test]
+fn fault_10_used_up_inodes_stop_an_import_before_anything_changes() {
+    let small = Small::new("size=16m,nr_inodes=60");
+    let said = check_no_space(&small, |round| small.fill_inodes(round), import);
+    assert!(said.contains("inode"), "{said}");
+}

@@ -1,0 +1,242 @@
+//! Taking operations back, and doing them again.
+
+use std::fs;
+
+use wink_fs::{
+    ErrorKind, FileMode, HostBackend, HostOptions, OperationCause, Recursion, Result,
+    SnapshotCause, Store, TreePath, Workspace, WriteMode, WriteOptions, ops,
+};
+
+use crate::scene::{Scene, lines, on_both, rewrite, ruin, varied};
+
+on_both! {
+    a_restore_can_be_undone_and_redone,
+    every_kind_of_call_is_undone_and_redone,
+    undo_goes_back_step_by_step_and_redo_forward,
+    a_new_call_ends_what_can_be_redone,
+    a_call_that_fails_halfway_is_taken_back,
+    a_call_that_changes_nothing_is_no_operation,
+    an_operation_knows_its_first_state_only,
+    an_import_is_undone,
+}
+
+fn a_restore_can_be_undone_and_redone(scene: Scene) {
+    let files = &scene.files;
+    varied(files);
+    let before = lines(files);
+    let snapshot = files.snapshot("before").unwrap();
+    ruin(files);
+    let ruined = lines(files);
+    let receipt = files.restore(&snapshot).unwrap();
+    let saved = files.find_snapshot(&receipt.saved.unwrap().to_string()).unwrap();
+    assert_eq!((saved.cause, saved.tag), (SnapshotCause::Safety, None));
+    let undone = files.undo().unwrap();
+    assert_eq!((undone.operation.name.as_str(), undone.conflicts.len()), ("restore", 0));
+    assert_eq!(lines(files), ruined);
+    files.redo().unwrap();
+    assert_eq!(lines(files), before);
+}
+
+fn every_kind_of_call_is_undone_and_redone(scene: Scene) {
+    let files = &scene.files;
+    varied(files);
+    let append = WriteOptions::default().mode(WriteMode::Append);
+    let calls: [(&str, &dyn Fn() -> Result<()>); 10] = [
+        ("write", &|| files.write("deep/er/new", "new").map(drop)),
+        ("write", &|| files.write("a.txt", "changed").map(drop)),
+        ("write", &|| files.write_with("a.txt", "more", &append).map(drop)),
+        ("delete", &|| files.delete("link").map(drop)),
+        ("delete", &|| files.delete_all("nested").map(drop)),
+        ("mkdir", &|| files.mkdir("made/here").map(drop)),
+        ("symlink", &|| files.symlink("made/link", b"x")),
+        ("set mode", &|| files.set_mode("run.sh", FileMode::default().private(true))),
+        ("rename", &|| files.rename("crlf", "made/crlf")),
+        ("copy", &|| files.copy("made", "copied").map(drop)),
+    ];
+    for (name, call) in calls {
+        let before = lines(files);
+        call().unwrap();
+        let after = lines(files);
+        let undone = files.undo().unwrap();
+        assert_eq!((undone.operation.name.as_str(), undone.conflicts.len()), (name, 0));
+        assert_eq!(lines(files), before, "{name}");
+        files.redo().unwrap();
+        assert_eq!(lines(files), after, "{name}");
+    }
+}
+
+fn undo_goes_back_step_by_step_and_redo_forward(scene: Scene) {
+    let files = &scene.files;
+    let content = || files.read("a").map_or(String::new(), |page| page.content);
+    for text in ["1", "2", "3"] {
+        files.write("a", text).unwrap();
+    }
+    for expected in ["2", "1", ""] {
+        files.undo().unwrap();
+        assert_eq!(content(), expected);
+    }
+    assert_eq!(files.undo().unwrap_err().kind(), ErrorKind::NotFound);
+    for expected in ["1", "2"] {
+        files.redo().unwrap();
+        assert_eq!(content(), expected);
+    }
+    files.undo().unwrap();
+    assert_eq!(content(), "1");
+    files.redo().unwrap();
+    files.redo().unwrap();
+    assert_eq!(content(), "3");
+    assert_eq!(files.redo().unwrap_err().kind(), ErrorKind::NotFound);
+}
+
+fn a_new_call_ends_what_can_be_redone(scene: Scene) {
+    let files = &scene.files;
+    files.write("a", "1").unwrap();
+    files.write("a", "2").unwrap();
+    files.undo().unwrap();
+    files.write("b", "1").unwrap();
+    assert_eq!(files.redo().unwrap_err().kind(), ErrorKind::NotFound);
+    files.undo().unwrap();
+    files.undo().unwrap();
+    assert_eq!(lines(files), [""; 0]);
+}
+
+fn a_call_that_fails_halfway_is_taken_back(scene: Scene) {
+    let files = &scene.files;
+    varied(files);
+    let (before, operations) = (lines(files), files.operations().unwrap().len());
+    let at = |text: &str| TreePath::parse(text).unwrap();
+    let failed: Result<()> = files.as_agent("many steps", |fs| {
+        ops::write(fs, &at("a.txt"), "changed", &WriteOptions::default())?;
+        ops::write(fs, &at("new/file"), "new", &WriteOptions::default())?;
+        fs.remove(&at("nested"), Recursion::Recursive)?;
+        fs.set_mode(&at("run.sh"), FileMode::default())?;
+        fs.remove(&at("not there"), Recursion::OnlyEmpty).map(drop)
+    });
+    assert_eq!(failed.unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(lines(files), before);
+    assert_eq!(files.operations().unwrap().len(), operations);
+}
+
+fn a_call_that_changes_nothing_is_no_operation(scene: Scene) {
+    let files = &scene.files;
+    files.write("a", "same").unwrap();
+    files.write("a", "same").unwrap();
+    assert!(files.delete("missing").is_err());
+    assert!(files.mkdir("").is_ok());
+    assert_eq!(files.operations().unwrap().len(), 1);
+}
+
+/// Something is made, and then removed together with what was there before.
+fn an_operation_knows_its_first_state_only(scene: Scene) {
+    let files = &scene.files;
+    files.write("d/old", "old").unwrap();
+    files.write("d/kept/x", "x").unwrap();
+    let before = lines(files);
+    let at = |text: &str| TreePath::parse(text).unwrap();
+    files
+        .as_owner("mixed", |fs| {
+            ops::write(fs, &at("d/new"), "new", &WriteOptions::default())?;
+            ops::write(fs, &at("d/old"), "changed", &WriteOptions::default())?;
+            ops::write(fs, &at("d/old"), "changed again", &WriteOptions::default())?;
+            fs.remove(&at("d"), Recursion::Recursive)?;
+            ops::write(fs, &at("d"), "a file", &WriteOptions::default()).map(drop)
+        })
+        .unwrap();
+    files.undo().unwrap();
+    assert_eq!(lines(files), before);
+}
+
+fn an_import_is_undone(scene: Scene) {
+    let files = &scene.files;
+    varied(files);
+    let archive = scene.path("a.fs.zip");
+    let other = Workspace::memory();
+    other.write("only", "this").unwrap();
+    other.export_archive(&archive).unwrap();
+    let before = lines(files);
+    files.import_archive(&archive).unwrap();
+    assert_eq!(lines(files), [r#"only "this""#]);
+    assert_eq!(files.undo().unwrap().operation.name, "import");
+    assert_eq!(lines(files), before);
+}
+
+// --- only on a host ------------------------------------------------------------------------------
+
+#[test]
+fn undo_leaves_what_somebody_changed_since() {
+    let scene = Scene::host();
+    scene.files.write("a", "mine").unwrap();
+    scene.files.write("a", "mine again").unwrap();
+    fs::write(scene.path("root/a"), "theirs").unwrap();
+    let error = scene.files.undo().unwrap_err();
+    assert_eq!((error.kind(), error.path()), (ErrorKind::Conflict, Some("a")));
+    assert_eq!(scene.files.read("a").unwrap().content, "theirs");
+}
+
+#[test]
+fn undo_of_several_paths_leaves_only_those_that_changed() {
+    let scene = Scene::host();
+    let files = &scene.files;
+    for path in ["a", "b", "c"] {
+        files.write(path, "old").unwrap();
+    }
+    files
+        .as_agent("three", |fs| ["a", "b", "c"].iter().try_for_each(|it| rewrite(fs, it, "new")))
+        .unwrap();
+    fs::write(scene.path("root/b"), "theirs").unwrap();
+    let undone = files.undo().unwrap();
+    let text = |paths: &[TreePath]| paths.iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(
+        (text(&undone.paths), text(&undone.conflicts)),
+        (vec!["a".into(), "c".into()], vec!["b".into()])
+    );
+    let contents = ["a", "b", "c"].map(|path| files.read(path).unwrap().content);
+    assert_eq!(contents, ["old", "theirs", "old"]);
+}
+
+#[test]
+fn another_process_undoes_what_this_one_did() {
+    let scene = Scene::host();
+    scene.files.write("a", "one").unwrap();
+    scene.files.write("a", "two").unwrap();
+    let other = scene.open_again();
+    assert_eq!(other.undo().unwrap().operation.sequence, 2);
+    assert_eq!(scene.files.read("a").unwrap().content, "one");
+    let causes: Vec<_> = scene.files.operations().unwrap().iter().map(|it| it.cause).collect();
+    let expected = [OperationCause::Call, OperationCause::Call, OperationCause::Undo { of: 2 }];
+    assert_eq!(causes, expected);
+    scene.files.redo().unwrap();
+    assert_eq!(other.read("a").unwrap().content, "two");
+}
+
+#[test]
+fn two_hundred_operations_are_kept_and_no_more() {
+    for scene in [Scene::memory(), Scene::host()] {
+        for round in 0..210 {
+            scene.files.write("a", &round.to_string()).unwrap();
+        }
+        let operations = scene.files.operations().unwrap();
+        assert_eq!((operations.len(), operations[0].sequence), (200, 11));
+        if scene.path("store").exists() {
+            let kept = fs::read_dir(scene.path("store/operations")).unwrap().count();
+            assert!(kept <= 440, "{kept}");
+        }
+    }
+}
+
+/// A directory on another file system than the store: what is kept is copied.
+#[test]
+fn what_is_replaced_is_kept_across_file_systems() {
+    let Ok(shm) = tempfile::tempdir_in("/dev/shm") else { panic!("/dev/shm is needed") };
+    let scene = Scene::host();
+    fs::create_dir(shm.path().join("root")).unwrap();
+    let store = Store::open_ambient(scene.path("store")).unwrap();
+    let options = HostOptions::default();
+    let backend = HostBackend::open_ambient_with(shm.path().join("root"), &options).unwrap();
+    let files = Workspace::builder(backend).store(store).build();
+    varied(&files);
+    let before = lines(&files);
+    files.delete_all("nested").unwrap();
+    files.undo().unwrap();
+    assert_eq!(lines(&files), before);
+}
