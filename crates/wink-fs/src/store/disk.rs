@@ -16,11 +16,18 @@ use crate::error::{damaged, worded};
 #[derive(Clone, Debug)]
 pub(super) struct Disk {
     root: PathBuf,
+    /// The file that is there where the store is.
+    marker: PathBuf,
 }
 
 impl Disk {
     pub(super) fn new(root: &Path) -> Self {
-        Self { root: root.to_path_buf() }
+        Self { root: root.to_path_buf(), marker: root.join(format::NAME) }
+    }
+
+    /// Returns a directory of the store as a place of its own.
+    pub(super) fn below(&self, name: &str) -> Self {
+        Self { root: self.root.join(name), marker: self.marker.clone() }
     }
 
     /// Makes the store's own directory, or takes one that is empty.
@@ -100,7 +107,7 @@ impl Disk {
 
     /// Fails where the store is not: nothing may be made there, because its disk may not be mounted.
     pub(super) fn check_there(&self) -> io::Result<()> {
-        self.open(format::NAME).map(drop)
+        File::open(&self.marker).map(drop)
     }
 
     pub(super) fn rename(&self, from: &str, to: &str) -> io::Result<()> {

@@ -130,7 +130,7 @@ impl Store {
             .make_dir_unless_there(BRANCHES)
             .and_then(|()| self.disk().make_dir_unless_there(&place));
         made.map_err(|error| crate::Error::system(Operation::OpenStore, error))?;
-        self.history = Disk::new(&self.disk().path(&place));
+        self.history = self.disk().below(&place);
         Ok(self)
     }
 
