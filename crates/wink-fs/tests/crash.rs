@@ -16,7 +16,7 @@ use std::process::Command;
 use rayon::prelude::*;
 use tempfile::TempDir;
 use wink_fs::testkit::dump;
-use wink_fs::{At, SnapshotStore, Store, VerifyOptions, Workspace};
+use wink_fs::{At, SnapshotOptions, SnapshotStore, Store, VerifyOptions, Workspace};
 
 const CHILD: &str = env!("CARGO_BIN_EXE_crash_child");
 
@@ -133,6 +133,7 @@ fn check(what: &str, last: &dyn Fn(&Workspace)) {
     let calls = choose(&all);
     let check = |call: &Call| {
         let place = killed_at(what, before.path(), call)?;
+        check_tags(what, call, before.path(), place.path());
         Some(check_whole(what, call, place.path(), &states))
     };
     let found: Vec<Option<usize>> = calls.par_iter().map(check).collect();
@@ -166,6 +167,15 @@ fn check_store(what: &str, call: &Call, place: &Path) {
         let tree = store.load(&snapshot.id).unwrap();
         assert_eq!(Some(wink_fs::tree_hash(&*tree).unwrap()), snapshot.tree_hash);
     }
+}
+
+/// Nothing that is done here takes a snapshot away that has a tag.
+fn check_tags(what: &str, call: &Call, before: &Path, after: &Path) {
+    let tags = |place: &Path| -> BTreeSet<String> {
+        let store = Store::open_ambient(place.join("store")).unwrap();
+        store.list().unwrap().into_iter().filter_map(|snapshot| snapshot.tag).collect()
+    };
+    assert!(tags(after).is_superset(&tags(before)), "{what} killed at {call:?} lost a snapshot");
 }
 
 fn check_nothing_in_view(what: &str, call: &Call, place: &Path) {
@@ -233,6 +243,31 @@ fn fault_03_an_undo_that_is_killed_is_done_or_not() {
 #[test]
 fn fault_03_a_redo_that_is_killed_is_done_or_not() {
     check("redo", &|files| drop(files.undo().unwrap()));
+}
+
+/// Makes snapshots of which some go, with packs that go, packs of which a part stays, and a large one.
+fn take_many(files: &Workspace) {
+    for number in 0..8 {
+        let content = format!("{number}").repeat(30_000 + number);
+        files.write(&format!("many/{}", number % 3), &content).unwrap();
+        files.write(&format!("other/{number}"), &content.to_uppercase()).unwrap();
+        let options = SnapshotOptions::default();
+        let tagged = options.clone().tag(format!("tag {number}"));
+        files.snapshot_with(if number % 4 == 1 { &tagged } else { &options }).unwrap();
+    }
+}
+
+#[test]
+fn fault_05_a_prune_that_is_killed_keeps_every_snapshot_that_stays() {
+    check("prune", &take_many);
+}
+
+#[test]
+fn fault_05_taking_a_path_out_that_is_killed_keeps_every_snapshot_whole() {
+    check("prune-path", &|files| {
+        files.write("kept", "something else").unwrap();
+        files.snapshot("other").unwrap();
+    });
 }
 
 /// A restore dies between two renames; then three who open the workspace die as well.

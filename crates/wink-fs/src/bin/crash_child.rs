@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use wink_fs::{Result, Store, Workspace};
+use wink_fs::{PruneOptions, Result, Retention, Store, Workspace};
 
 fn main() -> ExitCode {
     // One thread, so that the calls come in the same order each time.
@@ -33,6 +33,11 @@ fn run(what: &str, directory: &str) -> Result<()> {
         "import" => files.import_archive(place.join("archive.fs.zip")).map(drop),
         "undo" => files.undo().map(drop),
         "redo" => files.redo().map(drop),
+        "prune" => {
+            let retention = Retention::default().max_count(1);
+            files.prune(&PruneOptions::default().retention(retention)).map(drop)
+        }
+        "prune-path" => files.prune_path("d/file").map(drop),
         _ => {
             Err(wink_fs::Error::new(wink_fs::Operation::Open, wink_fs::ErrorKind::InvalidArgument))
         }

@@ -37,6 +37,11 @@ impl Catalog {
         Ok(snapshots)
     }
 
+    /// Forgets what was read, because records have been replaced.
+    pub(super) fn forget(&self) {
+        self.known().clear();
+    }
+
     fn known(&self) -> MutexGuard<'_, BTreeMap<String, Snapshot>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -58,16 +63,20 @@ pub(super) fn read(disk: &Disk, name: &str) -> Result<Snapshot> {
     record::decode(name, &bytes)
 }
 
-/// Removes a record and tells whether it was there.
-pub(super) fn remove(disk: &Disk, id: &SnapshotId) -> io::Result<bool> {
-    let removed = disk.remove(&place(&id.to_string()))?;
+/// Removes records; those that are not there are passed over.
+pub(super) fn remove(disk: &Disk, ids: &[SnapshotId]) -> io::Result<bool> {
+    let mut removed = false;
+    for id in ids {
+        removed |= disk.remove(&place(&id.to_string()))?;
+    }
     if removed {
         disk.sync_dir(DIRECTORY)?;
     }
     Ok(removed)
 }
 
-fn place(name: &str) -> String {
+/// Returns where the file of a record is.
+pub(super) fn place(name: &str) -> String {
     format!("{DIRECTORY}/{name}")
 }
 

@@ -6,6 +6,7 @@ mod capture;
 mod catalog;
 mod disk;
 mod failure;
+mod forget;
 mod format;
 mod large;
 mod ledger;
@@ -16,10 +17,15 @@ mod object;
 mod operation_record;
 mod pack;
 mod parts;
+mod pins;
+mod reclaim;
 mod record;
+mod redact;
+mod roster;
 mod save;
 mod temporary;
 mod tree;
+mod usage;
 mod verify;
 
 use std::path::Path;
@@ -29,10 +35,14 @@ use self::catalog::Catalog;
 use self::disk::Disk;
 use self::ledger::StoreLedger;
 use self::library::Library;
+use self::reclaim::Care;
+use self::roster::Roster;
 use self::tree::StoreTree;
 use crate::error::{Operation, Result, damaged};
+use crate::scope::Exclusions;
 use crate::snapshot::{
-    NewSnapshot, Snapshot, SnapshotId, SnapshotStore, Verification, VerifyOptions,
+    Choose, NewSnapshot, Pin, Reclaimed, Redacted, Snapshot, SnapshotId, SnapshotStore, Usage,
+    Verification, VerifyOptions,
 };
 use crate::tree::Tree;
 
@@ -115,6 +125,7 @@ fn make(disk: &Disk) -> std::io::Result<()> {
     disk.make_root()?;
     disk.make_dir(pack::DIRECTORY)?;
     disk.make_dir(catalog::DIRECTORY)?;
+    Roster::default().write(disk)?;
     format::write(disk)
 }
 
@@ -154,7 +165,42 @@ impl SnapshotStore for Store {
     }
 
     fn delete(&self, id: &SnapshotId) -> Result<bool> {
-        catalog::remove(self.disk(), id).map_err(|error| failure::of(Operation::Delete, error))
+        forget::delete(self, id).map_err(|error| error.during(Operation::Delete))
+    }
+
+    fn forget(&self, choose: Choose<'_>) -> Result<Vec<Snapshot>> {
+        forget::forget(self, choose).map_err(|error| error.during(Operation::Prune))
+    }
+
+    /// Packs go of which nothing is needed; those of which much is not needed, and small ones where there
+    /// are many, become new ones. Where anything is damaged nothing is done, and it is Corrupt.
+    fn reclaim(&self) -> Result<Reclaimed> {
+        reclaim::reclaim(self, Care::Usual)
+    }
+
+    fn redact(&self, out: &Exclusions) -> Result<Redacted> {
+        redact::redact(self, out).map_err(|error| error.during(Operation::Prune))
+    }
+
+    fn is_fragmented(&self) -> Result<bool> {
+        usage::is_fragmented(self.disk()).map_err(|error| failure::of(Operation::Stat, error))
+    }
+
+    fn usage(&self) -> Result<Usage> {
+        usage::of(self.disk()).map_err(|error| failure::of(Operation::Stat, error))
+    }
+
+    fn pin(&self, pin: &Pin) -> Result<()> {
+        pins::add(self.disk(), pin).map_err(|error| error.during(Operation::Snapshot))
+    }
+
+    fn unpin(&self, id: &SnapshotId, owner: &str) -> Result<bool> {
+        let removed = pins::remove(self.disk(), id, owner);
+        removed.map_err(|error| failure::of(Operation::Snapshot, error))
+    }
+
+    fn pins(&self) -> Result<Vec<Pin>> {
+        pins::list(self.disk()).map_err(|error| failure::of(Operation::List, error))
     }
 
     fn verify(&self, options: &VerifyOptions) -> Result<Verification> {

@@ -58,6 +58,13 @@ pub(super) fn with_sum(json: &str) -> String {
     format!("{json}\nblake3 {}\n", blake3::hash(json.as_bytes()).to_hex())
 }
 
+/// Returns the line of JSON of a file that ends with its hash; `None` where it is damaged.
+pub(super) fn checked_json(bytes: &[u8]) -> Option<&str> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    let json = text.split('\n').next()?;
+    (with_sum(json) == text).then_some(json)
+}
+
 fn to_record(snapshot: &Snapshot) -> Result<Record> {
     let Snapshot { tag, message, backend, strategy, reference, excluded, .. } = snapshot.clone();
     let skipped = snapshot.skipped.iter();
@@ -96,11 +103,7 @@ pub(super) fn time_text(time: SystemTime) -> Result<String> {
 
 /// Reads the bytes of the file named `name`; what is damaged is Corrupt.
 pub(super) fn decode(name: &str, bytes: &[u8]) -> Result<Snapshot> {
-    let text = std::str::from_utf8(bytes).unwrap_or_default();
-    let json = text.split('\n').next().unwrap_or_default();
-    if with_sum(json) != text {
-        return Err(broken(name));
-    }
+    let json = checked_json(bytes).ok_or_else(|| broken(name))?;
     check_version(name, json)?;
     let record: Record = serde_json::from_str(json).map_err(|_| broken(name))?;
     let snapshot = from_record(record).ok_or_else(|| broken(name))?;

@@ -1,6 +1,7 @@
 //! The handle programs work with: paths as text, many readers, one writer.
 
 mod history;
+mod prune;
 mod snapshots;
 mod turn;
 mod undo;
@@ -12,6 +13,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
+pub use self::prune::{PruneOptions, Pruned};
 pub use self::snapshots::{At, Receipt, RestoreOptions, SnapshotOptions};
 pub use self::undo::Undone;
 
@@ -38,6 +40,7 @@ use crate::ops::{
 use crate::path::{MountPoint, TreePath};
 use crate::scope::{Exclusions, Scope};
 use crate::search::{self, GlobOptions, GlobResult, GrepOptions, GrepResult};
+use crate::snapshot::Retention;
 use crate::staged::{Staged, Staging};
 use crate::store::Store;
 use crate::tree::{FileMode, Stat, Tree};
@@ -90,6 +93,7 @@ pub struct WorkspaceBuilder {
     observers: Observers,
     history: Option<History>,
     excluded: Exclusions,
+    retention: Retention,
 }
 
 impl WorkspaceBuilder {
@@ -137,6 +141,28 @@ impl WorkspaceBuilder {
         self
     }
 
+    /// Sets which snapshots are kept; the others go after each one that is taken.
+    ///
+    /// Where it is not set, all stay that were asked for.
+    ///
+    /// ```
+    /// use wink_fs::{MemoryBackend, Retention, SnapshotOptions, Workspace};
+    ///
+    /// let files = Workspace::builder(MemoryBackend::new())
+    ///     .retention(Retention::default().max_count(2))
+    ///     .build();
+    /// for _ in 0..5 {
+    ///     files.snapshot_with(&SnapshotOptions::default())?;
+    /// }
+    /// assert_eq!(files.snapshots()?.len(), 2);
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    #[must_use]
+    pub fn retention(mut self, retention: Retention) -> Self {
+        self.retention = retention;
+        self
+    }
+
     /// Makes the workspace.
     pub fn build(self) -> Workspace {
         let (observers, recording) = (Arc::new(self.observers), Arc::new(Recording::default()));
@@ -148,6 +174,8 @@ impl WorkspaceBuilder {
         let mut history = self.history.or_else(in_memory);
         if let Some(history) = &mut history {
             history.excluded = self.excluded;
+            history.retention = self.retention;
+            history.observers = observers.clone();
         }
         let writer = Turns::new(guarded);
         let shared = Shared { writer, live, properties, observers, recording, history };
@@ -212,6 +240,7 @@ impl Workspace {
             observers: Observers::default(),
             history: None,
             excluded: Exclusions::default(),
+            retention: Retention::everything(),
         }
     }
 

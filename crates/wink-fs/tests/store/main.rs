@@ -13,6 +13,7 @@ mod incremental;
 mod on_both;
 mod page;
 mod places;
+mod prune;
 mod round_trip;
 mod support;
 mod tampered;
