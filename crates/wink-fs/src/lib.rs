@@ -143,8 +143,9 @@ pub use path::{MAX_NAME_BYTES, MAX_PATH_BYTES, MountPoint, Name, RESERVED_NAME, 
 pub use replace_plan::ReplacePlan;
 pub use scope::{Exclusions, Scope};
 pub use snapshot::{
-    Choose, MemorySnapshots, NewSnapshot, Pin, Problem, Reclaimed, Redacted, Retention, Skipped,
-    Snapshot, SnapshotCause, SnapshotId, SnapshotStore, Usage, Verification, VerifyOptions,
+    Choose, MemorySnapshots, NewSnapshot, Pin, Problem, Reclaimed, Redacted, Repaired, Retention,
+    Skipped, Snapshot, SnapshotCause, SnapshotId, SnapshotStore, Usage, Verification,
+    VerifyOptions,
 };
 pub use staged::{Staged, StagedBody, Staging, StagingSink};
 pub use store::Store;

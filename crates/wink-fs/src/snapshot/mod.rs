@@ -21,4 +21,4 @@ pub(crate) use retention::SAFETY_KEPT;
 pub use store::{Choose, SnapshotStore};
 pub(crate) use tag::{check_tag, check_unused};
 pub use value::{Skipped, Snapshot, SnapshotCause};
-pub use verification::{Problem, Verification, VerifyOptions};
+pub use verification::{Problem, Repaired, Verification, VerifyOptions};

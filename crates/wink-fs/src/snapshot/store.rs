@@ -7,7 +7,7 @@ use super::pin::Pin;
 use super::reclaimed::{Reclaimed, Redacted, Usage};
 use super::request::NewSnapshot;
 use super::value::Snapshot;
-use super::verification::{Verification, VerifyOptions};
+use super::verification::{Repaired, Verification, VerifyOptions};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::scope::Exclusions;
 use crate::tree::Tree;
@@ -95,6 +95,12 @@ pub trait SnapshotStore: Send + Sync {
         Err(Error::new(Operation::Prune, ErrorKind::Unsupported).with_detail(
             "this strategy cannot take paths out of snapshots; delete the snapshots instead",
         ))
+    }
+
+    /// Puts aside what is damaged, so that the rest verifies without a fault; nothing is deleted.
+    fn repair(&self) -> Result<Repaired> {
+        Err(Error::new(Operation::Repair, ErrorKind::Unsupported)
+            .with_detail("this strategy cannot repair itself; restore its files from a copy"))
     }
 
     /// Tells whether [`reclaim`](Self::reclaim) is worth its time although nobody asked for it.

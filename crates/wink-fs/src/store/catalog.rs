@@ -63,6 +63,11 @@ pub(super) fn read(disk: &Disk, name: &str) -> Result<Snapshot> {
     record::decode(name, &bytes)
 }
 
+/// Reads all records that are whole, as they are now.
+pub(super) fn read_whole(disk: &Disk) -> io::Result<Vec<Snapshot>> {
+    Ok(names(disk)?.iter().filter_map(|name| read(disk, name).ok()).collect())
+}
+
 /// Removes records; those that are not there are passed over.
 pub(super) fn remove(disk: &Disk, ids: &[SnapshotId]) -> io::Result<bool> {
     let mut removed = false;

@@ -21,6 +21,7 @@ mod pins;
 mod reclaim;
 mod record;
 mod redact;
+mod repair;
 mod roster;
 mod save;
 mod temporary;
@@ -41,8 +42,8 @@ use self::tree::StoreTree;
 use crate::error::{Operation, Result, damaged};
 use crate::scope::Exclusions;
 use crate::snapshot::{
-    Choose, NewSnapshot, Pin, Reclaimed, Redacted, Snapshot, SnapshotId, SnapshotStore, Usage,
-    Verification, VerifyOptions,
+    Choose, NewSnapshot, Pin, Reclaimed, Redacted, Repaired, Snapshot, SnapshotId, SnapshotStore,
+    Usage, Verification, VerifyOptions,
 };
 use crate::tree::Tree;
 
@@ -180,6 +181,12 @@ impl SnapshotStore for Store {
 
     fn redact(&self, out: &Exclusions) -> Result<Redacted> {
         redact::redact(self, out).map_err(|error| error.during(Operation::Prune))
+    }
+
+    /// What is damaged is moved to `quarantine` in the store's directory, what is whole of a damaged pack
+    /// is in another pack before, and nothing is deleted. The next snapshot stores again what is missing.
+    fn repair(&self) -> Result<Repaired> {
+        repair::repair(self).map_err(|error| error.during(Operation::Repair))
     }
 
     fn is_fragmented(&self) -> Result<bool> {

@@ -14,7 +14,7 @@ use super::record::{checked_json, with_sum};
 use super::temporary::Temporary;
 use crate::snapshot::Snapshot;
 
-const NAME: &str = "roster";
+pub(super) const NAME: &str = "roster";
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 const VERSION: u32 = 1;
 

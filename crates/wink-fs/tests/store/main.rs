@@ -14,6 +14,7 @@ mod on_both;
 mod page;
 mod places;
 mod prune;
+mod repair;
 mod round_trip;
 mod support;
 mod tampered;

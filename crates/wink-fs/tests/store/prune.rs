@@ -133,6 +133,31 @@ impl Tree for Knowing {
     }
 }
 
+/// A list that nobody needs stays in a pack, and the parts that it names go with another.
+#[test]
+fn a_list_without_its_parts_that_nobody_needs_is_no_damage() {
+    let scene = Scene::new();
+    let mut files = MemoryBackend::new();
+    let mut large = noise(3_000_000, 1);
+    put(&mut files, b"large", large.clone());
+    let first = scene.save(&files);
+    large.extend(noise(1_500_000, 2));
+    put(&mut files, b"large", large.clone());
+    put(&mut files, b"stays", noise(9_000_000, 3));
+    let second = scene.save(&files);
+    let mut other = MemoryBackend::new();
+    put(&mut other, b"stays", noise(9_000_000, 3));
+    let third = scene.save(&other);
+    for gone in [&first, &second] {
+        scene.store.delete(&gone.id).unwrap();
+    }
+    scene.store.reclaim().unwrap();
+    assert!(!scene.pack(&first).exists() && scene.pack(&second).exists());
+    check_whole(&scene, std::slice::from_ref(&third));
+    let again = scene.save(&files);
+    check_whole(&scene, &[third, again]);
+}
+
 #[test]
 fn random_histories_prunes_and_returns_lose_nothing() {
     for seed in 0..12 {

@@ -16,8 +16,13 @@ use crate::snapshot::{Problem, Snapshot, SnapshotId, Verification, VerifyOptions
 
 /// Verifies a store as it is on disk, whatever of it is in memory.
 pub(super) fn verify(disk: &Disk, options: &VerifyOptions) -> Result<Verification> {
-    let part = Part::new(options)?;
     let _shared = share(disk)?;
+    verify_alone(disk, options)
+}
+
+/// Verifies a store whose lock the caller holds.
+pub(super) fn verify_alone(disk: &Disk, options: &VerifyOptions) -> Result<Verification> {
+    let part = Part::new(options)?;
     let library = Library::new(disk.clone());
     let shelf = library.refresh().map_err(failed)?;
     let mut findings = Findings::default();
