@@ -11,7 +11,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use rayon::prelude::*;
 use tempfile::TempDir;
@@ -268,6 +268,36 @@ fn fault_05_taking_a_path_out_that_is_killed_keeps_every_snapshot_whole() {
         files.write("kept", "something else").unwrap();
         files.snapshot("other").unwrap();
     });
+}
+
+/// Some take snapshots, some prune, all in processes of their own.
+#[test]
+fn fault_28_processes_that_save_and_prune_at_once_lose_no_snapshot() {
+    let place = directory();
+    drop(Store::create_ambient(place.path().join("store")).unwrap());
+    let whats = ["save-for-a-while", "save-for-a-while", "prune-for-a-while", "prune-for-a-while"];
+    let start = |what: &&str| {
+        let mut child = Command::new(CHILD);
+        child.arg(what).arg(place.path()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        child.spawn().unwrap()
+    };
+    let children: Vec<_> = whats.iter().map(start).collect();
+    let (mut saved, mut forgotten) = (BTreeSet::new(), BTreeSet::new());
+    for child in children {
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        for line in String::from_utf8(output.stdout).unwrap().lines() {
+            let (what, id) = line.split_once(' ').unwrap();
+            if what == "saved" { &mut saved } else { &mut forgotten }.insert(id.to_owned());
+        }
+    }
+    assert!(saved.len() > 20 && forgotten.len() > 10, "{} {}", saved.len(), forgotten.len());
+    let store = Store::open_ambient(place.path().join("store")).unwrap();
+    let found = store.verify(&VerifyOptions::default().data(true)).unwrap();
+    assert_eq!(found.problems, []);
+    let listed: BTreeSet<_> = store.list().unwrap().iter().map(|it| it.id.to_string()).collect();
+    assert_eq!(listed, saved.difference(&forgotten).cloned().collect());
+    println!("{} snapshots were taken and {} pruned at once", saved.len(), forgotten.len());
 }
 
 /// A restore dies between two renames; then three who open the workspace die as well.

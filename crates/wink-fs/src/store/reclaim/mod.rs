@@ -139,6 +139,10 @@ impl Work {
         if new.is_empty() {
             return Ok(true);
         }
+        // A pack may have been there before its record, and another hold the same objects.
+        if new.iter().any(|it| self.doomed.contains(&it.reference)) {
+            return Ok(false);
+        }
         let shelf = store.library.refresh()?;
         let places = Places::new(&store.library, &shelf, &self.roster.packs, &self.doomed)?;
         let roots = new.iter().filter_map(|it| it.tree_hash).collect();
