@@ -17,6 +17,14 @@ pub(super) struct Disk {
     root: PathBuf,
 }
 
+/// Tells a file from another that has taken its place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Stamp {
+    pub(super) size: u64,
+    /// When it was written, since 1970.
+    pub(super) nanoseconds: u128,
+}
+
 impl Disk {
     pub(super) fn new(root: &Path) -> Self {
         Self { root: root.to_path_buf() }
@@ -112,6 +120,18 @@ impl Disk {
         let mut names = entries.map(name).collect::<io::Result<Vec<_>>>()?;
         names.sort();
         Ok(names)
+    }
+
+    /// Opens a file that is there, to write at its end.
+    pub(super) fn open_to_append(&self, name: &str) -> io::Result<File> {
+        OpenOptions::new().append(true).open(self.root.join(name))
+    }
+
+    /// Looks at a file without opening it.
+    pub(super) fn stamp(&self, name: &str) -> io::Result<Stamp> {
+        let known = fs::symlink_metadata(self.root.join(name))?;
+        let since = known.modified()?.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        Ok(Stamp { size: known.len(), nanoseconds: since.as_nanos() })
     }
 
     /// Returns the bytes of a file or, where it is a directory, of all files below it.

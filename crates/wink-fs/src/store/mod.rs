@@ -4,6 +4,7 @@ mod bytes;
 mod cache;
 mod capture;
 mod catalog;
+mod catalog_cache;
 mod disk;
 mod failure;
 mod forget;

@@ -49,9 +49,13 @@ struct SkippedEntry {
 
 /// Returns the bytes of a snapshot's file: a line of JSON, and a line with its BLAKE3 hash.
 pub(super) fn encode(snapshot: &Snapshot) -> Result<Vec<u8>> {
+    Ok(with_sum(&encode_json(snapshot)?).into_bytes())
+}
+
+/// Returns a snapshot as a line of JSON.
+pub(super) fn encode_json(snapshot: &Snapshot) -> Result<String> {
     let failed = |error: serde_json::Error| Error::system(Operation::Snapshot, error);
-    let json = serde_json::to_string(&to_record(snapshot)?).map_err(failed)?;
-    Ok(with_sum(&json).into_bytes())
+    serde_json::to_string(&to_record(snapshot)?).map_err(failed)
 }
 
 pub(super) fn with_sum(json: &str) -> String {
@@ -111,6 +115,12 @@ pub(super) fn decode(name: &str, bytes: &[u8]) -> Result<Snapshot> {
         true => Ok(snapshot),
         false => Err(broken(name)),
     }
+}
+
+/// Reads a line of JSON; `None` where it is not one that [`encode_json`] could have made.
+pub(super) fn decode_json(json: &str) -> Option<Snapshot> {
+    let record: Record = serde_json::from_str(json).ok()?;
+    (record.version == VERSION).then(|| from_record(record)).flatten()
 }
 
 /// Looks at the version alone: a later one may have other fields.

@@ -92,6 +92,7 @@ fn publish(
     record.publish().map_err(failed)?;
     record.keep();
     pack.into_iter().for_each(|pack| pack.file.keep());
+    store.catalog.remember(store.disk(), &snapshot);
     Ok(snapshot)
 }
 
