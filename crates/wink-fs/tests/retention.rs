@@ -110,6 +110,27 @@ fn a_prune_takes_away_what_is_not_to_be_kept_and_gives_the_space_back() {
 }
 
 #[test]
+fn the_last_ten_of_what_restores_replaced_are_kept_and_those_with_a_pin() {
+    let scene = Scene::new();
+    let files = scene.open(Retention::default());
+    files.write("file", "first").unwrap();
+    let first = files.snapshot("first").unwrap();
+    let mut saved = Vec::new();
+    for number in 0..14 {
+        files.write("file", &number.to_string()).unwrap();
+        saved.push(files.restore(&first).unwrap().saved.unwrap());
+        if number == 1 {
+            files.snapshot_store().unwrap().pin(&Pin::new(saved[1], "session")).unwrap();
+        }
+    }
+    let kept: Vec<_> = files.snapshots().unwrap()[1..].iter().map(|it| it.id).collect();
+    assert_eq!(kept, [&saved[1..2], &saved[4..]].concat());
+    let told = |id| Event::SnapshotsPruned { ids: vec![id] };
+    assert!([0, 2, 3].iter().all(|at| scene.events().contains(&told(saved[*at]))));
+    verify(&files);
+}
+
+#[test]
 fn many_small_packs_are_merged_by_themselves() {
     let scene = Scene::new();
     let files = scene.open(Retention::everything());

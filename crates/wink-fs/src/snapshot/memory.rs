@@ -2,8 +2,9 @@
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
-use super::pin::Pin;
+use super::pin::{Pin, is_pinned};
 use super::request::NewSnapshot;
 use super::store::{Choose, SnapshotStore};
 use super::value::Snapshot;
@@ -94,6 +95,11 @@ impl SnapshotStore for MemorySnapshots {
 
     fn verify(&self, _: &VerifyOptions) -> Result<Verification> {
         Ok(Verification { snapshots: self.kept().len() as u64, ..Verification::default() })
+    }
+
+    fn delete_unpinned(&self, id: &SnapshotId, now: SystemTime) -> Result<bool> {
+        let pins = self.pinned();
+        Ok(!is_pinned(id, &pins, now) && self.delete(id)?)
     }
 
     fn forget(&self, choose: Choose<'_>) -> Result<Vec<Snapshot>> {

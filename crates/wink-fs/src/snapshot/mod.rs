@@ -14,6 +14,7 @@ mod verification;
 pub use id::SnapshotId;
 pub use memory::MemorySnapshots;
 pub use pin::Pin;
+pub(crate) use pin::is_pinned;
 pub use reclaimed::{Reclaimed, Redacted, Usage};
 pub use request::NewSnapshot;
 pub use retention::Retention;

@@ -78,6 +78,11 @@ impl Retention {
         self
     }
 
+    /// Tells whether count or age take anything away that was asked for.
+    pub(crate) fn limits_requested(&self) -> bool {
+        self.max_count.is_some() || self.max_age.is_some()
+    }
+
     /// Returns the snapshots that go by count or age, in their order.
     ///
     /// Age decides nothing while the clock runs behind: while a snapshot is younger than now.

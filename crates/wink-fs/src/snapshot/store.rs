@@ -1,9 +1,10 @@
 //! What keeps snapshots.
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use super::id::SnapshotId;
-use super::pin::Pin;
+use super::pin::{Pin, is_pinned};
 use super::reclaimed::{Reclaimed, Redacted, Usage};
 use super::request::NewSnapshot;
 use super::value::Snapshot;
@@ -69,6 +70,11 @@ pub trait SnapshotStore: Send + Sync {
 
     /// Looks for damage, which is reported and changes nothing.
     fn verify(&self, options: &VerifyOptions) -> Result<Verification>;
+
+    /// Forgets a snapshot on which there is no pin that counts, and tells whether it did.
+    fn delete_unpinned(&self, id: &SnapshotId, now: SystemTime) -> Result<bool> {
+        Ok(!is_pinned(id, &self.pins()?, now) && self.delete(id)?)
+    }
 
     /// Forgets the snapshots that `choose` names, and returns them; no pin is added while it chooses.
     fn forget(&self, choose: Choose<'_>) -> Result<Vec<Snapshot>> {

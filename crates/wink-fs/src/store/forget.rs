@@ -1,9 +1,11 @@
 //! How snapshots get out of a store: the packs they wrote are accounted for first.
 
+use std::time::SystemTime;
+
 use super::roster::Roster;
 use super::{Store, catalog, failure, lock, pins};
 use crate::error::{ErrorKind, Operation, Result};
-use crate::snapshot::{Choose, Snapshot, SnapshotId};
+use crate::snapshot::{Choose, Snapshot, SnapshotId, is_pinned};
 
 /// Forgets the snapshots that are chosen while nobody publishes or pins.
 pub(super) fn forget(store: &Store, choose: Choose<'_>) -> Result<Vec<Snapshot>> {
@@ -19,8 +21,19 @@ pub(super) fn forget(store: &Store, choose: Choose<'_>) -> Result<Vec<Snapshot>>
 
 /// Forgets one snapshot, also one whose record is damaged.
 pub(super) fn delete(store: &Store, id: &SnapshotId) -> Result<bool> {
-    let failed = |error| failure::of(Operation::Delete, error);
     let _turn = lock::publish(store.disk())?;
+    delete_now(store, id)
+}
+
+/// Forgets one snapshot unless somebody has pinned it.
+pub(super) fn delete_unpinned(store: &Store, id: &SnapshotId, now: SystemTime) -> Result<bool> {
+    let _turn = lock::publish(store.disk())?;
+    let pins = pins::list(store.disk()).map_err(|error| failure::of(Operation::Prune, error))?;
+    Ok(!is_pinned(id, &pins, now) && delete_now(store, id)?)
+}
+
+fn delete_now(store: &Store, id: &SnapshotId) -> Result<bool> {
+    let failed = |error| failure::of(Operation::Delete, error);
     match catalog::read(store.disk(), &id.to_string()) {
         Ok(snapshot) => take_away(store, &[snapshot]).map(|()| true).map_err(failed),
         Err(error) if error.kind() == ErrorKind::SnapshotNotFound => Ok(false),

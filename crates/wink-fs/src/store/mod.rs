@@ -32,6 +32,7 @@ mod verify;
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use self::catalog::Catalog;
 use self::disk::Disk;
@@ -168,6 +169,10 @@ impl SnapshotStore for Store {
 
     fn delete(&self, id: &SnapshotId) -> Result<bool> {
         forget::delete(self, id).map_err(|error| error.during(Operation::Delete))
+    }
+
+    fn delete_unpinned(&self, id: &SnapshotId, now: SystemTime) -> Result<bool> {
+        forget::delete_unpinned(self, id, now).map_err(|error| error.during(Operation::Prune))
     }
 
     fn forget(&self, choose: Choose<'_>) -> Result<Vec<Snapshot>> {

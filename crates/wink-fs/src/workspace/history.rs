@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use crate::capture::Capture;
 use crate::compare::{Difference, compare};
 use crate::error::{Error, ErrorKind, Operation, Result};
-use crate::event::Observers;
+use crate::event::{Event, Observers};
 use crate::filesystem::Backend;
 use crate::operation::{
     BeforeImage, Ledger, Left, MemoryLedger, OperationCause, OperationChange, OperationRecord,
@@ -135,9 +135,14 @@ impl History {
             None => self.all_saved()?,
         };
         let saved = known.insert(saved);
-        if saved.len() > SAFETY_KEPT {
-            let gone = self.expire(&self.retention)?;
-            saved.retain(|id| gone.iter().all(|it| it.id != *id));
+        let oldest: Vec<_> = saved.drain(..saved.len().saturating_sub(SAFETY_KEPT)).collect();
+        oldest.into_iter().try_for_each(|id| self.forget_saved(id))
+    }
+
+    /// Forgets it unless it is pinned; then it goes with a later prune.
+    fn forget_saved(&self, id: SnapshotId) -> Result<()> {
+        if self.snapshots.delete_unpinned(&id, SystemTime::now())? {
+            self.observers.tell(&Event::SnapshotsPruned { ids: vec![id] });
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 mod history;
 mod prune;
+mod room;
 mod snapshots;
 mod turn;
 mod undo;

@@ -1,17 +1,13 @@
-//! Which states stay, and giving back the space of those that go.
-
-use std::time::SystemTime;
+//! Taking snapshots and paths away, with the space they take.
 
 use super::Workspace;
 use super::history::History;
-use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::error::{Operation, Result};
 use crate::event::Event;
 use crate::operation::OperationCause;
 use crate::path::TreePath;
 use crate::scope::Exclusions;
-use crate::snapshot::{
-    Choose, Pin, Reclaimed, Redacted, Retention, Snapshot, SnapshotCause, SnapshotId, Usage,
-};
+use crate::snapshot::{Reclaimed, Redacted, Retention, Snapshot, Usage};
 use crate::tree::{Kind, Tree};
 
 /// Says what a prune is to take away.
@@ -85,7 +81,7 @@ impl Workspace {
         let before = history.snapshots.usage()?;
         let mut snapshots = history.expire(retention)?;
         let reclaimed = history.snapshots.reclaim()?;
-        snapshots.extend(history.fit(retention, None)?);
+        snapshots.extend(history.fit(retention)?.0);
         let bytes_freed = before.bytes.saturating_sub(history.snapshots.usage()?.bytes);
         Ok(Pruned { snapshots, reclaimed, bytes_freed })
     }
@@ -134,32 +130,6 @@ impl Workspace {
 }
 
 impl History {
-    /// Returns the snapshots that are not to be kept.
-    fn expiring(&self, retention: &Retention) -> Result<Vec<Snapshot>> {
-        let mut all = self.snapshots.list()?;
-        let going = retention.expired(&all, &self.snapshots.pins()?, SystemTime::now());
-        all.retain(|it| going.contains(&it.id));
-        Ok(all)
-    }
-
-    /// Forgets the snapshots that are not to be kept.
-    pub(super) fn expire(&self, retention: &Retention) -> Result<Vec<Snapshot>> {
-        if self.expiring(retention)?.is_empty() {
-            return Ok(Vec::new());
-        }
-        let now = SystemTime::now();
-        self.forget(&|all, pins| retention.expired(all, pins, now))
-    }
-
-    fn forget(&self, choose: Choose<'_>) -> Result<Vec<Snapshot>> {
-        let gone = self.snapshots.forget(choose)?;
-        if !gone.is_empty() {
-            let ids = gone.iter().map(|it| it.id).collect();
-            self.observers.tell(&Event::SnapshotsPruned { ids });
-        }
-        Ok(gone)
-    }
-
     /// Forgets the operations that keep something that matches, and returns their numbers.
     fn forget_operations_with(&self, out: &Exclusions) -> Result<Vec<u64>> {
         let mut numbers = Vec::new();
@@ -178,60 +148,6 @@ impl History {
         self.ledger.forget(&numbers)?;
         Ok(numbers)
     }
-
-    /// Does what is due after a snapshot was taken, and takes it back where there is no room for it.
-    pub(super) fn make_room(&self, taken: &Snapshot) -> Result<()> {
-        // It is there: what could not be done now is done after the next one, or told by a prune.
-        let _ = self.expire(&self.retention);
-        if self.snapshots.is_fragmented().unwrap_or(false) {
-            let _ = self.snapshots.reclaim();
-        }
-        let fitted = self.fit(&self.retention, Some(taken));
-        if fitted.is_err() {
-            self.snapshots.delete(&taken.id)?;
-            self.snapshots.reclaim()?;
-        }
-        fitted.map(drop)
-    }
-
-    /// Takes away what may go until the history takes no more space than it may.
-    ///
-    /// First what restores and imports replaced goes, then what operations keep, then other snapshots.
-    pub(super) fn fit(
-        &self,
-        retention: &Retention,
-        taken: Option<&Snapshot>,
-    ) -> Result<Vec<Snapshot>> {
-        let mut gone = Vec::new();
-        let Some(max) = retention.max_bytes else { return Ok(gone) };
-        let mut operations_are_kept = true;
-        while !self.fits(max)? {
-            let next = self.forget(&|all, pins| next_to_go(retention, all, pins))?;
-            if next.is_empty() && !operations_are_kept {
-                return match taken {
-                    Some(_) => Err(full(max)),
-                    None => Ok(gone),
-                };
-            }
-            let only_safety = next.iter().all(|it| it.cause == SnapshotCause::Safety);
-            if only_safety && operations_are_kept {
-                self.ledger.forget_all()?;
-                operations_are_kept = false;
-            }
-            gone.extend(next);
-            self.snapshots.reclaim()?;
-        }
-        Ok(gone)
-    }
-
-    /// Tells whether the space that is taken is not too much, and warns from nine tenths of it on.
-    fn fits(&self, max_bytes: u64) -> Result<bool> {
-        let usage = self.snapshots.usage()?;
-        if usage.is_nearly_full(Some(max_bytes)) {
-            self.observers.tell(&Event::StoreNearlyFull { bytes: usage.bytes, max_bytes });
-        }
-        Ok(usage.bytes <= max_bytes)
-    }
 }
 
 /// Tells whether anything in a tree matches.
@@ -248,22 +164,4 @@ fn has_match(tree: &dyn Tree, out: &Exclusions) -> Result<bool> {
         }
     }
     Ok(false)
-}
-
-/// Chooses all of what restores and imports replaced, or a quarter of the other snapshots.
-fn next_to_go(retention: &Retention, all: &[Snapshot], pins: &[Pin]) -> Vec<SnapshotId> {
-    let mut order = retention.expendable(all, pins, SystemTime::now());
-    let is_safety =
-        |id: &SnapshotId| all.iter().any(|it| it.id == *id && it.cause == SnapshotCause::Safety);
-    let safety = order.iter().take_while(|id| is_safety(id)).count();
-    let count = if safety > 0 { safety } else { order.len().div_ceil(4) };
-    order.truncate(count);
-    order
-}
-
-fn full(max: u64) -> Error {
-    Error::new(Operation::Snapshot, ErrorKind::NoSpace).with_detail(format!(
-        "the history may take {max} bytes and nothing in it may go; \
-         allow more, keep fewer snapshots, or delete some that have a tag"
-    ))
 }

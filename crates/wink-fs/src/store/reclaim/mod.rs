@@ -11,12 +11,14 @@ mod rewrite;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::sync::Arc;
 
 pub(super) use self::plan::{Care, SMALL_PACK_BYTES, SMALL_PACKS};
 
 use self::mark::Needed;
 use self::places::Places;
 use self::plan::Fate;
+use super::disk::Disk;
 use super::roster::{Found, Roster, Trust};
 use super::{Store, catalog, failure, lock, pack};
 use crate::error::{Error, ErrorKind, Operation, Result, damaged};
@@ -89,11 +91,7 @@ impl Work {
     }
 
     /// Writes what is to be copied; nobody relies on the new packs yet.
-    fn carry_out(
-        &mut self,
-        store: &Store,
-        fates: &[(std::sync::Arc<pack::Pack>, Fate)],
-    ) -> io::Result<()> {
+    fn carry_out(&mut self, store: &Store, fates: &[(Arc<pack::Pack>, Fate)]) -> io::Result<()> {
         let mut sources: Vec<rewrite::Source<'_>> = Vec::new();
         for (pack, fate) in fates {
             match fate {
@@ -111,10 +109,14 @@ impl Work {
             }
         }
         sources.retain(|(_, rows)| !rows.is_empty());
-        for mut pack in rewrite::write(store.disk(), &sources)? {
+        self.write(store.disk(), &sources)
+    }
+
+    fn write(&mut self, disk: &Disk, sources: &[rewrite::Source<'_>]) -> io::Result<()> {
+        for mut pack in rewrite::write(disk, sources)? {
             pack.file.publish()?;
             self.done.packs_written += 1;
-            let bytes = store.disk().size(&pack::place(&pack.id))?;
+            let bytes = disk.size(&pack::place(&pack.id))?;
             self.done.bytes_freed = self.done.bytes_freed.saturating_sub(bytes);
             self.roster.packs.insert(pack.id.clone(), Trust::Everything);
             pack.file.keep();
