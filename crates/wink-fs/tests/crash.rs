@@ -257,9 +257,37 @@ fn take_many(files: &Workspace) {
     }
 }
 
+/// Takes as many snapshots as there may be small packs; with one more they are merged.
+fn take_as_many_as_may_be(files: &Workspace) {
+    while files.usage().unwrap().packs < 64 {
+        let number = files.usage().unwrap().packs;
+        files.write("many/1", &format!("small {number}")).unwrap();
+        files.snapshot(&format!("small {number}")).unwrap();
+    }
+}
+
+/// Lets them be merged, so that records name packs that are gone, and takes some that are to go.
+fn merge_and_take_more(files: &Workspace) {
+    take_as_many_as_may_be(files);
+    for number in 0..4 {
+        files.write("many/1", &format!("later {number} ").repeat(3_000)).unwrap();
+        files.snapshot_with(&SnapshotOptions::default()).unwrap();
+    }
+    assert!(files.usage().unwrap().packs < 10);
+}
+
 #[test]
 fn fault_05_a_prune_that_is_killed_keeps_every_snapshot_that_stays() {
     check("prune", &take_many);
+    check("prune", &merge_and_take_more);
+}
+
+#[test]
+fn fault_05_a_snapshot_that_is_killed_while_it_merges_keeps_every_snapshot() {
+    check("snapshot", &|files| {
+        take_as_many_as_may_be(files);
+        files.write("one", "more").unwrap();
+    });
 }
 
 #[test]
@@ -336,19 +364,32 @@ fn fault_35_recovery_that_is_killed_goes_on_the_next_time() {
 /// Lets calls of some names fail, one a run, in everything a workspace does.
 fn check_errors(names: &[&str], error: &str) {
     for what in ["write", "snapshot", "restore", "import", "undo"] {
-        let before = template(&|files| drop(files.write("last", "1").unwrap()));
-        let after = copy(before.path());
-        let all = list_calls(what, after.path());
-        let states = [lines(before.path()), lines(after.path())];
-        let calls = all.iter().filter(|(name, _)| names.contains(&&**name)).cloned();
-        let calls = choose(&calls.collect::<Vec<_>>());
-        calls.par_iter().for_each(|call| {
-            let place = copy(before.path());
-            let inject = format!("inject={}:error={error}:when={}", call.0, call.1);
-            trace(what, place.path(), &["-o", "/dev/null", "-e", &inject]);
-            check_whole(&format!("{what} with {error}"), call, place.path(), &states);
-        });
-        println!("{what}: {error} at {} calls", calls.len());
+        check_errors_of(what, &|files| drop(files.write("last", "1").unwrap()), names, error);
+    }
+}
+
+fn check_errors_of(what: &str, last: &dyn Fn(&Workspace), names: &[&str], error: &str) {
+    let before = template(last);
+    let after = copy(before.path());
+    let all = list_calls(what, after.path());
+    let states = [lines(before.path()), lines(after.path())];
+    let calls = all.iter().filter(|(name, _)| names.contains(&&**name)).cloned();
+    let calls = choose(&calls.collect::<Vec<_>>());
+    calls.par_iter().for_each(|call| {
+        let place = copy(before.path());
+        let inject = format!("inject={}:error={error}:when={}", call.0, call.1);
+        trace(what, place.path(), &["-o", "/dev/null", "-e", &inject]);
+        check_tags(what, call, before.path(), place.path());
+        check_whole(&format!("{what} with {error}"), call, place.path(), &states);
+    });
+    println!("{what}: {error} at {} calls", calls.len());
+}
+
+#[test]
+fn fault_08_a_prune_on_a_disk_that_is_full_or_fails_keeps_every_snapshot_that_stays() {
+    let names = ["write", "rename", "renameat", "unlink", "unlinkat", "fsync", "fdatasync"];
+    for (names, error) in [(&names[..1], "ENOSPC"), (&names[..], "EIO")] {
+        check_errors_of("prune", &merge_and_take_more, names, error);
     }
 }
 

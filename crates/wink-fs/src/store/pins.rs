@@ -52,9 +52,7 @@ fn write(disk: &Disk, pin: &Pin, text: &str) -> io::Result<()> {
     let mut file = Temporary::over(disk, DIRECTORY, file_name(&pin.snapshot, &pin.owner))?;
     file.write_all(text.as_bytes())?;
     file.sync()?;
-    file.publish()?;
-    file.keep();
-    Ok(())
+    file.replace()
 }
 
 /// Takes a pin away and tells whether it was there.

@@ -77,9 +77,7 @@ fn replace_record(store: &Store, snapshot: &Snapshot) -> Result<()> {
         let mut file = Temporary::over(store.disk(), catalog::DIRECTORY, name)?;
         file.write_all(&bytes)?;
         file.sync()?;
-        file.rename()?;
-        file.keep();
-        store.disk().sync_dir(catalog::DIRECTORY)
+        file.replace()
     };
     write().map_err(failed)
 }

@@ -76,11 +76,9 @@ impl Roster {
 
     /// Replaces the file; only the holder of the lock for publishing, or of the whole store, does.
     pub(super) fn write(&self, disk: &Disk) -> io::Result<()> {
-        let mut file = self.prepare(disk)?;
+        let file = self.prepare(disk)?;
         file.sync()?;
-        file.publish()?;
-        file.keep();
-        Ok(())
+        file.replace()
     }
 
     /// Replaces the file without waiting for the disk: a loss of power leaves this one, or damage.

@@ -90,7 +90,7 @@ impl Workspace {
     ///
     /// The pattern is one of [`Exclusions`]. The files themselves stay. Snapshots name in
     /// [`Snapshot::skipped`] what they are without; operations that kept some of it are forgotten, because
-    /// undoing them would take away what is there now.
+    /// undoing them would take away what is there now. What a repair put into the quarantine stays.
     ///
     /// ```
     /// use wink_fs::{MemoryBackend, Store, Workspace};

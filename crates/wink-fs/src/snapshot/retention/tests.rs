@@ -74,7 +74,7 @@ proptest! {
     }
 
     #[test]
-    fn a_clock_that_is_behind_takes_nothing_by_age((all, age) in (snapshots(), 0..100u64)) {
+    fn fault_29_a_clock_that_is_behind_takes_nothing_by_age((all, age) in (snapshots(), 0..100u64)) {
         let Some(youngest) = all.iter().map(|it| it.created_at).max() else { return Ok(()) };
         let retention = Retention::everything().max_age(Duration::from_secs(age));
         let without = Retention::everything();
