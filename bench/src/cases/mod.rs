@@ -17,7 +17,7 @@ use anyhow::{Context as _, Result};
 use crate::case::Case;
 
 /// Every case, in the order it is run. Names stay the same for ever.
-pub(crate) static ALL: [Case; 29] = [
+pub(crate) static ALL: [Case; 30] = [
     write_host_vs_std::CASE,
     read_host_vs_std::CASE,
     read_page_vs_sed::CASE,
@@ -47,6 +47,7 @@ pub(crate) static ALL: [Case; 29] = [
     snapshot::SNAPSHOT_100K,
     snapshot::FORK_HOST,
     snapshot::MERGE_VS_GIT,
+    snapshot::PRUNE_1000,
 ];
 
 /// Finds a case by its exact name.

@@ -1,5 +1,6 @@
 //! What happened, for whoever wants to know.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::filesystem::Removed;
@@ -44,6 +45,12 @@ pub enum Event {
     SnapshotTaken { id: SnapshotId },
     /// Files were made those of a snapshot.
     Restored { id: SnapshotId },
+    /// Snapshots were taken away that are not to be kept.
+    SnapshotsPruned { ids: Vec<SnapshotId> },
+    /// Paths were taken out of snapshots.
+    PathsPruned { snapshots: Vec<SnapshotId>, paths: BTreeSet<String> },
+    /// The history takes nine tenths of the space that it may, or more: soon no snapshot is taken.
+    StoreNearlyFull { bytes: u64, max_bytes: u64 },
 }
 
 impl Event {

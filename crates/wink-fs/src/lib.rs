@@ -147,15 +147,17 @@ pub use path::{MAX_NAME_BYTES, MAX_PATH_BYTES, MountPoint, Name, RESERVED_NAME, 
 pub use replace_plan::ReplacePlan;
 pub use scope::{Exclusions, Scope};
 pub use snapshot::{
-    MemorySnapshots, NewSnapshot, Problem, Skipped, Snapshot, SnapshotCause, SnapshotId,
-    SnapshotStore, Verification, VerifyOptions,
+    Choose, MemorySnapshots, NewSnapshot, Pin, Problem, Reclaimed, Redacted, Repaired, Retention,
+    Skipped, Snapshot, SnapshotCause, SnapshotId, SnapshotStore, Usage, Verification,
+    VerifyOptions,
 };
 pub use staged::{Staged, StagedBody, Staging, StagingSink};
 pub use store::Store;
 pub use tree::{Entry, FileMode, Kind, KnownEntry, KnownFile, Stat, Tree};
 pub use tree_hash::{TreeHash, tree_hash};
 pub use workspace::{
-    At, Receipt, RestoreOptions, SnapshotOptions, Undone, Workspace, WorkspaceBuilder,
+    At, PruneOptions, Pruned, Receipt, RestoreOptions, SnapshotOptions, Undone, Workspace,
+    WorkspaceBuilder,
 };
 
 /// The README's example, compiled and run with the others.

@@ -6,8 +6,8 @@ use std::process::Command;
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 use wink_fs::{
-    HostBackend, MergeOptions, Snapshot, SnapshotOptions, SnapshotStore, Store, VerifyOptions,
-    Workspace,
+    HostBackend, MergeOptions, Retention, Snapshot, SnapshotOptions, SnapshotStore, Store,
+    VerifyOptions, Workspace,
 };
 
 use super::keeper::{Keeper, Place};
@@ -114,7 +114,8 @@ fn check_hash(place: &Place, newest: &Snapshot) -> Result<()> {
 }
 
 pub(super) fn snapshot(root: &str, store: &str) -> Result<Value> {
-    let workspace = Workspace::host_with_store(root, Store::open_ambient(store)?)?;
+    let builder = Workspace::host_builder(root, Store::open_ambient(store)?)?;
+    let workspace = builder.retention(Retention::everything()).build();
     let taken = workspace.snapshot_with(&SnapshotOptions::default())?;
     Ok(taken.file_count.into())
 }

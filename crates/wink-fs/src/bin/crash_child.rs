@@ -1,10 +1,17 @@
-//! Does one thing to a workspace in a process of its own, which tests kill at every system call.
+//! Does one thing to a workspace in a process of its own, which tests kill at every system call, or
+//! uses a store for a while as others do.
 
-#![allow(clippy::print_stderr, reason = "says why it failed")]
-
+use std::io::Write as _;
 use std::process::ExitCode;
+use std::time::{Duration, Instant, SystemTime};
 
-use wink_fs::{Result, Store, Workspace};
+use wink_fs::{
+    ErrorKind, MemoryBackend, NewSnapshot, PruneOptions, Result, Retention, Snapshot,
+    SnapshotStore as _, Store, TreePath, Workspace, WriteOptions, ops,
+};
+
+/// How long things are done that are done again and again.
+const WHILE: Duration = Duration::from_secs(3);
 
 fn main() -> ExitCode {
     // One thread, so that the calls come in the same order each time.
@@ -14,7 +21,7 @@ fn main() -> ExitCode {
         (Ok(()), [what, directory]) => match run(what, directory) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
-                eprintln!("{}: {error}", error.kind());
+                let _ = writeln!(std::io::stderr(), "{}: {error}", error.kind());
                 ExitCode::FAILURE
             }
         },
@@ -22,10 +29,55 @@ fn main() -> ExitCode {
     }
 }
 
+/// Does something again and again; where another process holds the store for long, that is tried again.
+fn for_a_while(work: impl Fn(u64) -> Result<()>) -> Result<()> {
+    let start = Instant::now();
+    for round in (0..).take_while(|_| start.elapsed() < WHILE) {
+        match work(round) {
+            Err(error) if error.kind() == ErrorKind::Locked => {}
+            done => done?,
+        }
+    }
+    Ok(())
+}
+
+/// Keeps files of which some are new, some were in earlier snapshots, and some may have been pruned.
+fn save(store: &Store, round: u64) -> Result<()> {
+    let mut files = MemoryBackend::new();
+    for number in 0..8 {
+        let path = TreePath::parse(&format!("d{}/{number}", number % 3))?;
+        let content = format!("{} ", (round * 7 + number * number) % 23).repeat(300);
+        ops::write(&mut files, &path, &content, &WriteOptions::default())?;
+    }
+    let own = TreePath::parse(&format!("own/{}", std::process::id()))?;
+    ops::write(&mut files, &own, &round.to_string(), &WriteOptions::default())?;
+    let saved = store.save(&files, &NewSnapshot::new(SystemTime::now()))?;
+    say("saved", &saved)
+}
+
+fn prune(store: &Store) -> Result<()> {
+    let retention = Retention::default().max_count(5);
+    let now = SystemTime::now();
+    for gone in store.forget(&|all, pins| retention.expired(all, pins, now))? {
+        say("forgot", &gone)?;
+    }
+    store.reclaim().map(drop)
+}
+
+fn say(what: &str, snapshot: &Snapshot) -> Result<()> {
+    writeln!(std::io::stdout(), "{what} {}", snapshot.id)
+        .map_err(|error| wink_fs::Error::system(wink_fs::Operation::Write, error))
+}
+
 /// Works in the directory `root`, with the store `store` and the archive `archive.fs.zip` beside it.
 fn run(what: &str, directory: &str) -> Result<()> {
     let place = std::path::Path::new(directory);
     let store = Store::open_ambient(place.join("store"))?;
+    match what {
+        "save-for-a-while" => return for_a_while(|round| save(&store, round)),
+        "prune-for-a-while" => return for_a_while(|_| prune(&store)),
+        _ => {}
+    }
     let files = Workspace::host_with_store(place.join("root"), store)?;
     match what {
         "open" => Ok(()),
@@ -38,6 +90,11 @@ fn run(what: &str, directory: &str) -> Result<()> {
         "import" => files.import_archive(place.join("archive.fs.zip")).map(drop),
         "undo" => files.undo().map(drop),
         "redo" => files.redo().map(drop),
+        "prune" => {
+            let retention = Retention::default().max_count(1);
+            files.prune(&PruneOptions::default().retention(retention)).map(drop)
+        }
+        "prune-path" => files.prune_path("d/file").map(drop),
         _ => {
             Err(wink_fs::Error::new(wink_fs::Operation::Open, wink_fs::ErrorKind::InvalidArgument))
         }

@@ -81,6 +81,10 @@ pub enum Operation {
     Undo,
     /// Looking for damage.
     Verify,
+    /// Giving back the space of what is not needed any more.
+    Prune,
+    /// Putting damage aside.
+    Repair,
     /// Opening or making a store of snapshots.
     OpenStore,
 }
@@ -116,6 +120,8 @@ impl fmt::Display for Operation {
             Self::Revert => "revert",
             Self::Undo => "undo",
             Self::Verify => "verify",
+            Self::Prune => "prune",
+            Self::Repair => "repair",
             Self::OpenStore => "open store",
         })
     }

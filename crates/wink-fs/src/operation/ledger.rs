@@ -42,6 +42,15 @@ pub(crate) trait Ledger: Send + Sync {
     /// Returns the operations, oldest first.
     fn list(&self) -> Result<Vec<OperationRecord>>;
 
+    /// Forgets some operations; those that are not there are passed over.
+    fn forget(&self, sequences: &[u64]) -> Result<()>;
+
+    /// Forgets all operations that are written down.
+    fn forget_all(&self) -> Result<()> {
+        let all: Vec<u64> = self.list()?.iter().map(|operation| operation.sequence).collect();
+        self.forget(&all)
+    }
+
     /// Returns what was there before an operation.
     fn before(&self, sequence: u64) -> Result<Arc<dyn Tree>>;
 

@@ -87,6 +87,11 @@ impl Ledger for MemoryLedger {
         Ok(self.operations().iter().map(|(operation, _)| operation.clone()).collect())
     }
 
+    fn forget(&self, sequences: &[u64]) -> Result<()> {
+        self.operations().retain(|(operation, _)| !sequences.contains(&operation.sequence));
+        Ok(())
+    }
+
     fn before(&self, sequence: u64) -> Result<Arc<dyn Tree>> {
         let interrupted = self.interrupted_operations();
         if let Some(found) = interrupted.iter().find(|it| it.sequence == sequence) {

@@ -2,9 +2,11 @@
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
+use super::pin::{Pin, is_pinned};
 use super::request::NewSnapshot;
-use super::store::SnapshotStore;
+use super::store::{Choose, SnapshotStore};
 use super::value::Snapshot;
 use super::verification::{Verification, VerifyOptions};
 use super::{SnapshotId, check_tag, check_unused};
@@ -27,7 +29,10 @@ use crate::tree::Tree;
 /// # Ok::<(), wink_fs::Error>(())
 /// ```
 #[derive(Default)]
-pub struct MemorySnapshots(Mutex<Vec<Kept>>);
+pub struct MemorySnapshots {
+    snapshots: Mutex<Vec<Kept>>,
+    pins: Mutex<Vec<Pin>>,
+}
 
 struct Kept {
     snapshot: Snapshot,
@@ -36,7 +41,12 @@ struct Kept {
 
 impl MemorySnapshots {
     fn kept(&self) -> MutexGuard<'_, Vec<Kept>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.snapshots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Taken before the snapshots where both are needed.
+    fn pinned(&self) -> MutexGuard<'_, Vec<Pin>> {
+        self.pins.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn find<T>(&self, id: &SnapshotId, part: impl FnOnce(&Kept) -> T) -> Result<T> {
@@ -85,6 +95,41 @@ impl SnapshotStore for MemorySnapshots {
 
     fn verify(&self, _: &VerifyOptions) -> Result<Verification> {
         Ok(Verification { snapshots: self.kept().len() as u64, ..Verification::default() })
+    }
+
+    fn delete_unpinned(&self, id: &SnapshotId, now: SystemTime) -> Result<bool> {
+        let pins = self.pinned();
+        Ok(!is_pinned(id, &pins, now) && self.delete(id)?)
+    }
+
+    fn forget(&self, choose: Choose<'_>) -> Result<Vec<Snapshot>> {
+        let pins = self.pinned();
+        let mut kept = self.kept();
+        let all: Vec<_> = kept.iter().map(|kept| kept.snapshot.clone()).collect();
+        let chosen = choose(&all, &pins);
+        let goes = |kept: &mut Kept| chosen.contains(&kept.snapshot.id);
+        let gone: Vec<Kept> = kept.extract_if(.., goes).collect();
+        drop(kept);
+        Ok(gone.into_iter().map(|kept| kept.snapshot).collect())
+    }
+
+    fn pin(&self, pin: &Pin) -> Result<()> {
+        let mut pins = self.pinned();
+        self.describe(&pin.snapshot)?;
+        pins.retain(|it| (it.snapshot, &it.owner) != (pin.snapshot, &pin.owner));
+        pins.push(pin.clone());
+        Ok(())
+    }
+
+    fn unpin(&self, id: &SnapshotId, owner: &str) -> Result<bool> {
+        let mut pins = self.pinned();
+        let before = pins.len();
+        pins.retain(|it| (it.snapshot, &*it.owner) != (*id, owner));
+        Ok(pins.len() < before)
+    }
+
+    fn pins(&self) -> Result<Vec<Pin>> {
+        Ok(self.pinned().clone())
     }
 }
 

@@ -2,7 +2,10 @@
 
 mod id;
 mod memory;
+mod pin;
+mod reclaimed;
 mod request;
+mod retention;
 mod store;
 mod tag;
 mod value;
@@ -10,8 +13,13 @@ mod verification;
 
 pub use id::SnapshotId;
 pub use memory::MemorySnapshots;
+pub use pin::Pin;
+pub(crate) use pin::is_pinned;
+pub use reclaimed::{Reclaimed, Redacted, Usage};
 pub use request::NewSnapshot;
-pub use store::SnapshotStore;
+pub use retention::Retention;
+pub(crate) use retention::SAFETY_KEPT;
+pub use store::{Choose, SnapshotStore};
 pub(crate) use tag::{check_tag, check_unused};
 pub use value::{Skipped, Snapshot, SnapshotCause};
-pub use verification::{Problem, Verification, VerifyOptions};
+pub use verification::{Problem, Repaired, Verification, VerifyOptions};

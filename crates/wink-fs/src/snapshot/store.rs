@@ -1,12 +1,16 @@
 //! What keeps snapshots.
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use super::id::SnapshotId;
+use super::pin::{Pin, is_pinned};
+use super::reclaimed::{Reclaimed, Redacted, Usage};
 use super::request::NewSnapshot;
 use super::value::Snapshot;
-use super::verification::{Verification, VerifyOptions};
-use crate::error::Result;
+use super::verification::{Repaired, Verification, VerifyOptions};
+use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::scope::Exclusions;
 use crate::tree::Tree;
 
 /// Keeps snapshots of trees: a snapshot strategy.
@@ -21,6 +25,7 @@ use crate::tree::Tree;
 /// - Damage to one snapshot leaves the others usable.
 /// - Order is by [`Snapshot::sequence`], which never depends on a clock.
 /// - A tag names at most one snapshot; one that is in use is AlreadyExists.
+/// - Forgetting snapshots and giving space back lose nothing of the others, whoever saves meanwhile.
 ///
 /// ```
 /// use std::time::SystemTime;
@@ -65,4 +70,84 @@ pub trait SnapshotStore: Send + Sync {
 
     /// Looks for damage, which is reported and changes nothing.
     fn verify(&self, options: &VerifyOptions) -> Result<Verification>;
+
+    /// Forgets a snapshot on which there is no pin that counts, and tells whether it did.
+    fn delete_unpinned(&self, id: &SnapshotId, now: SystemTime) -> Result<bool> {
+        Ok(!is_pinned(id, &self.pins()?, now) && self.delete(id)?)
+    }
+
+    /// Forgets the snapshots that `choose` names, and returns them; no pin is added while it chooses.
+    fn forget(&self, choose: Choose<'_>) -> Result<Vec<Snapshot>> {
+        let snapshots = self.list()?;
+        let chosen = choose(&snapshots, &self.pins()?);
+        let mut gone = Vec::new();
+        for snapshot in snapshots.into_iter().filter(|it| chosen.contains(&it.id)) {
+            if self.delete(&snapshot.id)? {
+                gone.push(snapshot);
+            }
+        }
+        Ok(gone)
+    }
+
+    /// Gives the space back that forgotten snapshots took, where deleting them did not.
+    fn reclaim(&self) -> Result<Reclaimed> {
+        Ok(Reclaimed::default())
+    }
+
+    /// Takes everything that matches out of all snapshots, and its bytes out of the store.
+    ///
+    /// Each snapshot says in [`Snapshot::skipped`] what was taken out of it.
+    fn redact(&self, _: &Exclusions) -> Result<Redacted> {
+        Err(Error::new(Operation::Prune, ErrorKind::Unsupported).with_detail(
+            "this strategy cannot take paths out of snapshots; delete the snapshots instead",
+        ))
+    }
+
+    /// Puts aside what is damaged, so that the rest verifies without a fault; nothing is deleted.
+    fn repair(&self) -> Result<Repaired> {
+        Err(Error::new(Operation::Repair, ErrorKind::Unsupported)
+            .with_detail("this strategy cannot repair itself; restore its files from a copy"))
+    }
+
+    /// Tells whether [`reclaim`](Self::reclaim) is worth its time although nobody asked for it.
+    fn is_fragmented(&self) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// Returns how much space is taken; nothing where that is not known.
+    fn usage(&self) -> Result<Usage> {
+        Ok(Usage::default())
+    }
+
+    /// Keeps a snapshot from being pruned; another pin of the same owner is replaced.
+    ///
+    /// An id that is not there is SnapshotNotFound.
+    fn pin(&self, _: &Pin) -> Result<()> {
+        Err(Error::new(Operation::Snapshot, ErrorKind::Unsupported)
+            .with_detail("this strategy keeps no pins; give the snapshot a tag instead"))
+    }
+
+    /// Takes an owner's pin away, and tells whether it was there.
+    fn unpin(&self, _: &SnapshotId, _: &str) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// Returns all pins, those that have expired included.
+    fn pins(&self) -> Result<Vec<Pin>> {
+        Ok(Vec::new())
+    }
 }
+
+/// Says which of the snapshots go, given the pins.
+///
+/// ```
+/// use wink_fs::{MemorySnapshots, NewSnapshot, Pin, Snapshot, SnapshotStore, Workspace};
+///
+/// let snapshots = MemorySnapshots::default();
+/// let new = NewSnapshot::new(std::time::SystemTime::now());
+/// let first = snapshots.save(&*Workspace::memory().tree(), &new)?;
+/// let all = |all: &[Snapshot], _: &[Pin]| all.iter().map(|it| it.id).collect();
+/// assert_eq!(snapshots.forget(&all)?, [first]);
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+pub type Choose<'c> = &'c dyn Fn(&[Snapshot], &[Pin]) -> Vec<SnapshotId>;

@@ -80,3 +80,24 @@ pub struct Verification {
     /// What is wrong.
     pub problems: Vec<Problem>,
 }
+
+/// Says what a repair did.
+///
+/// ```
+/// use wink_fs::{SnapshotStore, Store};
+///
+/// # let directory = tempfile::tempdir().unwrap();
+/// let repaired = Store::create_ambient(directory.path())?.repair()?;
+/// assert!(repaired.quarantined.is_empty() && repaired.lost.is_empty());
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub struct Repaired {
+    /// The names of files that were moved into the quarantine.
+    pub quarantined: Vec<String>,
+    /// How many objects of damaged packs were whole and are in a new one.
+    pub objects_saved: u64,
+    /// The snapshots that cannot be restored as a whole any more; their records are in the quarantine.
+    pub lost: Vec<SnapshotId>,
+}

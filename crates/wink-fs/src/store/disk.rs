@@ -20,6 +20,14 @@ pub(super) struct Disk {
     marker: PathBuf,
 }
 
+/// Tells a file from another that has taken its place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Stamp {
+    pub(super) size: u64,
+    /// When it was written, since 1970.
+    pub(super) nanoseconds: u128,
+}
+
 impl Disk {
     pub(super) fn new(root: &Path) -> Self {
         Self { root: root.to_path_buf(), marker: root.join(format::NAME) }
@@ -78,12 +86,15 @@ impl Disk {
 
     /// Reads a whole file that must not be larger than `limit`.
     pub(super) fn read(&self, name: &str, limit: u64) -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        self.open(name)?.take(limit + 1).read_to_end(&mut bytes)?;
-        match bytes.len() as u64 > limit {
-            true => Err(damaged(format!("the store's file {name} is too large to be whole"))),
-            false => Ok(bytes),
+        let mut file = self.open(name)?;
+        let size = file.metadata()?.len();
+        if size > limit {
+            return Err(damaged(format!("the store's file {name} is too large to be whole")));
         }
+        // As its size is known, one call reads it.
+        let mut bytes = vec![0; size as usize];
+        file.read_exact(&mut bytes)?;
+        Ok(bytes)
     }
 
     /// Makes a file that nobody else has any access to; one of that name must not be there.
@@ -133,6 +144,23 @@ impl Disk {
         Ok(names)
     }
 
+    /// Opens a file that is there, to write at its end.
+    pub(super) fn open_to_append(&self, name: &str) -> io::Result<File> {
+        OpenOptions::new().append(true).open(self.root.join(name))
+    }
+
+    /// Looks at a file without opening it.
+    pub(super) fn stamp(&self, name: &str) -> io::Result<Stamp> {
+        let known = fs::symlink_metadata(self.root.join(name))?;
+        let since = known.modified()?.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        Ok(Stamp { size: known.len(), nanoseconds: since.as_nanos() })
+    }
+
+    /// Returns the bytes of a file or, where it is a directory, of all files below it.
+    pub(super) fn size(&self, name: &str) -> io::Result<u64> {
+        size_below(&self.root.join(name))
+    }
+
     /// Makes the names in a directory durable.
     pub(super) fn sync_dir(&self, directory: &str) -> io::Result<()> {
         #[cfg(unix)]
@@ -141,6 +169,22 @@ impl Disk {
         let _ = directory;
         Ok(())
     }
+}
+
+/// What goes meanwhile takes no space.
+fn size_below(path: &Path) -> io::Result<u64> {
+    let known = match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
+        known => known?,
+    };
+    if !known.is_dir() {
+        return Ok(known.len());
+    }
+    let entries = match fs::read_dir(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
+        entries => entries?,
+    };
+    entries.map(|entry| size_below(&entry?.path())).sum()
 }
 
 fn directories() -> DirBuilder {

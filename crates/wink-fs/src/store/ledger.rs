@@ -78,10 +78,15 @@ impl StoreLedger {
         }
         let records = self.look()?.records;
         let oldest = records.len().saturating_sub(KEPT);
-        records[..oldest].iter().try_for_each(|number| {
-            self.disk.remove(&record_place(*number))?;
-            self.disk.remove_all(&kept_place(*number))
-        })
+        records[..oldest].iter().try_for_each(|number| self.remove(*number))
+    }
+
+    /// Removes an operation. Without its record it counts as interrupted, so the list of what it may have
+    /// changed goes first: then there is nothing to take back.
+    fn remove(&self, number: u64) -> io::Result<()> {
+        self.disk.remove(&touched_place(number))?;
+        self.disk.remove(&record_place(number))?;
+        self.disk.remove_all(&kept_place(number))
     }
 
     fn write_head(&self, id: SnapshotId) -> io::Result<()> {
@@ -191,6 +196,11 @@ impl Ledger for StoreLedger {
         };
         let read = numbers.into_iter().map(|number| self.read(number));
         read.filter(|read| !is_none(read)).collect()
+    }
+
+    fn forget(&self, sequences: &[u64]) -> Result<()> {
+        let forgotten = sequences.iter().try_for_each(|number| self.remove(*number));
+        forgotten.map_err(|error| failure::of(Operation::Prune, error))
     }
 
     fn before(&self, sequence: u64) -> Result<Arc<dyn Tree>> {

@@ -1,5 +1,6 @@
 //! All objects of a store, in whatever pack they are.
 
+use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -9,8 +10,12 @@ use super::cache::BlockCache;
 use super::disk::Disk;
 use super::object::{KEY_BYTES, ObjectId, ObjectKind};
 use super::pack::{self, ObjectRow, Pack};
+use super::roster::Trust;
 use crate::error::{damaged, worded};
 use crate::hash::ContentHash;
+
+/// How often the packs are looked at again because one of them went meanwhile.
+const LOOKS: usize = 3;
 
 const FILE_KINDS: [ObjectKind; 2] = [ObjectKind::Blob, ObjectKind::List];
 
@@ -20,6 +25,8 @@ pub(super) struct Shelf {
     packs: Vec<Arc<Pack>>,
     /// The ids of packs that cannot be used, and why.
     pub(super) unusable: Vec<(String, String)>,
+    /// The ids of packs whose directories and lists say nothing of what they name.
+    contents_only: HashSet<String>,
 }
 
 /// Says where an object is.
@@ -29,7 +36,28 @@ pub(super) struct Located {
     pub(super) row: ObjectRow,
 }
 
+impl Located {
+    pub(super) fn new(pack: &Arc<Pack>, row: ObjectRow) -> Self {
+        Self { pack: Arc::clone(pack), row }
+    }
+
+    pub(super) fn pack(&self) -> &Arc<Pack> {
+        &self.pack
+    }
+}
+
 impl Shelf {
+    /// Returns what a snapshot may rely on, by the packs that are expected to be there.
+    pub(super) fn relied_on(&self, expected: &BTreeMap<String, Trust>) -> Self {
+        let is_expected = |pack: &&Arc<Pack>| expected.contains_key(&pack.id);
+        let contents_only = expected.iter().filter(|(_, trust)| **trust == Trust::Contents);
+        Self {
+            packs: self.packs.iter().filter(is_expected).cloned().collect(),
+            unusable: self.unusable.clone(),
+            contents_only: contents_only.map(|(id, _)| id.clone()).collect(),
+        }
+    }
+
     pub(super) fn packs(&self) -> &[Arc<Pack>] {
         &self.packs
     }
@@ -50,7 +78,11 @@ impl Shelf {
     fn find(&self, key: &[u8; KEY_BYTES], kinds: &[ObjectKind]) -> Option<io::Result<Located>> {
         self.packs.iter().find_map(|pack| {
             let found = pack.find(key, kinds)?;
-            Some(found.map(|row| Located { pack: Arc::clone(pack), row }))
+            let is_usable = |row: &ObjectRow| {
+                !row.id.kind.names_others() || !self.contents_only.contains(&pack.id)
+            };
+            Some(found.map(|row| Located::new(pack, row)))
+                .filter(|found| found.as_ref().map_or(true, |located| is_usable(&located.row)))
         })
     }
 }
@@ -71,7 +103,15 @@ impl Library {
     /// Returns the packs that are there by now.
     pub(super) fn refresh(&self) -> io::Result<Arc<Shelf>> {
         let known = self.known().unwrap_or_default();
-        let shelf = Arc::new(self.read_shelf(&known)?);
+        let mut shelf = self.read_shelf(&known)?;
+        // A prune may have taken one away after its name was read.
+        for _ in 0..LOOKS {
+            match shelf.unusable.is_empty() || self.are_there(&shelf.unusable)? {
+                true => break,
+                false => shelf = self.read_shelf(&shelf)?,
+            }
+        }
+        let shelf = Arc::new(shelf);
         *self.shelf.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&shelf));
         Ok(shelf)
     }
@@ -94,6 +134,11 @@ impl Library {
             }
         }
         Ok(shelf)
+    }
+
+    fn are_there(&self, packs: &[(String, String)]) -> io::Result<bool> {
+        let ids = self.pack_ids()?;
+        Ok(packs.iter().all(|(id, _)| ids.contains(id)))
     }
 
     /// Returns the ids of the packs that are there, sorted.
@@ -140,8 +185,23 @@ impl Library {
         self.read(&self.locate(id, &[id.kind])?)
     }
 
-    /// Returns the checked bytes of an object that was found.
+    /// Returns the checked bytes of an object that was found; a prune may have moved it since.
     pub(super) fn read(&self, located: &Located) -> io::Result<Bytes> {
+        let failure = match self.read_there(located) {
+            Err(failure) => failure,
+            read => return read,
+        };
+        if self.pack_ids()?.contains(&located.pack.id) {
+            return Err(failure);
+        }
+        let id = located.row.id;
+        match self.refresh()?.find(&id.key, &[id.kind]) {
+            Some(moved) => self.read_there(&moved?),
+            None => Err(failure),
+        }
+    }
+
+    fn read_there(&self, located: &Located) -> io::Result<Bytes> {
         let Located { pack, row } = located;
         let read = || pack.read_block(&self.disk, row.block);
         let block = self.cache.get(pack, row.block, read).map_err(|error| naming(row, error))?;

@@ -15,6 +15,9 @@ pub(super) const STORE: &str = "lock";
 /// Held exclusively for the moment in which a snapshot gets its place in the order.
 const PUBLISH: &str = "publish.lock";
 
+/// Held exclusively by the one who gives space back, from its first look to its end.
+const PRUNE: &str = "prune.lock";
+
 /// Held exclusively while an operation is done in the workspace that the store belongs to.
 const WORK: &str = "work.lock";
 
@@ -47,6 +50,21 @@ pub(super) fn work(disk: &Disk) -> Result<Held> {
     let mut file = open(disk, WORK)?;
     wait(&file, File::try_lock)?;
     sign(&mut file).map_err(|error| failure::of(Operation::Snapshot, error))?;
+    Ok(Held { _file: file })
+}
+
+/// Waits until nobody else gives space back, and leaves this process's id for those who wait.
+pub(super) fn prune(disk: &Disk) -> Result<Held> {
+    let mut file = open(disk, PRUNE)?;
+    wait(&file, File::try_lock)?;
+    sign(&mut file).map_err(|error| failure::of(Operation::Prune, error))?;
+    Ok(Held { _file: file })
+}
+
+/// Waits until nobody uses the store, and keeps it so, to delete objects.
+pub(super) fn exclusive(disk: &Disk) -> Result<Held> {
+    let file = open(disk, STORE)?;
+    wait(&file, File::try_lock)?;
     Ok(Held { _file: file })
 }
 

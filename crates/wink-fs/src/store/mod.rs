@@ -4,8 +4,10 @@ mod bytes;
 mod cache;
 mod capture;
 mod catalog;
+mod catalog_cache;
 mod disk;
 mod failure;
+mod forget;
 mod format;
 mod large;
 mod ledger;
@@ -16,23 +18,34 @@ mod object;
 mod operation_record;
 mod pack;
 mod parts;
+mod pins;
+mod reclaim;
 mod record;
+mod redact;
+mod repair;
+mod roster;
 mod save;
 mod temporary;
 mod tree;
+mod usage;
 mod verify;
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use self::catalog::Catalog;
 use self::disk::Disk;
 use self::ledger::StoreLedger;
 use self::library::Library;
+use self::reclaim::Care;
+use self::roster::Roster;
 use self::tree::StoreTree;
 use crate::error::{ErrorKind, Operation, Result, damaged};
+use crate::scope::Exclusions;
 use crate::snapshot::{
-    NewSnapshot, Snapshot, SnapshotId, SnapshotStore, Verification, VerifyOptions,
+    Choose, NewSnapshot, Pin, Reclaimed, Redacted, Repaired, Snapshot, SnapshotId, SnapshotStore,
+    Usage, Verification, VerifyOptions,
 };
 use crate::tree::Tree;
 
@@ -158,6 +171,7 @@ fn make(disk: &Disk) -> std::io::Result<()> {
     disk.make_root()?;
     disk.make_dir(pack::DIRECTORY)?;
     disk.make_dir(catalog::DIRECTORY)?;
+    Roster::default().write(disk)?;
     format::write(disk)
 }
 
@@ -197,7 +211,52 @@ impl SnapshotStore for Store {
     }
 
     fn delete(&self, id: &SnapshotId) -> Result<bool> {
-        catalog::remove(self.disk(), id).map_err(|error| failure::of(Operation::Delete, error))
+        forget::delete(self, id).map_err(|error| error.during(Operation::Delete))
+    }
+
+    fn delete_unpinned(&self, id: &SnapshotId, now: SystemTime) -> Result<bool> {
+        forget::delete_unpinned(self, id, now).map_err(|error| error.during(Operation::Prune))
+    }
+
+    fn forget(&self, choose: Choose<'_>) -> Result<Vec<Snapshot>> {
+        forget::forget(self, choose).map_err(|error| error.during(Operation::Prune))
+    }
+
+    /// Packs go of which nothing is needed; those of which much is not needed, and small ones where there
+    /// are many, become new ones. Where anything is damaged nothing is done, and it is Corrupt.
+    fn reclaim(&self) -> Result<Reclaimed> {
+        reclaim::reclaim(self, Care::Usual)
+    }
+
+    fn redact(&self, out: &Exclusions) -> Result<Redacted> {
+        redact::redact(self, out).map_err(|error| error.during(Operation::Prune))
+    }
+
+    /// What is damaged is moved to `quarantine` in the store's directory, what is whole of a damaged pack
+    /// is in another pack before, and nothing is deleted. The next snapshot stores again what is missing.
+    fn repair(&self) -> Result<Repaired> {
+        repair::repair(self).map_err(|error| error.during(Operation::Repair))
+    }
+
+    fn is_fragmented(&self) -> Result<bool> {
+        usage::is_fragmented(self.disk()).map_err(|error| failure::of(Operation::Stat, error))
+    }
+
+    fn usage(&self) -> Result<Usage> {
+        usage::of(self.disk()).map_err(|error| failure::of(Operation::Stat, error))
+    }
+
+    fn pin(&self, pin: &Pin) -> Result<()> {
+        pins::add(self.disk(), pin).map_err(|error| error.during(Operation::Snapshot))
+    }
+
+    fn unpin(&self, id: &SnapshotId, owner: &str) -> Result<bool> {
+        let removed = pins::remove(self.disk(), id, owner);
+        removed.map_err(|error| failure::of(Operation::Snapshot, error))
+    }
+
+    fn pins(&self) -> Result<Vec<Pin>> {
+        pins::list(self.disk()).map_err(|error| failure::of(Operation::List, error))
     }
 
     fn verify(&self, options: &VerifyOptions) -> Result<Verification> {

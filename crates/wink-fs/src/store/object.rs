@@ -22,6 +22,11 @@ pub(super) enum ObjectKind {
 }
 
 impl ObjectKind {
+    /// Tells whether such an object names others, which it is nothing without.
+    pub(super) fn names_others(self) -> bool {
+        matches!(self, Self::Directory | Self::List)
+    }
+
     pub(super) fn to_byte(self) -> u8 {
         match self {
             Self::Blob => b'b',

@@ -49,13 +49,24 @@ struct SkippedEntry {
 
 /// Returns the bytes of a snapshot's file: a line of JSON, and a line with its BLAKE3 hash.
 pub(super) fn encode(snapshot: &Snapshot) -> Result<Vec<u8>> {
+    Ok(with_sum(&encode_json(snapshot)?).into_bytes())
+}
+
+/// Returns a snapshot as a line of JSON.
+pub(super) fn encode_json(snapshot: &Snapshot) -> Result<String> {
     let failed = |error: serde_json::Error| Error::system(Operation::Snapshot, error);
-    let json = serde_json::to_string(&to_record(snapshot)?).map_err(failed)?;
-    Ok(with_sum(&json).into_bytes())
+    serde_json::to_string(&to_record(snapshot)?).map_err(failed)
 }
 
 pub(super) fn with_sum(json: &str) -> String {
     format!("{json}\nblake3 {}\n", blake3::hash(json.as_bytes()).to_hex())
+}
+
+/// Returns the line of JSON of a file that ends with its hash; `None` where it is damaged.
+pub(super) fn checked_json(bytes: &[u8]) -> Option<&str> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    let json = text.split('\n').next()?;
+    (with_sum(json) == text).then_some(json)
 }
 
 fn to_record(snapshot: &Snapshot) -> Result<Record> {
@@ -96,11 +107,7 @@ pub(super) fn time_text(time: SystemTime) -> Result<String> {
 
 /// Reads the bytes of the file named `name`; what is damaged is Corrupt.
 pub(super) fn decode(name: &str, bytes: &[u8]) -> Result<Snapshot> {
-    let text = std::str::from_utf8(bytes).unwrap_or_default();
-    let json = text.split('\n').next().unwrap_or_default();
-    if with_sum(json) != text {
-        return Err(broken(name));
-    }
+    let json = checked_json(bytes).ok_or_else(|| broken(name))?;
     check_version(name, json)?;
     let record: Record = serde_json::from_str(json).map_err(|_| broken(name))?;
     let snapshot = from_record(record).ok_or_else(|| broken(name))?;
@@ -108,6 +115,12 @@ pub(super) fn decode(name: &str, bytes: &[u8]) -> Result<Snapshot> {
         true => Ok(snapshot),
         false => Err(broken(name)),
     }
+}
+
+/// Reads a line of JSON; `None` where it is not one that [`encode_json`] could have made.
+pub(super) fn decode_json(json: &str) -> Option<Snapshot> {
+    let record: Record = serde_json::from_str(json).ok()?;
+    (record.version == VERSION).then(|| from_record(record)).flatten()
 }
 
 /// Looks at the version alone: a later one may have other fields.

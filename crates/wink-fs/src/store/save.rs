@@ -1,8 +1,11 @@
 //! How a snapshot gets into a store: objects first, the record last.
 
+use std::io;
+
 use super::capture::Capture;
 use super::library::Shelf;
 use super::pack::{FinishedPack, PackWriter};
+use super::roster::Roster;
 use super::{STRATEGY, Store, catalog, failure, lock};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::snapshot::{NewSnapshot, Skipped, Snapshot, check_tag, check_unused};
@@ -14,12 +17,11 @@ pub(super) fn save(store: &Store, tree: &dyn Tree, new: &NewSnapshot) -> Result<
     let failed = |error| failure::of(Operation::Snapshot, error);
     check_request(store, new)?;
     let _shared = lock::share(store.disk())?;
-    let shelf = store.library.refresh().map_err(failed)?;
-    let complete = is_complete(store, &shelf)?;
+    let Standing { shelf, complete, through } = Standing::of(store).map_err(failed)?;
     let writer = PackWriter::new(store.disk());
     let captured = Capture::new(tree, &shelf, complete, &writer).run()?;
     let pack = writer.finish().map_err(failed)?;
-    publish(store, &shelf, pack, describe(new, captured))
+    publish(store, &shelf, pack, Snapshot { sequence: through, ..describe(new, captured) })
 }
 
 /// Refuses early what publishing would refuse.
@@ -31,15 +33,28 @@ fn check_request(store: &Store, new: &NewSnapshot) -> Result<()> {
     check_unused(Some(tag), snapshots.iter())
 }
 
-/// Tells whether no pack is missing or damaged that a snapshot wrote.
-///
-/// Where one is, the objects in the others do not say what is below them.
-fn is_complete(store: &Store, shelf: &Shelf) -> Result<bool> {
-    let snapshots = store.catalog.list(store.disk());
-    let snapshots = snapshots.map_err(|error| failure::of(Operation::Snapshot, error))?;
-    let there =
-        |snapshot: &Snapshot| snapshot.reference.is_empty() || shelf.has_pack(&snapshot.reference);
-    Ok(shelf.unusable.is_empty() && snapshots.iter().all(there))
+/// Says what a new snapshot may rely on.
+struct Standing {
+    shelf: Shelf,
+    /// Whether no pack is missing or damaged that should be there: where one is, the objects in the others
+    /// do not say what is below them.
+    complete: bool,
+    /// The number after which the snapshot's comes.
+    through: u64,
+}
+
+impl Standing {
+    fn of(store: &Store) -> io::Result<Self> {
+        let all = store.library.refresh()?;
+        let snapshots = store.catalog.list(store.disk())?;
+        let roster = Roster::read(store.disk())?.whole();
+        let is_known = roster.is_some();
+        let roster = roster.unwrap_or_default();
+        let expected = roster.expected(&snapshots);
+        let there = expected.keys().all(|id| all.has_pack(id));
+        let complete = is_known && there && all.unusable.is_empty();
+        Ok(Self { shelf: all.relied_on(&expected), complete, through: roster.through })
+    }
 }
 
 fn describe(new: &NewSnapshot, captured: (TreeHash, Vec<Skipped>)) -> Snapshot {
@@ -67,7 +82,8 @@ fn publish(
     let others = store.catalog.list(store.disk()).map_err(failed)?;
     check_unused(snapshot.tag.as_deref(), others.iter())?;
     check_still_there(store, shelf)?;
-    snapshot.sequence = others.last().map_or(1, |last| last.sequence.saturating_add(1));
+    let last = others.last().map_or(0, |last| last.sequence);
+    snapshot.sequence = last.max(snapshot.sequence).saturating_add(1);
     snapshot.reference = pack.as_ref().map_or_else(String::new, |pack| pack.id.clone());
     let mut record = catalog::prepare(store.disk(), &snapshot)?;
     if let Some(pack) = &mut pack {
@@ -76,6 +92,7 @@ fn publish(
     record.publish().map_err(failed)?;
     record.keep();
     pack.into_iter().for_each(|pack| pack.file.keep());
+    store.catalog.remember(store.disk(), &snapshot);
     Ok(snapshot)
 }
 

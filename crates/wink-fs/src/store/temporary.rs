@@ -54,6 +54,15 @@ impl<'a> Temporary<'a> {
         self.disk.sync_dir(self.directory)
     }
 
+    /// Takes the place of the file of its name, and makes that durable; if that fails, it stays all the same,
+    /// because what it replaced is gone.
+    pub(super) fn replace(mut self) -> io::Result<()> {
+        self.rename()?;
+        let (disk, directory) = (self.disk, self.directory);
+        self.keep();
+        disk.sync_dir(directory)
+    }
+
     /// Gives the file its name.
     pub(super) fn rename(&mut self) -> io::Result<()> {
         let place = format!("{}/{}", self.directory, self.name);

@@ -7,6 +7,7 @@ use crate::capture::Capture;
 use crate::clock::{Clock, SystemClock};
 use crate::compare::{Difference, compare};
 use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::event::{Event, Observers};
 use crate::filesystem::Backend;
 use crate::operation::{
     BeforeImage, Ledger, Left, MemoryLedger, OperationCause, OperationChange, OperationRecord,
@@ -15,16 +16,14 @@ use crate::operation::{
 use crate::path::TreePath;
 use crate::scope::{Exclusions, Scope};
 use crate::snapshot::{
-    MemorySnapshots, NewSnapshot, Snapshot, SnapshotCause, SnapshotId, SnapshotStore,
+    MemorySnapshots, NewSnapshot, Retention, SAFETY_KEPT, Snapshot, SnapshotCause, SnapshotId,
+    SnapshotStore,
 };
 use crate::store::Store;
 use crate::tree::Tree;
 
 /// How often a snapshot is tried because somebody else writes meanwhile.
 const TRIES: usize = 3;
-
-/// How many snapshots are kept of what restores and imports replaced.
-const SAFETY_KEPT: usize = 10;
 
 /// From how many directories on a backend learns also from what is about to be replaced.
 const WORTH_LEARNING: u64 = 128;
@@ -36,6 +35,8 @@ pub(super) struct History {
     pub(super) excluded: Exclusions,
     /// Says when something happened; its order is by number, whatever the clock says.
     pub(super) clock: Arc<dyn Clock>,
+    pub(super) retention: Retention,
+    pub(super) observers: Arc<Observers>,
     /// The snapshots of what was replaced, oldest first; none until the first one is taken.
     saved: Mutex<Option<VecDeque<SnapshotId>>>,
 }
@@ -53,8 +54,15 @@ impl History {
     }
 
     fn new(snapshots: Arc<dyn SnapshotStore>, ledger: Box<dyn Ledger>) -> Self {
-        let (excluded, clock) = (Exclusions::default(), Arc::new(SystemClock));
-        Self { snapshots, ledger, excluded, clock, saved: Mutex::default() }
+        Self {
+            snapshots,
+            ledger,
+            excluded: Exclusions::default(),
+            clock: Arc::new(SystemClock),
+            retention: Retention::everything(),
+            observers: Arc::default(),
+            saved: Mutex::default(),
+        }
     }
 
     /// Takes a snapshot; tried again where files change while they are read.
@@ -67,7 +75,9 @@ impl History {
             let capture = backend.capture(&self.excluded)?;
             self.save(backend, &capture, new)
         });
-        taken.map_err(|error| error.during(Operation::Snapshot))
+        let taken = taken.map_err(|error| error.during(Operation::Snapshot))?;
+        self.make_room(&taken).map_err(|error| error.during(Operation::Snapshot))?;
+        Ok(taken)
     }
 
     /// Keeps what was captured.
@@ -131,8 +141,16 @@ impl History {
             None => self.all_saved()?,
         };
         let saved = known.insert(saved);
-        let oldest = saved.len().saturating_sub(SAFETY_KEPT);
-        saved.drain(..oldest).try_for_each(|id| self.snapshots.delete(&id).map(drop))
+        let oldest: Vec<_> = saved.drain(..saved.len().saturating_sub(SAFETY_KEPT)).collect();
+        oldest.into_iter().try_for_each(|id| self.forget_saved(id))
+    }
+
+    /// Forgets it unless it is pinned; then it goes with a later prune.
+    fn forget_saved(&self, id: SnapshotId) -> Result<()> {
+        if self.snapshots.delete_unpinned(&id, self.clock.now())? {
+            self.observers.tell(&Event::SnapshotsPruned { ids: vec![id] });
+        }
+        Ok(())
     }
 
     fn all_saved(&self) -> Result<VecDeque<SnapshotId>> {

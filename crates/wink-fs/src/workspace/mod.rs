@@ -3,6 +3,8 @@
 mod fork;
 mod history;
 mod merge;
+mod prune;
+mod room;
 mod snapshots;
 mod turn;
 mod undo;
@@ -14,6 +16,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
+pub use self::prune::{PruneOptions, Pruned};
 pub use self::snapshots::{At, Receipt, RestoreOptions, SnapshotOptions};
 pub use self::undo::Undone;
 
@@ -42,6 +45,7 @@ use crate::ops::{
 use crate::path::{MountPoint, TreePath};
 use crate::scope::{Exclusions, Scope};
 use crate::search::{self, GlobOptions, GlobResult, GrepOptions, GrepResult};
+use crate::snapshot::Retention;
 use crate::staged::{Staged, Staging};
 use crate::store::Store;
 use crate::tree::{FileMode, Stat, Tree};
@@ -97,6 +101,7 @@ pub struct WorkspaceBuilder {
     excluded: Exclusions,
     origin: Option<Origin>,
     clock: Arc<dyn Clock>,
+    retention: Retention,
 }
 
 impl WorkspaceBuilder {
@@ -168,6 +173,28 @@ impl WorkspaceBuilder {
         self
     }
 
+    /// Sets which snapshots are kept; the others go after each one that is taken.
+    ///
+    /// Where it is not set, all stay that were asked for.
+    ///
+    /// ```
+    /// use wink_fs::{MemoryBackend, Retention, SnapshotOptions, Workspace};
+    ///
+    /// let files = Workspace::builder(MemoryBackend::new())
+    ///     .retention(Retention::default().max_count(2))
+    ///     .build();
+    /// for _ in 0..5 {
+    ///     files.snapshot_with(&SnapshotOptions::default())?;
+    /// }
+    /// assert_eq!(files.snapshots()?.len(), 2);
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    #[must_use]
+    pub fn retention(mut self, retention: Retention) -> Self {
+        self.retention = retention;
+        self
+    }
+
     /// Makes the workspace.
     pub fn build(self) -> Workspace {
         let (observers, recording) = (Arc::new(self.observers), Arc::new(Recording::default()));
@@ -179,6 +206,8 @@ impl WorkspaceBuilder {
         let mut history = self.history.or_else(in_memory);
         if let Some(history) = &mut history {
             (history.excluded, history.clock) = (self.excluded, self.clock);
+            history.retention = self.retention;
+            history.observers = observers.clone();
         }
         let writer = Turns::new(guarded);
         let origin = self.origin;
@@ -246,6 +275,7 @@ impl Workspace {
             excluded: Exclusions::default(),
             origin: None,
             clock: Arc::new(SystemClock),
+            retention: Retention::everything(),
         }
     }
 

@@ -3,9 +3,11 @@
 use rayon::prelude::*;
 use wink_fs::Workspace;
 
-use crate::scene::{Call, check_whole, choose, copy, killed_at, lines, list_calls, template};
+use crate::scene::{
+    Call, check_tags, check_whole, choose, copy, killed_at, lines, list_calls, template,
+};
 
-fn check(what: &str, last: &dyn Fn(&Workspace)) {
+pub(crate) fn check(what: &str, last: &dyn Fn(&Workspace)) {
     let before = template(last);
     let after = copy(before.path());
     let all = list_calls(what, after.path());
@@ -13,6 +15,7 @@ fn check(what: &str, last: &dyn Fn(&Workspace)) {
     let calls = choose(&all);
     let check = |call: &Call| {
         let place = killed_at(what, before.path(), call)?;
+        check_tags(what, call, before.path(), place.path());
         Some(check_whole(what, call, place.path(), &states))
     };
     let found: Vec<Option<usize>> = calls.par_iter().map(check).collect();

@@ -11,5 +11,6 @@
 mod errors;
 mod kills;
 mod locks;
+mod prune;
 mod recovery;
 mod scene;

@@ -18,7 +18,7 @@ const TRIED: usize = 24;
 const ATTEMPTS: usize = 8;
 
 /// Kept in memory: it is processes that die here, not the machine.
-fn directory() -> TempDir {
+pub(crate) fn directory() -> TempDir {
     tempfile::tempdir_in("/dev/shm").expect("/dev/shm is needed")
 }
 
@@ -177,4 +177,13 @@ fn check_usable(place: &Path) {
     assert!(!files.exists("after"));
     files.restore("base").unwrap();
     assert!(files.diff("base", At::Live).unwrap().is_empty());
+}
+
+/// Nothing that is done here takes a snapshot away that has a tag.
+pub(crate) fn check_tags(what: &str, call: &Call, before: &Path, after: &Path) {
+    let tags = |place: &Path| -> BTreeSet<String> {
+        let store = Store::open_ambient(place.join("store")).unwrap();
+        store.list().unwrap().into_iter().filter_map(|snapshot| snapshot.tag).collect()
+    };
+    assert!(tags(after).is_superset(&tags(before)), "{what} killed at {call:?} lost a snapshot");
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use wink_fs::{ErrorKind, MemoryBackend, Skipped, SnapshotCause, SnapshotId, SnapshotStore};
+use wink_fs::{ErrorKind, MemoryBackend, Skipped, SnapshotCause, SnapshotId, SnapshotStore, Store};
 
 use crate::support::{Scene, new, noon, planted, put};
 
@@ -81,4 +81,55 @@ fn a_time_no_calendar_knows_is_refused_and_leaves_nothing() {
     let error = scene.store.save(&planted(), &request).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidArgument);
     assert_eq!(crate::support::names(&scene.root().join("packs")), [""; 0]);
+}
+
+fn cache_lines(scene: &Scene) -> usize {
+    std::fs::read_to_string(scene.root().join("cache/catalog")).unwrap().lines().count()
+}
+
+#[test]
+fn a_list_from_the_cache_is_that_of_the_records() {
+    let scene = Scene::new();
+    let all: Vec<_> = (0..20).map(|_| scene.save(&MemoryBackend::new())).collect();
+    assert_eq!(cache_lines(&scene), 20);
+    let opened = || Store::open_ambient(scene.root()).unwrap();
+    assert_eq!(opened().list().unwrap(), all);
+    let another = opened().save(&MemoryBackend::new(), &new()).unwrap();
+    assert_eq!(cache_lines(&scene), 21, "a process that came later adds its line");
+    scene.store.delete(&all[3].id).unwrap();
+    let left: Vec<_> = all.into_iter().chain([another]).filter(|it| it.sequence != 4).collect();
+    assert_eq!(opened().list().unwrap(), left);
+    assert_eq!(scene.store.list().unwrap(), left);
+}
+
+#[test]
+fn only_records_are_the_truth() {
+    let scene = Scene::new();
+    let all: Vec<_> = (0..20).map(|_| scene.save(&MemoryBackend::new())).collect();
+    let cache = scene.root().join("cache/catalog");
+    let text = std::fs::read_to_string(&cache).unwrap();
+    let forged = text.replace("\"sequence\":7,", "\"sequence\":77,");
+    assert_ne!(forged, text);
+    for other in [&forged[..], "", "nothing\n\n of this\n", &text[..text.len() / 2]] {
+        std::fs::write(&cache, other).unwrap();
+        assert_eq!(Store::open_ambient(scene.root()).unwrap().list().unwrap(), all);
+    }
+    std::fs::write(scene.record(&all[5].id), "damaged").unwrap();
+    std::fs::write(&cache, &text).unwrap();
+    let listed = Store::open_ambient(scene.root()).unwrap().list().unwrap();
+    assert_eq!(listed.len(), 19, "a record that is another than it was is read itself");
+    assert_eq!(scene.store.list().unwrap().len(), 19, "also where it was read before");
+    std::fs::remove_dir_all(scene.root().join("cache")).unwrap();
+    Store::open_ambient(scene.root()).unwrap().save(&MemoryBackend::new(), &new()).unwrap();
+    assert_eq!(cache_lines(&scene), 20, "it is made anew");
+}
+
+#[test]
+fn the_cache_does_not_grow_for_ever() {
+    let scene = Scene::new();
+    for _ in 0..300 {
+        let snapshot = scene.save(&MemoryBackend::new());
+        scene.store.delete(&snapshot.id).unwrap();
+    }
+    assert!(cache_lines(&scene) < 80, "{}", cache_lines(&scene));
 }

@@ -13,6 +13,8 @@ mod incremental;
 mod on_both;
 mod page;
 mod places;
+mod prune;
+mod repair;
 mod round_trip;
 #[path = "../common/short.rs"]
 mod short;

@@ -6,7 +6,7 @@ mod write;
 
 pub(super) use layout::ObjectRow;
 pub(super) use read::Pack;
-pub(super) use write::{FinishedPack, PackWriter};
+pub(super) use write::{BLOCK_BYTES, FinishedPack, LOOKUP_BLOCK_BYTES, PackWriter};
 
 /// The directory that packs are in.
 pub(super) const DIRECTORY: &str = "packs";
@@ -16,6 +16,11 @@ const SUFFIX: &str = ".pack";
 /// Returns the id of a pack by the name of its file; `None` where that names no pack.
 pub(super) fn id_of(file_name: &str) -> Option<&str> {
     file_name.strip_suffix(SUFFIX)
+}
+
+/// Returns where the file of a pack is.
+pub(super) fn place(id: &str) -> String {
+    format!("{DIRECTORY}/{}", file_name(id))
 }
 
 /// Returns the name of a pack's file in its directory.

@@ -14,7 +14,7 @@ use super::layout::{
     BLOCK_ROW_BYTES, BlockRow, CHECKSUM_BYTES, Codec, FOOTER_BYTES, Footer, HEADER_BYTES,
     OBJECT_ROW_BYTES, ObjectRow, checksum, header,
 };
-use super::{DIRECTORY, file_name};
+use super::place;
 use crate::content::ReadAt;
 use crate::error::{damaged, worded};
 
@@ -29,6 +29,8 @@ pub(in super::super) struct Pack {
     blocks: Bytes,
     objects: Bytes,
     tables_at: u64,
+    /// The size of its file.
+    pub(in super::super) bytes: u64,
 }
 
 impl Pack {
@@ -49,7 +51,7 @@ impl Pack {
         }
         let index = footer.block_table_bytes()..tables.len() - FOOTER_BYTES;
         let (blocks, objects) = (tables.slice(..index.start), tables.slice(index));
-        Ok(Self { id: id.to_string(), blocks, objects, tables_at: footer.tables_at })
+        Ok(Self { id: id.to_string(), blocks, objects, tables_at: footer.tables_at, bytes: len })
     }
 
     pub(in super::super) fn object_count(&self) -> usize {
@@ -125,12 +127,29 @@ impl Pack {
 
     /// Reads a block and returns its bytes as they were before they were packed.
     pub(in super::super) fn read_block(&self, disk: &Disk, at: u32) -> io::Result<Bytes> {
+        let (row, stored) = self.read_stored(disk, at)?;
+        let raw = unpack(&row, stored).filter(|raw| raw.len() == row.raw as usize);
+        raw.ok_or_else(|| self.broken_block(at))
+    }
+
+    /// Reads a block as it is stored, and checks that it is what was written.
+    pub(in super::super) fn read_stored(
+        &self,
+        disk: &Disk,
+        at: u32,
+    ) -> io::Result<(BlockRow, Bytes)> {
         let row = self.block(at)?;
         let file = open(disk, &self.id)?;
         let stored = read(&file, row.offset, row.stored as usize)
             .map_err(|error| cut_off(&self.id, error))?;
-        let raw = unpack(&row, stored).filter(|raw| raw.len() == row.raw as usize);
-        raw.ok_or_else(|| damaged(format!("block {at} of pack {} is damaged", self.id)))
+        match crc32fast::hash(&stored) == row.crc {
+            true => Ok((row, stored)),
+            false => Err(self.broken_block(at)),
+        }
+    }
+
+    fn broken_block(&self, at: u32) -> io::Error {
+        damaged(format!("block {at} of pack {} is damaged", self.id))
     }
 
     /// Checks that blocks follow each other without a gap, that rows are in order and lie in blocks.
@@ -167,11 +186,8 @@ fn start_of(key: &[u8]) -> u64 {
     key.first_chunk().map_or(0, |start| u64::from_be_bytes(*start))
 }
 
-/// Undoes what was done to a block; `None` where its bytes are not those that were written.
+/// Undoes what was done to a block; `None` where its bytes cannot be unpacked.
 fn unpack(row: &BlockRow, stored: Bytes) -> Option<Bytes> {
-    if crc32fast::hash(&stored) != row.crc {
-        return None;
-    }
     match row.codec {
         Codec::Raw => Some(stored),
         Codec::Zstd => decompress(&stored, row.raw as usize).ok().map(Bytes::from),
@@ -193,7 +209,7 @@ fn decompress(stored: &[u8], len: usize) -> io::Result<Vec<u8>> {
 }
 
 fn open(disk: &Disk, id: &str) -> io::Result<File> {
-    disk.open(&format!("{DIRECTORY}/{}", file_name(id))).map_err(|error| match error.kind() {
+    disk.open(&place(id)).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => damaged(format!("pack {id} is missing")),
         _ => error,
     })

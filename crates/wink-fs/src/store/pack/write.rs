@@ -14,10 +14,10 @@ use super::layout::{BlockRow, Codec, Footer, ObjectRow, checksum, header};
 use super::{DIRECTORY, file_name};
 
 /// How many bytes of small contents are packed together.
-const BLOCK_BYTES: usize = 256 * 1024;
+pub(in super::super) const BLOCK_BYTES: usize = 256 * 1024;
 
 /// How many bytes of directories and the like are: they are looked up one by one.
-const LOOKUP_BLOCK_BYTES: usize = 16 * 1024;
+pub(in super::super) const LOOKUP_BLOCK_BYTES: usize = 16 * 1024;
 
 const LEVEL: i32 = 1;
 
@@ -110,13 +110,24 @@ impl<'a> PackWriter<'a> {
     }
 
     fn write_block(&self, packed: Packed<'_>, rows: Vec<ObjectRow>) -> io::Result<()> {
-        let crc = crc32fast::hash(packed.bytes);
+        let (crc, stored) = (crc32fast::hash(packed.bytes), packed.bytes.len() as u32);
+        let row = BlockRow { offset: 0, stored, raw: packed.raw, crc, codec: packed.codec };
+        self.add_block(row, packed.bytes, rows)
+    }
+
+    /// Adds a block as it is stored in another pack, with the objects in it, none of which was added.
+    pub(in super::super) fn add_block(
+        &self,
+        row: BlockRow,
+        stored: &[u8],
+        rows: Vec<ObjectRow>,
+    ) -> io::Result<()> {
         let mut output = lock(&self.output);
         self.begin(&mut output)?;
         let block = output.blocks.len() as u32;
-        let (offset, stored) = (output.position, packed.bytes.len() as u32);
-        output.write(packed.bytes)?;
-        output.blocks.push(BlockRow { offset, stored, raw: packed.raw, crc, codec: packed.codec });
+        let offset = output.position;
+        output.write(stored)?;
+        output.blocks.push(BlockRow { offset, ..row });
         output.objects.extend(rows.into_iter().map(|row| ObjectRow { block, ..row }));
         Ok(())
     }

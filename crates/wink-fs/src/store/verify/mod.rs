@@ -9,19 +9,27 @@ use self::data::Part;
 use self::reach::{Reach, Walker};
 use super::disk::Disk;
 use super::library::{Library, Shelf};
-use super::{catalog, failure, lock};
+use super::roster::{Found, Roster};
+use super::{catalog, failure, lock, pins};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::snapshot::{Problem, Snapshot, SnapshotId, Verification, VerifyOptions};
 
 /// Verifies a store as it is on disk, whatever of it is in memory.
 pub(super) fn verify(disk: &Disk, options: &VerifyOptions) -> Result<Verification> {
-    let part = Part::new(options)?;
     let _shared = share(disk)?;
+    verify_alone(disk, options)
+}
+
+/// Verifies a store whose lock the caller holds.
+pub(super) fn verify_alone(disk: &Disk, options: &VerifyOptions) -> Result<Verification> {
+    let part = Part::new(options)?;
     let library = Library::new(disk.clone());
     let shelf = library.refresh().map_err(failed)?;
     let mut findings = Findings::default();
     let snapshots = findings.records(disk)?;
-    findings.packs(&shelf, &snapshots);
+    let roster = findings.roster(disk)?;
+    findings.packs(&shelf, &snapshots, &roster);
+    findings.pins(disk)?;
     let damage = match options.data {
         true => data::check(&library, &shelf, part),
         false => data::Damage::default(),
@@ -71,7 +79,7 @@ impl Findings {
         Ok(whole)
     }
 
-    fn packs(&mut self, shelf: &Shelf, snapshots: &[Snapshot]) {
+    fn packs(&mut self, shelf: &Shelf, snapshots: &[Snapshot], roster: &Roster) {
         let (packs, unusable) = (shelf.packs(), &shelf.unusable);
         self.verification.packs = (packs.len() + unusable.len()) as u64;
         self.verification.objects = packs.iter().map(|pack| pack.object_count() as u64).sum();
@@ -83,16 +91,40 @@ impl Findings {
                 self.add(error.to_string(), written_with(&pack.id, snapshots));
             }
         }
-        self.missing_packs(shelf, snapshots);
+        self.missing_packs(shelf, snapshots, roster);
     }
 
-    fn missing_packs(&mut self, shelf: &Shelf, snapshots: &[Snapshot]) {
-        for snapshot in snapshots.iter().filter(|snapshot| !snapshot.reference.is_empty()) {
-            let id = &snapshot.reference;
-            if !shelf.has_pack(id) && shelf.unusable.iter().all(|(unusable, _)| unusable != id) {
-                self.add(format!("pack {id} is missing"), vec![snapshot.id]);
+    fn missing_packs(&mut self, shelf: &Shelf, snapshots: &[Snapshot], roster: &Roster) {
+        let is_unusable = |id: &String| shelf.unusable.iter().any(|(unusable, _)| unusable == id);
+        for id in roster.expected(snapshots).keys() {
+            if !shelf.has_pack(id) && !is_unusable(id) {
+                self.add(format!("pack {id} is missing"), written_with(id, snapshots));
             }
         }
+    }
+
+    /// Returns the list of packs; where it is damaged, only records say which are to be there.
+    fn roster(&mut self, disk: &Disk) -> Result<Roster> {
+        match Roster::read(disk).map_err(failed)? {
+            Found::Whole(roster) => Ok(roster),
+            Found::Missing => Ok(Roster::default()),
+            Found::Damaged => {
+                let what = "the store's file `roster` is damaged; repair the store";
+                self.add(what, Vec::new());
+                // Packs that records name may have been merged.
+                Ok(Roster { through: u64::MAX, ..Roster::default() })
+            }
+        }
+    }
+
+    fn pins(&mut self, disk: &Disk) -> Result<()> {
+        for name in pins::damaged(disk).map_err(failed)? {
+            self.add(
+                format!("the pin {name} is damaged; it holds until it is removed"),
+                Vec::new(),
+            );
+        }
+        Ok(())
     }
 
     /// Reports what each snapshot reaches that is damaged or missing.

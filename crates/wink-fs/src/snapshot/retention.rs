@@ -1,0 +1,162 @@
+//! Which snapshots are kept, and which go.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, SystemTime};
+
+use super::id::SnapshotId;
+use super::pin::{Pin, is_pinned};
+use super::value::{Snapshot, SnapshotCause};
+
+/// How many snapshots are kept of what restores and imports replaced.
+pub(crate) const SAFETY_KEPT: usize = 10;
+
+const DEFAULT_COUNT: usize = 10;
+
+/// Says which snapshots are kept.
+///
+/// Whatever it says, the newest snapshot and those that are [pinned](Pin) stay, and the last ten of what
+/// restores and imports replaced are kept beside those that were asked for.
+///
+/// ```
+/// use std::time::Duration;
+/// use wink_fs::Retention;
+///
+/// let retention = Retention::default().max_age(Duration::from_secs(7 * 24 * 3600));
+/// assert_eq!((retention.max_count, retention.keep_tagged), (Some(10), true));
+/// assert_eq!(Retention::everything().max_count, None);
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Retention {
+    /// How many of those without a tag are kept that were asked for; none means all of them.
+    pub max_count: Option<usize>,
+    /// How old a snapshot gets; none means that age decides nothing.
+    pub max_age: Option<Duration>,
+    /// Whether those with a tag stay, and do not count.
+    pub keep_tagged: bool,
+    /// How many bytes the history may take on its disk; none means as many as there are.
+    pub max_bytes: Option<u64>,
+}
+
+impl Default for Retention {
+    fn default() -> Self {
+        Self { max_count: Some(DEFAULT_COUNT), max_age: None, keep_tagged: true, max_bytes: None }
+    }
+}
+
+impl Retention {
+    /// Keeps every snapshot that was asked for.
+    pub fn everything() -> Self {
+        Self { max_count: None, ..Self::default() }
+    }
+
+    /// Sets how many of those without a tag are kept that were asked for.
+    #[must_use]
+    pub fn max_count(mut self, count: usize) -> Self {
+        self.max_count = Some(count);
+        self
+    }
+
+    /// Sets how old a snapshot gets.
+    #[must_use]
+    pub fn max_age(mut self, age: Duration) -> Self {
+        self.max_age = Some(age);
+        self
+    }
+
+    /// Sets whether those with a tag stay, and do not count.
+    #[must_use]
+    pub fn keep_tagged(mut self, keep: bool) -> Self {
+        self.keep_tagged = keep;
+        self
+    }
+
+    /// Sets how many bytes the history may take on its disk.
+    #[must_use]
+    pub fn max_bytes(mut self, bytes: u64) -> Self {
+        self.max_bytes = Some(bytes);
+        self
+    }
+
+    /// Tells whether count or age take anything away that was asked for.
+    pub(crate) fn limits_requested(&self) -> bool {
+        self.max_count.is_some() || self.max_age.is_some()
+    }
+
+    /// Returns the snapshots that go by count or age, in their order.
+    ///
+    /// Age decides nothing while the clock runs behind: while a snapshot is younger than now.
+    ///
+    /// ```
+    /// use std::time::SystemTime;
+    /// use wink_fs::{Retention, SnapshotOptions, Workspace};
+    ///
+    /// let files = Workspace::memory();
+    /// let first = files.snapshot_with(&SnapshotOptions::default())?;
+    /// let second = files.snapshot_with(&SnapshotOptions::default())?;
+    /// let retention = Retention::default().max_count(1);
+    /// let going = retention.expired(&[first.clone(), second], &[], SystemTime::now());
+    /// assert_eq!(going, [first.id]);
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn expired(
+        &self,
+        snapshots: &[Snapshot],
+        pins: &[Pin],
+        now: SystemTime,
+    ) -> Vec<SnapshotId> {
+        let kept = self.kept_by_count(snapshots);
+        let clock_is_behind = snapshots.iter().any(|it| it.created_at > now);
+        let max_age = self.max_age.filter(|_| !clock_is_behind);
+        let too_old = |it: &Snapshot| {
+            max_age.is_some_and(|age| now.duration_since(it.created_at).is_ok_and(|is| is > age))
+        };
+        let going = |it: &&Snapshot| !kept.contains(&it.id) || too_old(it);
+        self.may_go(snapshots, pins, now).filter(going).map(|it| it.id).collect()
+    }
+
+    /// Returns the snapshots that go next where there is too little space, those that go first in front:
+    /// what restores and imports replaced, then, where no count is set, the others that may go.
+    pub(crate) fn expendable(
+        &self,
+        snapshots: &[Snapshot],
+        pins: &[Pin],
+        now: SystemTime,
+    ) -> Vec<SnapshotId> {
+        let may_go: Vec<_> = self.may_go(snapshots, pins, now).collect();
+        let (safety, requested): (Vec<_>, Vec<_>) =
+            may_go.into_iter().partition(|it| it.cause == SnapshotCause::Safety);
+        let requested = requested.into_iter().filter(|_| self.max_count.is_none());
+        safety.into_iter().chain(requested).map(|it| it.id).collect()
+    }
+
+    /// Returns the snapshots that nothing protects, in their order.
+    fn may_go<'s>(
+        &self,
+        snapshots: &'s [Snapshot],
+        pins: &[Pin],
+        now: SystemTime,
+    ) -> impl Iterator<Item = &'s Snapshot> {
+        let newest = snapshots.iter().max_by_key(|it| (it.sequence, it.id)).map(|it| it.id);
+        snapshots.iter().filter(move |it| {
+            Some(it.id) != newest && !self.is_kept_by_tag(it) && !is_pinned(&it.id, pins, now)
+        })
+    }
+
+    fn is_kept_by_tag(&self, snapshot: &Snapshot) -> bool {
+        self.keep_tagged && snapshot.tag.is_some()
+    }
+
+    /// Returns those among the last of their cause; those with a tag do not count.
+    fn kept_by_count(&self, snapshots: &[Snapshot]) -> BTreeSet<SnapshotId> {
+        let last = |cause, count| {
+            let counted = move |it: &&Snapshot| it.cause == cause && !self.is_kept_by_tag(it);
+            snapshots.iter().rev().filter(counted).take(count).map(|it| it.id)
+        };
+        let requested = last(SnapshotCause::Requested, self.max_count.unwrap_or(usize::MAX));
+        requested.chain(last(SnapshotCause::Safety, SAFETY_KEPT)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

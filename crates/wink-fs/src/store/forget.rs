@@ -1,0 +1,58 @@
+//! How snapshots get out of a store: the packs they wrote are accounted for first.
+
+use std::time::SystemTime;
+
+use super::roster::Roster;
+use super::{Store, catalog, failure, lock, pins};
+use crate::error::{ErrorKind, Operation, Result};
+use crate::snapshot::{Choose, Snapshot, SnapshotId, is_pinned};
+
+/// Forgets the snapshots that are chosen while nobody publishes or pins.
+pub(super) fn forget(store: &Store, choose: Choose<'_>) -> Result<Vec<Snapshot>> {
+    let failed = |error| failure::of(Operation::Prune, error);
+    let disk = store.disk();
+    let _turn = lock::publish(disk)?;
+    let snapshots = store.catalog.list(disk).map_err(failed)?;
+    let chosen = choose(&snapshots, &pins::list(disk).map_err(failed)?);
+    let going: Vec<_> = snapshots.into_iter().filter(|it| chosen.contains(&it.id)).collect();
+    take_away(store, &going).map_err(failed)?;
+    Ok(going)
+}
+
+/// Forgets one snapshot, also one whose record is damaged.
+pub(super) fn delete(store: &Store, id: &SnapshotId) -> Result<bool> {
+    let _turn = lock::publish(store.disk())?;
+    delete_now(store, id)
+}
+
+/// Forgets one snapshot unless somebody has pinned it.
+pub(super) fn delete_unpinned(store: &Store, id: &SnapshotId, now: SystemTime) -> Result<bool> {
+    let _turn = lock::publish(store.disk())?;
+    let pins = pins::list(store.disk()).map_err(|error| failure::of(Operation::Prune, error))?;
+    Ok(!is_pinned(id, &pins, now) && delete_now(store, id)?)
+}
+
+fn delete_now(store: &Store, id: &SnapshotId) -> Result<bool> {
+    let failed = |error| failure::of(Operation::Delete, error);
+    match catalog::read(store.disk(), &id.to_string()) {
+        Ok(snapshot) => take_away(store, &[snapshot]).map(|()| true).map_err(failed),
+        Err(error) if error.kind() == ErrorKind::SnapshotNotFound => Ok(false),
+        Err(_) => catalog::remove(store.disk(), &[*id]).map_err(failed),
+    }
+}
+
+/// Removes records; other snapshots may rely on what was written with them.
+fn take_away(store: &Store, going: &[Snapshot]) -> std::io::Result<()> {
+    if going.is_empty() {
+        return Ok(());
+    }
+    let disk = store.disk();
+    if let Some(mut roster) = Roster::read(disk)?.whole()
+        && roster.take_over(going)
+    {
+        roster.note(disk)?;
+    }
+    let ids: Vec<_> = going.iter().map(|it| it.id).collect();
+    catalog::remove(disk, &ids)?;
+    pins::remove_all(disk, &ids)
+}

@@ -1,0 +1,110 @@
+//! Which snapshots stay, and how much space they may take.
+
+use std::time::SystemTime;
+
+use super::history::History;
+use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::event::Event;
+use crate::snapshot::{Choose, Pin, Retention, Snapshot, SnapshotCause, SnapshotId};
+
+impl History {
+    /// Returns the snapshots that are not to be kept.
+    pub(super) fn expiring(&self, retention: &Retention) -> Result<Vec<Snapshot>> {
+        let mut all = self.snapshots.list()?;
+        let going = retention.expired(&all, &self.snapshots.pins()?, self.clock.now());
+        all.retain(|it| going.contains(&it.id));
+        Ok(all)
+    }
+
+    /// Forgets the snapshots that are not to be kept.
+    pub(super) fn expire(&self, retention: &Retention) -> Result<Vec<Snapshot>> {
+        if self.expiring(retention)?.is_empty() {
+            return Ok(Vec::new());
+        }
+        let now = self.clock.now();
+        self.forget(&|all, pins| retention.expired(all, pins, now))
+    }
+
+    fn forget(&self, choose: Choose<'_>) -> Result<Vec<Snapshot>> {
+        let gone = self.snapshots.forget(choose)?;
+        if !gone.is_empty() {
+            let ids = gone.iter().map(|it| it.id).collect();
+            self.observers.tell(&Event::SnapshotsPruned { ids });
+        }
+        Ok(gone)
+    }
+
+    /// Does what is due after a snapshot was taken, and takes it back where there is no room for it.
+    pub(super) fn make_room(&self, taken: &Snapshot) -> Result<()> {
+        // It is there: what could not be done now is done after the next one, or told by a prune.
+        if self.retention.limits_requested() {
+            let _ = self.expire(&self.retention);
+        }
+        if self.snapshots.is_fragmented().unwrap_or(false) {
+            let _ = self.snapshots.reclaim();
+        }
+        let fitted = self.fit(&self.retention).and_then(|(_, fits)| match fits {
+            true => self.warn(),
+            false => Err(full(self.retention.max_bytes.unwrap_or_default())),
+        });
+        if fitted.is_err() {
+            self.snapshots.delete(&taken.id)?;
+            let _ = self.snapshots.reclaim();
+        }
+        fitted
+    }
+
+    /// Takes away what may go until the history takes no more space than it may; tells whether it does.
+    ///
+    /// First what restores and imports replaced goes, then what operations keep, then other snapshots.
+    pub(super) fn fit(&self, retention: &Retention) -> Result<(Vec<Snapshot>, bool)> {
+        let mut gone = Vec::new();
+        let Some(max) = retention.max_bytes else { return Ok((gone, true)) };
+        if self.snapshots.usage()?.bytes > max {
+            self.snapshots.reclaim()?;
+        }
+        let mut operations_are_kept = true;
+        while self.snapshots.usage()?.bytes > max {
+            let next = self.forget(&|all, pins| next_to_go(retention, all, pins))?;
+            let only_safety = next.iter().all(|it| it.cause == SnapshotCause::Safety);
+            if next.is_empty() && !operations_are_kept {
+                return Ok((gone, false));
+            }
+            if only_safety && operations_are_kept {
+                self.ledger.forget_all()?;
+                operations_are_kept = false;
+            }
+            gone.extend(next);
+            self.snapshots.reclaim()?;
+        }
+        Ok((gone, true))
+    }
+
+    /// Warns where nine tenths of the space are taken that may be.
+    fn warn(&self) -> Result<()> {
+        let Some(max_bytes) = self.retention.max_bytes else { return Ok(()) };
+        let usage = self.snapshots.usage()?;
+        if usage.is_nearly_full(Some(max_bytes)) {
+            self.observers.tell(&Event::StoreNearlyFull { bytes: usage.bytes, max_bytes });
+        }
+        Ok(())
+    }
+}
+
+/// Chooses all of what restores and imports replaced, or a quarter of the other snapshots.
+fn next_to_go(retention: &Retention, all: &[Snapshot], pins: &[Pin]) -> Vec<SnapshotId> {
+    let mut order = retention.expendable(all, pins, SystemTime::now());
+    let is_safety =
+        |id: &SnapshotId| all.iter().any(|it| it.id == *id && it.cause == SnapshotCause::Safety);
+    let safety = order.iter().take_while(|id| is_safety(id)).count();
+    let count = if safety > 0 { safety } else { order.len().div_ceil(4) };
+    order.truncate(count);
+    order
+}
+
+fn full(max: u64) -> Error {
+    Error::new(Operation::Snapshot, ErrorKind::NoSpace).with_detail(format!(
+        "the history may take {max} bytes and nothing in it may go; \
+         allow more, keep fewer snapshots, or delete some that have a tag"
+    ))
+}

@@ -1,0 +1,251 @@
+//! A workspace keeps the snapshots it is to keep, within the space it may take.
+
+#![allow(clippy::disallowed_methods, reason = "looks at stores from outside")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use wink_fs::{
+    ErrorKind, Event, Pin, PruneOptions, Retention, Snapshot, SnapshotOptions, Store,
+    VerifyOptions, Workspace,
+};
+
+/// A directory with a store beside it, and what a workspace of them tells.
+struct Scene {
+    directory: tempfile::TempDir,
+    events: Arc<Mutex<Vec<Event>>>,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::create_dir(directory.path().join("root")).unwrap();
+        drop(Store::create_ambient(directory.path().join("store")).unwrap());
+        Self { directory, events: Arc::default() }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    fn open(&self, retention: Retention) -> Workspace {
+        let store = Store::open_ambient(self.path("store")).unwrap();
+        let events = self.events.clone();
+        let builder = Workspace::host_builder(self.path("root"), store).unwrap();
+        let observe = move |event: &Event| events.lock().unwrap().push(event.clone());
+        builder.retention(retention).observe(observe).build()
+    }
+
+    fn events(&self) -> Vec<Event> {
+        self.events.lock().unwrap().clone()
+    }
+}
+
+fn untagged(files: &Workspace) -> Snapshot {
+    files.snapshot_with(&SnapshotOptions::default()).unwrap()
+}
+
+fn noise(seed: u64, bytes: usize) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 24) as u8
+    };
+    (0..bytes).map(|_| next()).collect()
+}
+
+#[track_caller]
+fn verify(files: &Workspace) {
+    let store = files.snapshot_store().unwrap();
+    assert_eq!(store.verify(&VerifyOptions::default().data(true)).unwrap().problems, []);
+}
+
+#[test]
+fn ten_without_a_tag_are_kept_and_all_with_one_and_it_is_told() {
+    let scene = Scene::new();
+    let files = scene.open(Retention::default());
+    let mut taken = Vec::new();
+    for number in 0..15 {
+        files.write("file", &number.to_string()).unwrap();
+        taken.push(untagged(&files).id);
+        files.snapshot(&format!("tag {number}")).unwrap();
+    }
+    let kept = files.snapshots().unwrap();
+    assert_eq!(kept.iter().filter(|it| it.tag.is_some()).count(), 15);
+    let left: Vec<_> = kept.iter().filter(|it| it.tag.is_none()).map(|it| it.id).collect();
+    assert_eq!(left, taken[5..]);
+    let told = scene.events().into_iter().filter_map(|event| match event {
+        Event::SnapshotsPruned { ids } => Some(ids),
+        _ => None,
+    });
+    assert_eq!(told.flatten().collect::<Vec<_>>(), taken[..5]);
+    verify(&files);
+}
+
+#[test]
+fn a_prune_takes_away_what_is_not_to_be_kept_and_gives_the_space_back() {
+    let scene = Scene::new();
+    let files = scene.open(Retention::everything());
+    for number in 0..20 {
+        files.write_bytes("file", noise(number, 50_000)).unwrap();
+        untagged(&files);
+    }
+    let all = files.snapshots().unwrap();
+    let pinned = Pin::new(all[3].id, "session");
+    files.snapshot_store().unwrap().pin(&pinned).unwrap();
+    let options = PruneOptions::default().retention(Retention::default().max_count(2));
+    let planned = files.prune(&options.clone().dry_run(true)).unwrap();
+    assert_eq!(files.snapshots().unwrap(), all);
+    let before = files.usage().unwrap();
+    let pruned = files.prune(&options).unwrap();
+    assert_eq!((pruned.snapshots.len(), &pruned.snapshots), (17, &planned.snapshots));
+    let after = files.usage().unwrap();
+    assert_eq!(pruned.bytes_freed, before.bytes - after.bytes);
+    assert!(pruned.reclaimed.bytes_freed > 16 * 50_000, "{pruned:?}");
+    assert!(files.find_snapshot(&all[3].id.to_string()).is_ok());
+    verify(&files);
+}
+
+#[test]
+fn the_last_ten_of_what_restores_replaced_are_kept_and_those_with_a_pin() {
+    let scene = Scene::new();
+    let files = scene.open(Retention::default());
+    files.write("file", "first").unwrap();
+    let first = files.snapshot("first").unwrap();
+    let mut saved = Vec::new();
+    for number in 0..14 {
+        files.write("file", &number.to_string()).unwrap();
+        saved.push(files.restore(&first).unwrap().saved.unwrap());
+        if number == 1 {
+            files.snapshot_store().unwrap().pin(&Pin::new(saved[1], "session")).unwrap();
+        }
+    }
+    let kept: Vec<_> = files.snapshots().unwrap()[1..].iter().map(|it| it.id).collect();
+    assert_eq!(kept, [&saved[1..2], &saved[4..]].concat());
+    let told = |id| Event::SnapshotsPruned { ids: vec![id] };
+    assert!([0, 2, 3].iter().all(|at| scene.events().contains(&told(saved[*at]))));
+    verify(&files);
+}
+
+#[test]
+fn many_small_packs_are_merged_by_themselves() {
+    let scene = Scene::new();
+    let files = scene.open(Retention::everything());
+    for number in 0..70 {
+        files.write("file", &number.to_string()).unwrap();
+        untagged(&files);
+    }
+    assert!(files.usage().unwrap().packs < 20);
+    assert_eq!(files.snapshots().unwrap().len(), 70);
+    verify(&files);
+}
+
+#[test]
+fn when_space_runs_out_safety_goes_first_and_then_what_no_count_protects() {
+    let scene = Scene::new();
+    let retention = Retention::everything().max_bytes(1_000_000);
+    let files = scene.open(retention);
+    files.write_bytes("file", noise(1, 100_000)).unwrap();
+    let first = untagged(&files);
+    files.write_bytes("file", noise(2, 100_000)).unwrap();
+    let saved = files.restore(&first).unwrap().saved.unwrap();
+    for number in 3..20 {
+        files.write_bytes("file", noise(number, 100_000)).unwrap();
+        untagged(&files);
+        assert!(files.usage().unwrap().bytes <= 1_000_000);
+    }
+    let gone = |event: &Event| match event {
+        Event::SnapshotsPruned { ids } => ids.clone(),
+        _ => Vec::new(),
+    };
+    let gone: Vec<_> = scene.events().iter().flat_map(gone).collect();
+    assert_eq!(gone[..2], [saved, first.id]);
+    let kept = files.snapshots().unwrap();
+    assert!((4..9).contains(&kept.len()), "{}", kept.len());
+    assert_eq!(files.current_snapshot_id().unwrap(), Some(kept[kept.len() - 1].id));
+    verify(&files);
+}
+
+#[test]
+fn where_nothing_may_go_a_snapshot_is_refused_after_a_warning_and_leaves_nothing() {
+    let scene = Scene::new();
+    let files = scene.open(Retention::default().max_bytes(1_000_000));
+    let mut number = 0;
+    let refused = loop {
+        number += 1;
+        std::fs::write(scene.path("root/file"), noise(number, 90_000)).unwrap();
+        match files.snapshot(&format!("tag {number}")) {
+            Ok(_) => {}
+            Err(error) => break error,
+        }
+        assert!(number < 12, "the space must run out");
+    };
+    assert_eq!(refused.kind(), ErrorKind::NoSpace);
+    assert!(refused.to_string().contains("1000000 bytes"), "{refused}");
+    assert_eq!(files.snapshots().unwrap().len() as u64, number - 1);
+    let used = files.usage().unwrap();
+    assert!(used.bytes <= 1_000_000 && used.is_nearly_full(Some(1_000_000)), "{used:?}");
+    let warned = scene.events().iter().any(|event| matches!(event, Event::StoreNearlyFull { .. }));
+    assert!(warned);
+    verify(&files);
+}
+
+/// Everything that the store's files hold, as it was before it was packed.
+fn unpacked(scene: &Scene) -> Vec<u8> {
+    let mut waiting = vec![scene.path("store")];
+    let mut all = Vec::new();
+    while let Some(path) = waiting.pop() {
+        if path.is_dir() {
+            waiting.extend(std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
+            continue;
+        }
+        let bytes = std::fs::read(path).unwrap();
+        for at in memchr::memmem::find_iter(&bytes, &[0x28, 0xB5, 0x2F, 0xFD]) {
+            let mut frame = Vec::new();
+            let mut decoder = zstd::Decoder::new(&bytes[at..]).unwrap().single_frame();
+            if std::io::Read::read_to_end(&mut decoder, &mut frame).is_ok() {
+                all.extend(frame);
+            }
+        }
+        all.extend(bytes);
+    }
+    all
+}
+
+#[test]
+fn a_path_that_is_taken_out_is_gone_from_every_byte_of_the_history() {
+    const SECRET: &str = "TOKEN=correct-horse-battery-staple";
+    let scene = Scene::new();
+    let files = scene.open(Retention::everything());
+    let padding = "a line that packs well\n".repeat(40_000);
+    files.write("large", &padding).unwrap();
+    files.write("config/.env", SECRET).unwrap();
+    files.write("config/public", "public").unwrap();
+    let first = files.snapshot("first").unwrap();
+    files.write("config/.env", &format!("{SECRET} and a new one")).unwrap();
+    files.write("later", "later").unwrap();
+    files.snapshot("second").unwrap();
+    files.delete_all("config").unwrap();
+    files.snapshot("third").unwrap();
+    let has_secret = || memchr::memmem::find(&unpacked(&scene), SECRET.as_bytes()).is_some();
+    assert!(has_secret());
+
+    let redacted = files.prune_path("config/.env").unwrap();
+    assert_eq!((redacted.snapshots.len(), redacted.operations.len()), (2, 2), "{redacted:?}");
+    assert!(!has_secret());
+    let found = files.find_snapshot("first").unwrap();
+    assert_eq!((found.id, found.sequence, found.file_count), (first.id, 1, first.file_count - 1));
+    assert_eq!(found.total_bytes, first.total_bytes - SECRET.len() as u64);
+    assert_eq!(found.skipped[0].path, "config/.env");
+    let old = files.tree_at("second").unwrap();
+    let content = old.open(&files.path("config/public").unwrap()).unwrap();
+    assert_eq!(content.read_all().unwrap(), "public");
+    assert_eq!(Some(wink_fs::tree_hash(&*old).unwrap()), files.snapshots().unwrap()[1].tree_hash);
+    verify(&files);
+    let told = |event: &Event| matches!(event, Event::PathsPruned { snapshots, .. } if snapshots.len() == 2);
+    assert!(scene.events().iter().any(told));
+    assert!(files.prune_path("config/.env").unwrap().snapshots.is_empty());
+}
