@@ -11,18 +11,18 @@ use crate::error::{Operation, Result};
 use crate::snapshot::{Snapshot, SnapshotId};
 
 /// The directory that records are in.
-pub(super) const DIRECTORY: &str = "snapshots";
+pub(crate) const DIRECTORY: &str = "snapshots";
 
 /// No record comes near; what is larger is not one.
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
 
 /// Remembers the records that were read, which never change while they are there.
 #[derive(Debug, Default)]
-pub(super) struct Catalog(Mutex<BTreeMap<String, Snapshot>>);
+pub(crate) struct Catalog(Mutex<BTreeMap<String, Snapshot>>);
 
 impl Catalog {
     /// Returns the snapshots whose record is whole, in their order.
-    pub(super) fn list(&self, disk: &Disk) -> io::Result<Vec<Snapshot>> {
+    pub(crate) fn list(&self, disk: &Disk) -> io::Result<Vec<Snapshot>> {
         let names = names(disk)?;
         let mut known = self.known();
         let mut present = BTreeMap::new();
@@ -43,14 +43,14 @@ impl Catalog {
 }
 
 /// Returns the names of all records, damaged ones included.
-pub(super) fn names(disk: &Disk) -> io::Result<Vec<String>> {
+pub(crate) fn names(disk: &Disk) -> io::Result<Vec<String>> {
     let mut names = disk.names(DIRECTORY)?;
     names.retain(|name| !is_temporary(name));
     Ok(names)
 }
 
 /// Reads one record as it is now.
-pub(super) fn read(disk: &Disk, name: &str) -> Result<Snapshot> {
+pub(crate) fn read(disk: &Disk, name: &str) -> Result<Snapshot> {
     let bytes = disk.read(&place(name), MAX_BYTES).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => failure::no_snapshot(Operation::Restore),
         _ => failure::of(Operation::Restore, error),
@@ -59,7 +59,7 @@ pub(super) fn read(disk: &Disk, name: &str) -> Result<Snapshot> {
 }
 
 /// Removes a record and tells whether it was there.
-pub(super) fn remove(disk: &Disk, id: &SnapshotId) -> io::Result<bool> {
+pub(crate) fn remove(disk: &Disk, id: &SnapshotId) -> io::Result<bool> {
     let removed = disk.remove(&place(&id.to_string()))?;
     if removed {
         disk.sync_dir(DIRECTORY)?;
@@ -72,7 +72,7 @@ fn place(name: &str) -> String {
 }
 
 /// Writes a record under a temporary name and makes it durable.
-pub(super) fn prepare<'a>(disk: &'a Disk, snapshot: &Snapshot) -> Result<Temporary<'a>> {
+pub(crate) fn prepare<'a>(disk: &'a Disk, snapshot: &Snapshot) -> Result<Temporary<'a>> {
     let bytes = record::encode(snapshot)?;
     write(disk, snapshot.id.to_string(), &bytes)
         .map_err(|error| failure::of(Operation::Snapshot, error))

@@ -2,23 +2,23 @@
 
 mod bytes;
 mod cache;
-mod capture;
-mod catalog;
-mod disk;
-mod failure;
-mod format;
+pub(crate) mod capture;
+pub(crate) mod catalog;
+pub(crate) mod disk;
+pub(crate) mod failure;
+pub(crate) mod format;
 mod large;
-mod ledger;
+pub(crate) mod ledger;
 mod library;
 mod list;
-mod lock;
+pub(crate) mod lock;
 mod object;
 mod operation_record;
 mod pack;
 mod parts;
 mod record;
 mod save;
-mod temporary;
+pub(crate) mod temporary;
 mod tree;
 mod verify;
 
@@ -86,8 +86,8 @@ impl Store {
     }
 
     fn open(disk: Disk) -> Result<Self> {
-        let id = format::check(&disk)?;
-        sweep(&disk);
+        let id = format::check(&disk, STRATEGY)?;
+        sweep(&disk, &[pack::DIRECTORY, catalog::DIRECTORY]);
         Ok(Self { id, library: Arc::new(Library::new(disk)), catalog: Catalog::default() })
     }
 
@@ -115,13 +115,13 @@ fn make(disk: &Disk) -> std::io::Result<()> {
     disk.make_root()?;
     disk.make_dir(pack::DIRECTORY)?;
     disk.make_dir(catalog::DIRECTORY)?;
-    format::write(disk)
+    format::write(disk, STRATEGY)
 }
 
 /// Removes what writers that died left behind, where nobody writes and the disk takes it.
-fn sweep(disk: &Disk) {
+fn sweep(disk: &Disk, directories: &[&str]) {
     let Some(_alone) = lock::alone(disk) else { return };
-    for directory in [pack::DIRECTORY, catalog::DIRECTORY] {
+    for directory in directories {
         let names = disk.names(directory).unwrap_or_default();
         for name in names.iter().filter(|name| temporary::is_temporary(name)) {
             let _ = disk.remove(&format!("{directory}/{name}"));
