@@ -1,5 +1,6 @@
 //! What keeps snapshots.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use super::id::SnapshotId;
@@ -65,4 +66,9 @@ pub trait SnapshotStore: Send + Sync {
 
     /// Looks for damage, which is reported and changes nothing.
     fn verify(&self, options: &VerifyOptions) -> Result<Verification>;
+
+    /// Returns the directory that the snapshots are in, where the history of a workspace has a place too.
+    fn directory(&self) -> Option<&Path> {
+        None
+    }
 }

@@ -22,6 +22,10 @@ impl Disk {
         Self { root: root.to_path_buf() }
     }
 
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
     /// Makes the store's own directory, or takes one that is empty.
     pub(crate) fn make_root(&self) -> io::Result<()> {
         match directories().create(&self.root) {

@@ -27,7 +27,6 @@ use std::sync::Arc;
 
 use self::catalog::Catalog;
 use self::disk::Disk;
-use self::ledger::StoreLedger;
 use self::library::Library;
 use self::tree::StoreTree;
 use crate::error::{Operation, Result, damaged};
@@ -101,11 +100,6 @@ impl Store {
         self.disk().path("index")
     }
 
-    /// Returns the history that is kept in the store's directory.
-    pub(crate) fn ledger(&self) -> StoreLedger {
-        StoreLedger::new(self.disk().clone())
-    }
-
     fn disk(&self) -> &Disk {
         &self.library.disk
     }
@@ -159,5 +153,9 @@ impl SnapshotStore for Store {
 
     fn verify(&self, options: &VerifyOptions) -> Result<Verification> {
         verify::verify(self.disk(), options)
+    }
+
+    fn directory(&self) -> Option<&Path> {
+        Some(self.disk().root())
     }
 }

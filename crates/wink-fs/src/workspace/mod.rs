@@ -38,6 +38,7 @@ use crate::ops::{
 use crate::path::{MountPoint, TreePath};
 use crate::scope::{Exclusions, Scope};
 use crate::search::{self, GlobOptions, GlobResult, GrepOptions, GrepResult};
+use crate::snapshot::SnapshotStore;
 use crate::staged::{Staged, Staging};
 use crate::store::Store;
 use crate::tree::{FileMode, Stat, Tree};
@@ -125,8 +126,14 @@ impl WorkspaceBuilder {
     ///
     /// Without one, a workspace in memory keeps its history in memory, and any other keeps none.
     #[must_use]
-    pub fn store(mut self, store: Store) -> Self {
-        self.history = Some(History::stored(store));
+    pub fn store(self, store: Store) -> Self {
+        self.snapshots(Arc::new(store))
+    }
+
+    /// Keeps snapshots by any strategy, and the operations beside them where they have a directory.
+    #[must_use]
+    pub fn snapshots(mut self, snapshots: Arc<dyn SnapshotStore>) -> Self {
+        self.history = Some(History::beside(snapshots));
         self
     }
 
