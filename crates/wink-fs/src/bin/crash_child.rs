@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use wink_fs::{Result, Store, Workspace};
+use wink_fs::{HostBackend, Result, Store, StrategyOptions, Workspace};
 
 fn main() -> ExitCode {
     // One thread, so that the calls come in the same order each time.
@@ -20,6 +20,9 @@ fn main() -> ExitCode {
 /// Works in the directory `root`, with the store `store` and the archive `archive.fs.zip` beside it.
 fn run(what: &str, directory: &str) -> Result<()> {
     let place = std::path::Path::new(directory);
+    if let Some(what) = what.strip_prefix("strategy-") {
+        return run_strategy(what, place);
+    }
     let store = Store::open_ambient(place.join("store"))?;
     let files = Workspace::host_with_store(place.join("root"), store)?;
     match what {
@@ -36,5 +39,16 @@ fn run(what: &str, directory: &str) -> Result<()> {
         _ => {
             Err(wink_fs::Error::new(wink_fs::Operation::Open, wink_fs::ErrorKind::InvalidArgument))
         }
+    }
+}
+
+/// Works in the directory `root`, with what keeps the snapshots in `snapshots` beside it.
+fn run_strategy(what: &str, place: &std::path::Path) -> Result<()> {
+    let snapshots = StrategyOptions::new(place.join("snapshots")).open_ambient()?;
+    let files = HostBackend::open_ambient(place.join("root"))?;
+    let files = Workspace::builder(files).snapshots(snapshots).build();
+    match what {
+        "snapshot" => files.snapshot("crash").map(drop),
+        _ => files.restore("crash").map(drop),
     }
 }

@@ -59,6 +59,17 @@ impl<'a> Temporary<'a> {
         Ok(())
     }
 
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Gives it another name to become.
+    #[must_use]
+    pub(crate) fn named(mut self, name: String) -> Self {
+        self.name = name;
+        self
+    }
+
     /// Lets the file stay when this is dropped.
     pub(crate) fn keep(mut self) {
         self.place = None;

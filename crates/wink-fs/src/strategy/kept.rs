@@ -5,7 +5,7 @@
 
 use std::io::{self, Write as _};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Strategy;
 use super::capture::capture;
@@ -36,17 +36,26 @@ pub(super) struct KeptSnapshots {
     disk: Disk,
     keeper: Box<dyn Keeper>,
     catalog: Catalog,
+    /// The manifest that was written last, for the snapshot after it.
+    last: Mutex<Option<(SnapshotId, Manifest)>>,
 }
 
-/// Makes the directory of a strategy; its keeper's own directory is `data`.
-pub(super) fn create(path: &Path, strategy: Strategy, data: &str) -> io::Result<Disk> {
+/// Writes what a keeper wants to find in its directories.
+pub(super) type Fill = fn(&Disk) -> io::Result<()>;
+
+/// Makes the directory of a strategy, with the directories that its keeper has in it.
+pub(super) fn create(
+    path: &Path,
+    strategy: Strategy,
+    directories: &[&str],
+    fill: Fill,
+) -> io::Result<()> {
     let disk = Disk::new(path);
     disk.make_root()?;
-    disk.make_dir(data)?;
-    disk.make_dir(MANIFESTS)?;
-    disk.make_dir(catalog::DIRECTORY)?;
-    format::write(&disk, strategy.name())?;
-    Ok(disk)
+    let own = [MANIFESTS, catalog::DIRECTORY];
+    directories.iter().chain(&own).try_for_each(|directory| disk.make_dir(directory))?;
+    fill(&disk)?;
+    format::write(&disk, strategy.name())
 }
 
 impl KeptSnapshots {
@@ -55,7 +64,7 @@ impl KeptSnapshots {
         let disk = Disk::new(path);
         format::check(&disk, strategy.name())?;
         let catalog = Catalog::default();
-        let this = Self { strategy, disk, keeper, catalog };
+        let this = Self { strategy, disk, keeper, catalog, last: Mutex::default() };
         // A read-only disk can be read.
         let _ = this.sweep();
         Ok(this)
@@ -97,8 +106,16 @@ impl KeptSnapshots {
         if !self.keeper.is_incremental() {
             return Ok(None);
         }
-        let last = self.catalog.list(&self.disk)?.pop();
-        Ok(last.and_then(|last| self.manifest(&last).ok()))
+        let Some(last) = self.catalog.list(&self.disk)?.pop() else { return Ok(None) };
+        let known = self.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let known = known.filter(|(id, _)| *id == last.id).map(|(_, manifest)| manifest);
+        Ok(known.or_else(|| self.manifest(&last).ok()))
+    }
+
+    fn remember(&self, id: SnapshotId, manifest: Manifest) {
+        if self.keeper.is_incremental() {
+            *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some((id, manifest));
+        }
     }
 
     /// Refuses early what publishing would refuse.
@@ -121,8 +138,10 @@ impl KeptSnapshots {
         snapshot.tree_hash = Some(root.hash);
         let Finished { reference, notes } = work.finish(&snapshot, &root).map_err(unsaved)?;
         snapshot.reference = reference;
-        self.write_manifest(&snapshot.id, &Manifest { root, notes }).map_err(unsaved)?;
+        let manifest = Manifest { root, notes };
+        self.write_manifest(&snapshot.id, &manifest).map_err(unsaved)?;
         self.publish(&mut snapshot)?;
+        self.remember(snapshot.id, manifest);
         unfinished.keep();
         Ok(snapshot)
     }

@@ -4,6 +4,8 @@ mod archive;
 mod capture;
 #[cfg(target_os = "linux")]
 mod copy;
+#[cfg(unix)]
+mod git;
 mod keeper;
 mod kept;
 mod manifest;
@@ -43,6 +45,8 @@ pub enum Strategy {
     Store,
     /// Clones that share their space with the files; on btrfs and XFS.
     Reflink,
+    /// Objects of a bare git repository, which git can read.
+    Git,
     /// A compressed tar for each snapshot.
     Archive,
     /// A directory of copies for each snapshot.
@@ -50,10 +54,11 @@ pub enum Strategy {
 }
 
 /// Every strategy with its name in settings and results.
-const NAMES: [(Strategy, &str); 5] = [
+const NAMES: [(Strategy, &str); 6] = [
     (Strategy::Auto, "auto"),
     (Strategy::Store, "store"),
     (Strategy::Reflink, "reflink"),
+    (Strategy::Git, "git"),
     (Strategy::Archive, "archive"),
     (Strategy::Copy, "copy"),
 ];

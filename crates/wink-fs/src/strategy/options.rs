@@ -5,10 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::Strategy;
+use super::archive;
 #[cfg(target_os = "linux")]
-use super::copy::{CopyKeeper, Way};
+use super::copy::{self, CopyKeeper, Way};
+#[cfg(unix)]
+use super::git;
 use super::keeper::Keeper;
-use super::kept::{self, KeptSnapshots};
+use super::kept::{self, Fill, KeptSnapshots};
 use super::retention::Limited;
 use crate::error::{Error, Operation, Result};
 use crate::snapshot::SnapshotStore;
@@ -128,24 +131,29 @@ fn best(snapshot_dir: &Path, root: &Path) -> Strategy {
     Strategy::Store
 }
 
-fn make(path: &Path, strategy: Strategy) -> io::Result<Disk> {
-    match strategy {
-        Strategy::Archive => kept::create(path, strategy, super::archive::DIRECTORY),
+fn make(path: &Path, strategy: Strategy) -> io::Result<()> {
+    let (directories, fill): (&[&str], Fill) = match strategy {
+        Strategy::Archive => (&[archive::DIRECTORY], |_| Ok(())),
+        #[cfg(unix)]
+        Strategy::Git => (&git::DIRECTORIES, git::make),
         #[cfg(target_os = "linux")]
-        Strategy::Copy => kept::create(path, strategy, super::copy::DIRECTORY),
+        Strategy::Copy => (&[copy::DIRECTORY], |_| Ok(())),
         #[cfg(target_os = "linux")]
         Strategy::Reflink => {
             super::reflink::probe(path)?;
-            kept::create(path, strategy, super::copy::DIRECTORY)
+            (&[copy::DIRECTORY], |_| Ok(()))
         }
-        _ => Err(not_here(strategy)),
-    }
+        _ => return Err(not_here(strategy)),
+    };
+    kept::create(path, strategy, directories, fill)
 }
 
 fn keeper(path: &Path, strategy: Strategy) -> io::Result<Box<dyn Keeper>> {
     let disk = Disk::new(path);
     Ok(match strategy {
-        Strategy::Archive => Box::new(super::archive::ArchiveKeeper::new(disk)),
+        Strategy::Archive => Box::new(archive::ArchiveKeeper::new(disk)),
+        #[cfg(unix)]
+        Strategy::Git => Box::new(git::GitKeeper::new(disk)),
         #[cfg(target_os = "linux")]
         Strategy::Copy => Box::new(CopyKeeper::new(disk, Way::Copy)),
         #[cfg(target_os = "linux")]

@@ -187,8 +187,8 @@ fn an_interrupted_save_leaves_nothing(strategy: Strategy) {
 /// All strategies on one btrfs, for the same thousand trees.
 #[test]
 fn a_thousand_generated_trees_have_the_same_hash_by_all_strategies_and_after_restore() {
-    const ALL: [Strategy; 4] =
-        [Strategy::Store, Strategy::Copy, Strategy::Archive, Strategy::Reflink];
+    const ALL: [Strategy; 5] =
+        [Strategy::Store, Strategy::Copy, Strategy::Archive, Strategy::Git, Strategy::Reflink];
     let disk = crate::disk::Disk::new("mkfs.btrfs -q");
     let home = disk.path("mounted");
     std::fs::create_dir(home.join("root")).unwrap();

@@ -9,6 +9,10 @@ mod contract;
 mod damage;
 #[path = "../common/disk.rs"]
 mod disk;
+mod git;
+mod hostile;
+#[path = "../common/on_both.rs"]
+mod on_both;
 mod options;
 mod reflink;
 mod scene;

@@ -6,12 +6,12 @@ use crate::scene::Scene;
 
 #[test]
 fn every_name_is_the_name_of_a_strategy() {
-    for name in ["auto", "store", "reflink", "archive", "copy"] {
+    for name in ["auto", "store", "reflink", "git", "archive", "copy"] {
         assert_eq!(name.parse::<Strategy>().unwrap().to_string(), name);
     }
     let error = "rsync".parse::<Strategy>().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidArgument);
-    assert!(error.to_string().contains("auto, store, reflink"), "{error}");
+    assert!(error.to_string().contains("auto, store, reflink, git, archive, copy"), "{error}");
 }
 
 #[test]
@@ -28,7 +28,7 @@ fn snapshots_are_opened_only_by_the_strategy_that_keeps_them() {
 fn nothing_is_made_where_something_is_or_should_be() {
     let directory = tempfile::tempdir().unwrap();
     let place = directory.path().join("snapshots");
-    for strategy in [Strategy::Auto, Strategy::Copy, Strategy::Archive] {
+    for strategy in [Strategy::Auto, Strategy::Copy, Strategy::Archive, Strategy::Git] {
         let options = StrategyOptions::new(&place).strategy(strategy);
         assert_eq!(options.open_ambient().err().unwrap().kind(), ErrorKind::NotFound);
         assert!(!place.exists());

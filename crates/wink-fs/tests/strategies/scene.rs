@@ -99,7 +99,7 @@ fn options(home: &Path, strategy: Strategy) -> StrategyOptions {
 /// Makes a module for each strategy, with a test of each function named.
 macro_rules! by_every_strategy {
     ($($case:ident),* $(,)?) => {
-        by_every_strategy!(@each [$($case)*] store: Store, copy: Copy, archive: Archive, reflink: Reflink);
+        by_every_strategy!(@each [$($case)*] store: Store, copy: Copy, archive: Archive, git: Git, reflink: Reflink);
     };
     (@each $cases:tt $($module:ident: $strategy:ident),*) => {
         $(by_every_strategy!(@one $cases $module $strategy);)*
