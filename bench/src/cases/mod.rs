@@ -17,7 +17,7 @@ use anyhow::{Context as _, Result};
 use crate::case::Case;
 
 /// Every case, in the order it is run. Names stay the same for ever.
-pub(crate) static ALL: [Case; 27] = [
+pub(crate) static ALL: [Case; 29] = [
     write_host_vs_std::CASE,
     read_host_vs_std::CASE,
     read_page_vs_sed::CASE,
@@ -45,6 +45,8 @@ pub(crate) static ALL: [Case; 27] = [
     snapshot::SNAPSHOT_MEMORY,
     snapshot::WRITE_AFTER_SNAPSHOT_MEMORY,
     snapshot::SNAPSHOT_100K,
+    snapshot::GITSTRATEGY_VS_GIT,
+    snapshot::REFLINK_VS_CP,
 ];
 
 /// Finds a case by its exact name.
