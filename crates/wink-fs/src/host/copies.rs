@@ -34,19 +34,14 @@ impl Copies {
     }
 
     pub(crate) fn make_link(&self, path: &TreePath, target: &[u8]) -> io::Result<()> {
-        let Slot { directory, name } = self.slot(path)?;
+        let slot = self.root.open_parent(path)?;
+        let Slot { directory, name } = slot.ok_or(io::ErrorKind::AlreadyExists)?;
         Ok(rustix::fs::symlinkat(target, directory, name)?)
     }
 
     /// Makes an empty file.
     pub(crate) fn make_file(&self, path: &TreePath) -> io::Result<File> {
-        let Slot { directory, name } = self.slot(path)?;
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        Ok(rustix::fs::openat(directory, name, flags, FILE)?.into())
-    }
-
-    fn slot<'p>(&self, path: &'p TreePath) -> io::Result<Slot<'p>> {
-        self.root.open_parent(path)?.ok_or_else(|| io::ErrorKind::AlreadyExists.into())
+        Ok(self.root.create(path, FILE)?.into())
     }
 
     /// Opens a file; anything else that lies there now is as good as nothing.

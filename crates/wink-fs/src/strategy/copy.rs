@@ -86,11 +86,11 @@ impl Work for Copying {
 
     fn file(&self, path: &TreePath, _: FileMode, content: &Content) -> io::Result<Kept> {
         let copy = self.copies.make_file(path)?;
-        let hash = match self.way {
+        let (hash, size) = match self.way {
             Way::Copy => write(content, &copy)?,
             Way::Clone => reflink::clone(content, &copy)?,
         };
-        Ok(Kept { hash, size: copy.metadata()?.len(), place: Place::new() })
+        Ok(Kept { hash, size, place: Place::new() })
     }
 
     fn link(&self, path: &TreePath, target: &[u8]) -> io::Result<()> {
@@ -103,13 +103,15 @@ impl Work for Copying {
     }
 }
 
-fn write(content: &Content, mut copy: &File) -> io::Result<ContentHash> {
-    let mut hasher = blake3::Hasher::new();
+/// Writes all bytes, and returns their hash and how many there were.
+fn write(content: &Content, mut copy: &File) -> io::Result<(ContentHash, u64)> {
+    let (mut hasher, mut size) = (blake3::Hasher::new(), 0);
     content.for_each_chunk(|chunk| {
         hasher.update(chunk);
+        size += chunk.len() as u64;
         copy.write_all(chunk)
     })?;
-    Ok(ContentHash::from_bytes(hasher.finalize().into()))
+    Ok((ContentHash::from_bytes(hasher.finalize().into()), size))
 }
 
 struct CopyReader(Copies);

@@ -45,7 +45,7 @@ pub enum Strategy {
     Store,
     /// Clones that share their space with the files; on btrfs and XFS.
     Reflink,
-    /// Objects of a bare git repository, which git can read.
+    /// Objects of a bare git repository, which git can read; those of deleted snapshots stay in it.
     Git,
     /// A compressed tar for each snapshot.
     Archive,

@@ -10,17 +10,17 @@ use crate::content::Content;
 use crate::error::worded;
 use crate::hash::ContentHash;
 
-/// Makes an empty file a clone of content, and returns the content's hash.
+/// Makes an empty file a clone of content, and returns the content's hash and size.
 ///
 /// What was captured has a stamp, which is looked at before and after. So a clone has the bytes that the
 /// hash is known of, or that were read for it.
-pub(super) fn clone(content: &Content, copy: &File) -> io::Result<ContentHash> {
+pub(super) fn clone(content: &Content, copy: &File) -> io::Result<(ContentHash, u64)> {
     let source = content.file().ok_or_else(not_on_the_host)?;
     rustix::fs::ioctl_ficlone(copy, source).map_err(|errno| refused(errno, copy))?;
     let hash = content.hash()?;
     content.read_at(&mut [0], 0)?;
     match copy.metadata()?.len() == content.len() {
-        true => Ok(hash),
+        true => Ok((hash, content.len())),
         false => Err(Errno::STALE.into()),
     }
 }

@@ -131,6 +131,8 @@ impl WorkspaceBuilder {
     }
 
     /// Keeps snapshots by any strategy, and the operations beside them where they have a directory.
+    ///
+    /// Where they have none, operations are kept in memory, which only a workspace in memory can use.
     #[must_use]
     pub fn snapshots(mut self, snapshots: Arc<dyn SnapshotStore>) -> Self {
         self.history = Some(History::beside(snapshots));

@@ -15,7 +15,7 @@ by_every_strategy! {
     what_is_saved_is_there_after_opening_again,
     snapshots_come_in_their_order_whatever_the_clock_says,
     a_tag_names_at_most_one_snapshot,
-    a_deleted_snapshot_is_gone_and_gives_its_space_back,
+    a_deleted_snapshot_is_gone_with_every_file_of_its_own,
     special_files_are_left_out_and_named,
     an_unknown_id_is_not_found,
     only_as_many_as_wanted_are_kept_and_those_with_tags,
@@ -76,7 +76,7 @@ fn a_tag_names_at_most_one_snapshot(strategy: Strategy) {
     assert_eq!(scene.store.list().unwrap().len(), 1);
 }
 
-fn a_deleted_snapshot_is_gone_and_gives_its_space_back(strategy: Strategy) {
+fn a_deleted_snapshot_is_gone_with_every_file_of_its_own(strategy: Strategy) {
     let mut scene = Scene::new(strategy);
     plant(&mut scene.files);
     let first = scene.save();
