@@ -17,7 +17,7 @@ use anyhow::{Context as _, Result};
 use crate::case::Case;
 
 /// Every case, in the order it is run. Names stay the same for ever.
-pub(crate) static ALL: [Case; 30] = [
+pub(crate) static ALL: [Case; 32] = [
     write_host_vs_std::CASE,
     read_host_vs_std::CASE,
     read_page_vs_sed::CASE,
@@ -48,6 +48,8 @@ pub(crate) static ALL: [Case; 30] = [
     snapshot::FORK_HOST,
     snapshot::MERGE_VS_GIT,
     snapshot::PRUNE_1000,
+    snapshot::GITSTRATEGY_VS_GIT,
+    snapshot::REFLINK_VS_CP,
 ];
 
 /// Finds a case by its exact name.

@@ -1,6 +1,7 @@
 //! What a file holds, without holding it.
 
 use std::fmt;
+use std::fs::File;
 use std::io::{self, Read};
 use std::sync::Arc;
 
@@ -18,17 +19,26 @@ const MAX_POSITION: u64 = i64::MAX as u64;
 pub trait ReadAt: Send + Sync {
     /// Reads some bytes at `offset`; zero bytes means that the content ends there.
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
+
+    /// Returns the open file that all bytes come from, for those who can share its space.
+    fn file(&self) -> Option<&File> {
+        None
+    }
 }
 
 #[cfg(unix)]
-impl ReadAt for std::fs::File {
+impl ReadAt for File {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         std::os::unix::fs::FileExt::read_at(self, buffer, offset)
+    }
+
+    fn file(&self) -> Option<&File> {
+        Some(self)
     }
 }
 
 #[cfg(windows)]
-impl ReadAt for std::fs::File {
+impl ReadAt for File {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         std::os::windows::fs::FileExt::seek_read(self, buffer, offset)
     }
@@ -96,6 +106,15 @@ impl Content {
         match &self.repr {
             Repr::Shared(bytes) => Some(bytes),
             Repr::Positional { .. } => None,
+        }
+    }
+
+    /// Returns the open file behind it, where there is one.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn file(&self) -> Option<&File> {
+        match &self.repr {
+            Repr::Shared(_) => None,
+            Repr::Positional { source, .. } => source.file(),
         }
     }
 

@@ -111,6 +111,7 @@ pub mod search;
 mod snapshot;
 mod staged;
 mod store;
+mod strategy;
 #[cfg(feature = "testkit")]
 pub mod testkit;
 mod tree;
@@ -153,6 +154,7 @@ pub use snapshot::{
 };
 pub use staged::{Staged, StagedBody, Staging, StagingSink};
 pub use store::Store;
+pub use strategy::{Strategy, StrategyOptions};
 pub use tree::{Entry, FileMode, Kind, KnownEntry, KnownFile, Stat, Tree};
 pub use tree_hash::{TreeHash, tree_hash};
 pub use workspace::{

@@ -69,6 +69,6 @@ impl Keeper for Cli {
     fn kept(&self) -> Result<Listing> {
         // The directory of a history has the store in it.
         let Place { root, store } = &self.place;
-        ours::newest_checked(&Place::new(root, &store.join("store")))
+        ours::newest_checked(&wink_fs::Store::open_ambient(store.join("store"))?, root)
     }
 }

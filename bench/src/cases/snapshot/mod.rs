@@ -1,5 +1,6 @@
 //! Snapshots of a directory of the host: whole commands, in fresh processes, durable on both sides.
 
+mod by_strategy;
 mod changes;
 mod cli;
 mod fork;
@@ -17,6 +18,7 @@ mod size;
 mod transaction;
 mod walk;
 
+pub(super) use self::by_strategy::{GITSTRATEGY_VS_GIT, REFLINK_VS_CP};
 pub(super) use self::cli::CLI_VS_GIT;
 pub(super) use self::fork::FORK_HOST;
 pub(super) use self::hundred_thousand::SNAPSHOT_100K;
@@ -80,6 +82,7 @@ fn child(arguments: &[String]) -> Result<Value> {
     let words: Vec<_> = arguments.iter().map(String::as_str).collect();
     match words[..] {
         ["snapshot", root, store] => ours::snapshot(root, store),
+        ["snapshot-by", root, store] => by_strategy::snapshot(root, store),
         ["restore", root, store, id] => ours::restore(root, store, id),
         ["merge", root, store, base, theirs] => ours::merge(root, store, base, theirs),
         ["fork", root, store, id] => ours::fork(root, store, id),

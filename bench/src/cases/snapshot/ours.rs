@@ -1,6 +1,6 @@
 //! Our side: this program started again, which opens the workspace, does one thing and ends.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
@@ -92,23 +92,22 @@ impl Keeper for Ours {
     }
 
     fn kept(&self) -> Result<Listing> {
-        newest_checked(&self.place)
+        newest_checked(&Store::open_ambient(&self.place.store)?, &self.place.root)
     }
 }
 
 /// Lists the newest snapshot; it must be of the very files on the disk, and the store without a fault.
-pub(super) fn newest_checked(place: &Place) -> Result<Listing> {
-    let store = Store::open_ambient(&place.store)?;
+pub(super) fn newest_checked(store: &dyn SnapshotStore, root: &Path) -> Result<Listing> {
     let newest = store.list()?.pop().context("no snapshot")?;
-    check_hash(place, &newest)?;
+    check_hash(root, &newest)?;
     let found = store.verify(&VerifyOptions::default().data(true))?;
     ensure!(found.problems.is_empty(), "the store is damaged: {:?}", found.problems);
     listing::of_tree(&*store.load(&newest.id)?)
 }
 
 /// Compares a snapshot with the files, all of which are read again without any index.
-fn check_hash(place: &Place, newest: &Snapshot) -> Result<()> {
-    let live = wink_fs::tree_hash(&HostBackend::open_ambient(&place.root)?)?;
+fn check_hash(root: &Path, newest: &Snapshot) -> Result<()> {
+    let live = wink_fs::tree_hash(&HostBackend::open_ambient(root)?)?;
     ensure!(newest.tree_hash == Some(live), "the snapshot is not of the files that are there");
     Ok(())
 }

@@ -33,7 +33,10 @@ pub(super) struct Side {
 
 impl Side {
     pub(super) fn new(context: &Context, tree: &Path) -> Result<Self> {
-        let directory = context.fresh_dir()?;
+        Self::in_directory(context.fresh_dir()?, tree)
+    }
+
+    pub(super) fn in_directory(directory: TempDir, tree: &Path) -> Result<Self> {
         let place = Place::new(&directory.path().join("root"), &directory.path().join("store"));
         copy(tree, &place.root)?;
         Ok(Self { _directory: directory, place })

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant, SystemTime};
 
 use wink_fs::{
-    ErrorKind, MemoryBackend, NewSnapshot, PruneOptions, Result, Retention, Snapshot,
-    SnapshotStore as _, Store, TreePath, Workspace, WriteOptions, ops,
+    ErrorKind, HostBackend, MemoryBackend, NewSnapshot, PruneOptions, Result, Retention, Snapshot,
+    SnapshotStore as _, Store, StrategyOptions, TreePath, Workspace, WriteOptions, ops,
 };
 
 /// How long things are done that are done again and again.
@@ -72,6 +72,9 @@ fn say(what: &str, snapshot: &Snapshot) -> Result<()> {
 /// Works in the directory `root`, with the store `store` and the archive `archive.fs.zip` beside it.
 fn run(what: &str, directory: &str) -> Result<()> {
     let place = std::path::Path::new(directory);
+    if let Some(what) = what.strip_prefix("strategy-") {
+        return run_strategy(what, place);
+    }
     let store = Store::open_ambient(place.join("store"))?;
     match what {
         "save-for-a-while" => return for_a_while(|round| save(&store, round)),
@@ -98,5 +101,16 @@ fn run(what: &str, directory: &str) -> Result<()> {
         _ => {
             Err(wink_fs::Error::new(wink_fs::Operation::Open, wink_fs::ErrorKind::InvalidArgument))
         }
+    }
+}
+
+/// Works in the directory `root`, with what keeps the snapshots in `snapshots` beside it.
+fn run_strategy(what: &str, place: &std::path::Path) -> Result<()> {
+    let snapshots = StrategyOptions::new(place.join("snapshots")).open_ambient()?;
+    let files = HostBackend::open_ambient(place.join("root"))?;
+    let files = Workspace::builder(files).snapshots(snapshots).build();
+    match what {
+        "snapshot" => files.snapshot("crash").map(drop),
+        _ => files.restore("crash").map(drop),
     }
 }

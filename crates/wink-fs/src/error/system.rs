@@ -29,6 +29,7 @@ fn classify_kind(error: &io::Error) -> (ErrorKind, Option<&'static str>) {
         io::ErrorKind::CrossesDevices | io::ErrorKind::ResourceBusy => {
             return (ErrorKind::PermissionDenied, Some(OTHER_MOUNT));
         }
+        io::ErrorKind::Unsupported => ErrorKind::Unsupported,
         io::ErrorKind::StaleNetworkFileHandle => ErrorKind::Conflict,
         _ => ErrorKind::Io,
     };

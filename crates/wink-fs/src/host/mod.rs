@@ -2,6 +2,7 @@
 
 mod aside;
 mod capture;
+pub(crate) mod copies;
 pub(crate) mod entry;
 pub(crate) mod failure;
 mod index_file;

@@ -102,6 +102,20 @@ impl Root {
         Ok(Some(Slot { directory, name }))
     }
 
+    /// Makes a file that is not there yet, in one call where the kernel can.
+    pub(super) fn create(&self, path: &TreePath, mode: Mode) -> Result<OwnedFd> {
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let short = split_long(path.as_bytes()).is_none();
+        if short && self.resolver == Resolver::Kernel {
+            match rustix::fs::openat2(&self.fd, path.as_bytes(), flags, mode, BENEATH) {
+                Err(Errno::AGAIN | Errno::INTR) => {}
+                created => return created,
+            }
+        }
+        let Slot { directory, name } = self.open_parent(path)?.ok_or(Errno::EXIST)?;
+        rustix::fs::openat(directory, name, flags, mode)
+    }
+
     /// Lets one compare-and-replace at a time happen beneath this directory, in whatever process.
     ///
     /// The lock goes with the returned handle, also when its process dies.

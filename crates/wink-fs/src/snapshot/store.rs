@@ -1,5 +1,6 @@
 //! What keeps snapshots.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -135,6 +136,11 @@ pub trait SnapshotStore: Send + Sync {
     /// Returns all pins, those that have expired included.
     fn pins(&self) -> Result<Vec<Pin>> {
         Ok(Vec::new())
+    }
+
+    /// Returns the directory that the snapshots are in, where the history of a workspace has a place too.
+    fn directory(&self) -> Option<&Path> {
+        None
     }
 }
 

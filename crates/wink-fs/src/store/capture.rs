@@ -18,7 +18,7 @@ use crate::snapshot::Skipped;
 use crate::tree::{Entry, Kind, KnownEntry, KnownFile, Tree};
 use crate::tree_hash::TreeHash;
 
-const SPECIAL: &str = "it is a FIFO, socket or device";
+pub(crate) const SPECIAL: &str = "it is a FIFO, socket or device";
 
 /// Walks a tree and adds what is new to a pack.
 ///
@@ -233,7 +233,7 @@ fn below_of(known: &KnownEntry, below: &mut impl Iterator<Item = TreeHash>) -> O
     }
 }
 
-fn changed(path: &TreePath, hash: ContentHash) -> Error {
+pub(crate) fn changed(path: &TreePath, hash: ContentHash) -> Error {
     Error::new(Operation::Snapshot, ErrorKind::Conflict)
         .with_path(path)
         .with_current_hash(hash)

@@ -12,7 +12,7 @@ use crate::error::{Operation, Result};
 use crate::snapshot::{Snapshot, SnapshotId};
 
 /// The directory that records are in.
-pub(super) const DIRECTORY: &str = "snapshots";
+pub(crate) const DIRECTORY: &str = "snapshots";
 
 /// No record comes near; what is larger is not one.
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
@@ -25,7 +25,7 @@ const SPARE_LINES: usize = 64;
 
 /// Remembers the records that were read, which hardly ever change while they are there.
 #[derive(Debug, Default)]
-pub(super) struct Catalog(Mutex<Memory>);
+pub(crate) struct Catalog(Mutex<Memory>);
 
 #[derive(Debug, Default)]
 struct Memory {
@@ -36,7 +36,7 @@ struct Memory {
 
 impl Catalog {
     /// Returns the snapshots whose record is whole, in their order.
-    pub(super) fn list(&self, disk: &Disk) -> io::Result<Vec<Snapshot>> {
+    pub(crate) fn list(&self, disk: &Disk) -> io::Result<Vec<Snapshot>> {
         let mut stamps = Vec::new();
         for name in names(disk)? {
             // One that goes meanwhile is not listed.
@@ -106,14 +106,14 @@ impl Memory {
 }
 
 /// Returns the names of all records, damaged ones included.
-pub(super) fn names(disk: &Disk) -> io::Result<Vec<String>> {
+pub(crate) fn names(disk: &Disk) -> io::Result<Vec<String>> {
     let mut names = disk.names(DIRECTORY)?;
     names.retain(|name| !is_temporary(name));
     Ok(names)
 }
 
 /// Reads one record as it is now.
-pub(super) fn read(disk: &Disk, name: &str) -> Result<Snapshot> {
+pub(crate) fn read(disk: &Disk, name: &str) -> Result<Snapshot> {
     let bytes = disk.read(&place(name), MAX_BYTES).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => failure::no_snapshot(Operation::Restore),
         _ => failure::of(Operation::Restore, error),
@@ -122,12 +122,12 @@ pub(super) fn read(disk: &Disk, name: &str) -> Result<Snapshot> {
 }
 
 /// Reads all records that are whole, as they are now.
-pub(super) fn read_whole(disk: &Disk) -> io::Result<Vec<Snapshot>> {
+pub(crate) fn read_whole(disk: &Disk) -> io::Result<Vec<Snapshot>> {
     Ok(names(disk)?.iter().filter_map(|name| read(disk, name).ok()).collect())
 }
 
 /// Removes records; those that are not there are passed over.
-pub(super) fn remove(disk: &Disk, ids: &[SnapshotId]) -> io::Result<bool> {
+pub(crate) fn remove(disk: &Disk, ids: &[SnapshotId]) -> io::Result<bool> {
     let mut removed = false;
     for id in ids {
         removed |= disk.remove(&place(&id.to_string()))?;
@@ -144,7 +144,7 @@ pub(super) fn place(name: &str) -> String {
 }
 
 /// Writes a record under a temporary name and makes it durable.
-pub(super) fn prepare<'a>(disk: &'a Disk, snapshot: &Snapshot) -> Result<Temporary<'a>> {
+pub(crate) fn prepare<'a>(disk: &'a Disk, snapshot: &Snapshot) -> Result<Temporary<'a>> {
     let bytes = record::encode(snapshot)?;
     write(disk, snapshot.id.to_string(), &bytes)
         .map_err(|error| failure::of(Operation::Snapshot, error))

@@ -14,7 +14,7 @@ use crate::error::{damaged, worded};
 
 /// Holds the place of a store; names are relative to it.
 #[derive(Clone, Debug)]
-pub(super) struct Disk {
+pub(crate) struct Disk {
     root: PathBuf,
     /// The file that is there where the store is.
     marker: PathBuf,
@@ -29,17 +29,21 @@ pub(super) struct Stamp {
 }
 
 impl Disk {
-    pub(super) fn new(root: &Path) -> Self {
+    pub(crate) fn new(root: &Path) -> Self {
         Self { root: root.to_path_buf(), marker: root.join(format::NAME) }
     }
 
     /// Returns a directory of the store as a place of its own.
-    pub(super) fn below(&self, name: &str) -> Self {
+    pub(crate) fn below(&self, name: &str) -> Self {
         Self { root: self.root.join(name), marker: self.marker.clone() }
     }
 
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
     /// Makes the store's own directory, or takes one that is empty.
-    pub(super) fn make_root(&self) -> io::Result<()> {
+    pub(crate) fn make_root(&self) -> io::Result<()> {
         match directories().create(&self.root) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => self.check_empty(),
             made => made,
@@ -56,11 +60,11 @@ impl Disk {
         }
     }
 
-    pub(super) fn make_dir(&self, name: &str) -> io::Result<()> {
+    pub(crate) fn make_dir(&self, name: &str) -> io::Result<()> {
         directories().create(self.root.join(name))
     }
 
-    pub(super) fn make_dir_unless_there(&self, name: &str) -> io::Result<()> {
+    pub(crate) fn make_dir_unless_there(&self, name: &str) -> io::Result<()> {
         match self.make_dir(name) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
             made => made,
@@ -68,24 +72,24 @@ impl Disk {
     }
 
     /// Returns the path of something in the store, for those who reach it in their own way.
-    pub(super) fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.root.join(name)
     }
 
     /// Removes a directory, if it is there, with all that is in it.
-    pub(super) fn remove_all(&self, name: &str) -> io::Result<()> {
+    pub(crate) fn remove_all(&self, name: &str) -> io::Result<()> {
         match fs::remove_dir_all(self.root.join(name)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             removed => removed,
         }
     }
 
-    pub(super) fn open(&self, name: &str) -> io::Result<File> {
+    pub(crate) fn open(&self, name: &str) -> io::Result<File> {
         File::open(self.root.join(name))
     }
 
     /// Reads a whole file that must not be larger than `limit`.
-    pub(super) fn read(&self, name: &str, limit: u64) -> io::Result<Vec<u8>> {
+    pub(crate) fn read(&self, name: &str, limit: u64) -> io::Result<Vec<u8>> {
         let mut file = self.open(name)?;
         let size = file.metadata()?.len();
         if size > limit {
@@ -98,12 +102,12 @@ impl Disk {
     }
 
     /// Makes a file that nobody else has any access to; one of that name must not be there.
-    pub(super) fn create(&self, name: &str) -> io::Result<File> {
+    pub(crate) fn create(&self, name: &str) -> io::Result<File> {
         private().read(true).write(true).create_new(true).open(self.root.join(name))
     }
 
     /// Opens a file to lock it, and makes it where it is not there and the store is.
-    pub(super) fn open_lock(&self, name: &str) -> io::Result<File> {
+    pub(crate) fn open_lock(&self, name: &str) -> io::Result<File> {
         let open = |make| {
             private().read(true).write(true).create(make).truncate(false).open(self.root.join(name))
         };
@@ -117,16 +121,16 @@ impl Disk {
     }
 
     /// Fails where the store is not: nothing may be made there, because its disk may not be mounted.
-    pub(super) fn check_there(&self) -> io::Result<()> {
+    pub(crate) fn check_there(&self) -> io::Result<()> {
         File::open(&self.marker).map(drop)
     }
 
-    pub(super) fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+    pub(crate) fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         fs::rename(self.root.join(from), self.root.join(to))
     }
 
     /// Removes a file and tells whether it was there.
-    pub(super) fn remove(&self, name: &str) -> io::Result<bool> {
+    pub(crate) fn remove(&self, name: &str) -> io::Result<bool> {
         match fs::remove_file(self.root.join(name)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
             removed => removed.map(|()| true),
@@ -134,7 +138,7 @@ impl Disk {
     }
 
     /// Returns the names in a directory, sorted.
-    pub(super) fn names(&self, directory: &str) -> io::Result<Vec<String>> {
+    pub(crate) fn names(&self, directory: &str) -> io::Result<Vec<String>> {
         let entries = fs::read_dir(self.root.join(directory))?;
         let name = |entry: io::Result<fs::DirEntry>| {
             entry.map(|entry| entry.file_name().to_string_lossy().into_owned())
@@ -162,7 +166,7 @@ impl Disk {
     }
 
     /// Makes the names in a directory durable.
-    pub(super) fn sync_dir(&self, directory: &str) -> io::Result<()> {
+    pub(crate) fn sync_dir(&self, directory: &str) -> io::Result<()> {
         #[cfg(unix)]
         self.open(directory)?.sync_all()?;
         #[cfg(not(unix))]

@@ -5,7 +5,7 @@ use std::io;
 use crate::error::{Error, ErrorKind, Operation};
 
 /// Words a failure of the store's own files, none of which the caller has a path for.
-pub(super) fn of(operation: Operation, error: io::Error) -> Error {
+pub(crate) fn of(operation: Operation, error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::NotFound => Error::new(operation, ErrorKind::Unavailable)
             .with_detail("the store's files are gone; see that its disk is mounted and try again"),
@@ -21,6 +21,6 @@ pub(super) fn of(operation: Operation, error: io::Error) -> Error {
 }
 
 /// Says that no snapshot has this id.
-pub(super) fn no_snapshot(operation: Operation) -> Error {
+pub(crate) fn no_snapshot(operation: Operation) -> Error {
     Error::new(operation, ErrorKind::SnapshotNotFound)
 }

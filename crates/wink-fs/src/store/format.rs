@@ -1,4 +1,4 @@
-//! The file that says that a directory is a store, and of which version.
+//! The file that says that a directory keeps snapshots, by which strategy and of which version.
 
 use std::io::{self, Write};
 
@@ -11,26 +11,46 @@ use crate::error::{Error, ErrorKind, Operation, Result, damaged};
 
 pub(super) const NAME: &str = "format";
 const MAX_BYTES: u64 = 4096;
-const KIND: &str = "wink store ";
 const VERSION: &str = "1";
 
 /// Writes the file, last of all that makes a store.
-pub(super) fn write(disk: &Disk) -> io::Result<()> {
+pub(crate) fn write(disk: &Disk, strategy: &str) -> io::Result<()> {
     let mut file = Temporary::new(disk, ".", NAME.into())?;
-    file.write_all(text(&Uuid::new_v4().to_string()).as_bytes())?;
+    file.write_all(text(strategy, &Uuid::new_v4().to_string()).as_bytes())?;
     file.sync()?;
     file.publish()?;
     file.keep();
     Ok(())
 }
 
-fn text(id: &str) -> String {
-    let body = format!("{KIND}{VERSION}\nid {id}\n");
+fn text(strategy: &str, id: &str) -> String {
+    let body = format!("wink {strategy} {VERSION}\nid {id}\n");
     format!("{body}blake3 {}\n", blake3::hash(body.as_bytes()).to_hex())
 }
 
-/// Reads the file and returns the store's id; a version that is not known is SnapshotIncompatible.
-pub(super) fn check(disk: &Disk) -> Result<String> {
+/// What the file says.
+#[derive(PartialEq, Eq, Debug)]
+pub(crate) struct Format {
+    pub(crate) strategy: String,
+    pub(crate) id: String,
+}
+
+/// Reads the file of a directory that is to be of a strategy, and returns its id.
+pub(crate) fn check(disk: &Disk, strategy: &str) -> Result<String> {
+    match read(disk)? {
+        found if found.strategy == strategy => Ok(found.id),
+        found => Err(other_strategy(&found.strategy)),
+    }
+}
+
+fn other_strategy(found: &str) -> Error {
+    Error::new(Operation::OpenStore, ErrorKind::SnapshotIncompatible).with_detail(format!(
+        "the snapshots there are kept by the strategy `{found}`; open them with that, or name another place"
+    ))
+}
+
+/// Reads the file; a version that is not known is SnapshotIncompatible.
+pub(crate) fn read(disk: &Disk) -> Result<Format> {
     let bytes = disk.read(NAME, MAX_BYTES).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => missing(),
         _ => failure::of(Operation::OpenStore, error),
@@ -45,19 +65,17 @@ fn missing() -> Error {
     )
 }
 
-fn parse(bytes: &[u8]) -> Result<String> {
+fn parse(bytes: &[u8]) -> Result<Format> {
     let text = std::str::from_utf8(bytes).unwrap_or_default();
     let mut lines = text.lines();
-    let version = lines.next().and_then(|line| line.strip_prefix(KIND));
-    match version {
-        Some(version) if version != VERSION && version.bytes().all(|b| b.is_ascii_digit()) => {
-            return Err(incompatible(version));
-        }
-        _ => {}
+    let head = lines.next().and_then(|line| line.strip_prefix("wink ")).unwrap_or_default();
+    let (strategy, version) = head.split_once(' ').unwrap_or_default();
+    if !version.is_empty() && version != VERSION && version.bytes().all(|b| b.is_ascii_digit()) {
+        return Err(incompatible(version));
     }
     let id = lines.next().and_then(|line| line.strip_prefix("id ")).unwrap_or_default();
-    match self::text(id) == text {
-        true => Ok(id.to_string()),
+    match self::text(strategy, id) == text {
+        true => Ok(Format { strategy: strategy.to_owned(), id: id.to_owned() }),
         false => Err(Error::system(
             Operation::OpenStore,
             damaged("the store's file `format` is damaged; restore it from a copy"),
@@ -78,8 +96,9 @@ mod tests {
 
     #[test]
     fn only_the_exact_text_is_a_store() {
-        let whole = text("id-of-the-store");
-        assert_eq!(parse(whole.as_bytes()).unwrap(), "id-of-the-store");
+        let whole = text("store", "id-of-the-store");
+        let parsed = parse(whole.as_bytes()).unwrap();
+        assert_eq!((&*parsed.strategy, &*parsed.id), ("store", "id-of-the-store"));
         let kind = |text: &str| parse(text.as_bytes()).unwrap_err().kind();
         assert_eq!(kind(&whole.replace("store 1", "store 2")), ErrorKind::SnapshotIncompatible);
         assert_eq!(kind("wink store 12\nanything"), ErrorKind::SnapshotIncompatible);

@@ -33,7 +33,7 @@ pub(crate) struct StoreLedger {
 }
 
 impl StoreLedger {
-    pub(super) fn new(disk: Disk) -> Self {
+    pub(crate) fn new(disk: Disk) -> Self {
         Self { disk }
     }
 

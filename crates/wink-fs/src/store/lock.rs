@@ -10,7 +10,7 @@ use super::failure;
 use crate::error::{Error, ErrorKind, Operation, Result};
 
 /// Held shared while objects are looked up that a snapshot will rely on, exclusively to delete any.
-pub(super) const STORE: &str = "lock";
+pub(crate) const STORE: &str = "lock";
 
 /// Held exclusively for the moment in which a snapshot gets its place in the order.
 const PUBLISH: &str = "publish.lock";
@@ -26,19 +26,19 @@ const STEP: Duration = Duration::from_millis(2);
 
 /// Holds a lock until it is dropped.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(crate) struct Held {
     _file: File,
 }
 
 /// Waits until nobody deletes objects, and keeps it so.
-pub(super) fn share(disk: &Disk) -> Result<Held> {
+pub(crate) fn share(disk: &Disk) -> Result<Held> {
     let file = open(disk, STORE)?;
     wait(&file, File::try_lock_shared)?;
     Ok(Held { _file: file })
 }
 
 /// Waits for the turn to publish, and leaves this process's id for those who wait.
-pub(super) fn publish(disk: &Disk) -> Result<Held> {
+pub(crate) fn publish(disk: &Disk) -> Result<Held> {
     let mut file = open(disk, PUBLISH)?;
     wait(&file, File::try_lock)?;
     sign(&mut file).map_err(|error| failure::of(Operation::Snapshot, error))?;
@@ -46,7 +46,7 @@ pub(super) fn publish(disk: &Disk) -> Result<Held> {
 }
 
 /// Waits for the turn to work, and leaves this process's id for those who wait.
-pub(super) fn work(disk: &Disk) -> Result<Held> {
+pub(crate) fn work(disk: &Disk) -> Result<Held> {
     let mut file = open(disk, WORK)?;
     wait(&file, File::try_lock)?;
     sign(&mut file).map_err(|error| failure::of(Operation::Snapshot, error))?;
@@ -69,7 +69,7 @@ pub(super) fn exclusive(disk: &Disk) -> Result<Held> {
 }
 
 /// Takes the store for itself where nobody uses it just now.
-pub(super) fn alone(disk: &Disk) -> Option<Held> {
+pub(crate) fn alone(disk: &Disk) -> Option<Held> {
     let file = disk.open_lock(STORE).ok()?;
     file.try_lock().ok()?;
     Some(Held { _file: file })

@@ -2,18 +2,18 @@
 
 mod bytes;
 mod cache;
-mod capture;
-mod catalog;
+pub(crate) mod capture;
+pub(crate) mod catalog;
 mod catalog_cache;
-mod disk;
-mod failure;
+pub(crate) mod disk;
+pub(crate) mod failure;
 mod forget;
-mod format;
+pub(crate) mod format;
 mod large;
-mod ledger;
+pub(crate) mod ledger;
 mod library;
 mod list;
-mod lock;
+pub(crate) mod lock;
 mod object;
 mod operation_record;
 mod pack;
@@ -25,7 +25,7 @@ mod redact;
 mod repair;
 mod roster;
 mod save;
-mod temporary;
+pub(crate) mod temporary;
 mod tree;
 mod usage;
 mod verify;
@@ -104,8 +104,8 @@ impl Store {
     }
 
     fn open(disk: Disk) -> Result<Self> {
-        let id = format::check(&disk)?;
-        sweep(&disk);
+        let id = format::check(&disk, STRATEGY)?;
+        sweep(&disk, &[pack::DIRECTORY, catalog::DIRECTORY]);
         let history = disk.clone();
         let library = Arc::new(Library::new(disk));
         Ok(Self { id, library, catalog: Catalog::default(), history })
@@ -172,13 +172,13 @@ fn make(disk: &Disk) -> std::io::Result<()> {
     disk.make_dir(pack::DIRECTORY)?;
     disk.make_dir(catalog::DIRECTORY)?;
     Roster::default().write(disk)?;
-    format::write(disk)
+    format::write(disk, STRATEGY)
 }
 
 /// Removes what writers that died left behind, where nobody writes and the disk takes it.
-fn sweep(disk: &Disk) {
+fn sweep(disk: &Disk, directories: &[&str]) {
     let Some(_alone) = lock::alone(disk) else { return };
-    for directory in [pack::DIRECTORY, catalog::DIRECTORY] {
+    for directory in directories {
         let names = disk.names(directory).unwrap_or_default();
         for name in names.iter().filter(|name| temporary::is_temporary(name)) {
             let _ = disk.remove(&format!("{directory}/{name}"));
@@ -261,5 +261,9 @@ impl SnapshotStore for Store {
 
     fn verify(&self, options: &VerifyOptions) -> Result<Verification> {
         verify::verify(self.disk(), options)
+    }
+
+    fn directory(&self) -> Option<&Path> {
+        Some(self.disk().root())
     }
 }

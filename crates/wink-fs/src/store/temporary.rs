@@ -9,7 +9,7 @@ use super::disk::Disk;
 const PREFIX: char = '.';
 
 /// Tells whether a file is no part of the store.
-pub(super) fn is_temporary(name: &str) -> bool {
+pub(crate) fn is_temporary(name: &str) -> bool {
     name.starts_with(PREFIX)
 }
 
@@ -20,7 +20,7 @@ pub(super) fn place(directory: &str, name: &str) -> String {
 
 /// Holds a file under a temporary name; unless it is published, it goes when this is dropped.
 #[derive(Debug)]
-pub(super) struct Temporary<'a> {
+pub(crate) struct Temporary<'a> {
     disk: &'a Disk,
     file: File,
     directory: &'static str,
@@ -31,25 +31,25 @@ pub(super) struct Temporary<'a> {
 
 impl<'a> Temporary<'a> {
     /// Makes the file that is to become `name` in a directory of the store.
-    pub(super) fn new(disk: &'a Disk, directory: &'static str, name: String) -> io::Result<Self> {
+    pub(crate) fn new(disk: &'a Disk, directory: &'static str, name: String) -> io::Result<Self> {
         let place = place(directory, &name);
         let file = disk.create(&place)?;
         Ok(Self { disk, file, directory, name, place: Some(place) })
     }
 
     /// Makes the file where only the holder of a lock does, over what one left that died.
-    pub(super) fn over(disk: &'a Disk, directory: &'static str, name: String) -> io::Result<Self> {
+    pub(crate) fn over(disk: &'a Disk, directory: &'static str, name: String) -> io::Result<Self> {
         disk.remove(&place(directory, &name))?;
         Self::new(disk, directory, name)
     }
 
     /// Makes all bytes durable; after a failure nobody may try again, the kernel may have dropped them.
-    pub(super) fn sync(&self) -> io::Result<()> {
+    pub(crate) fn sync(&self) -> io::Result<()> {
         self.file.sync_all()
     }
 
     /// Gives the file its name and makes that durable; if that fails, the file goes.
-    pub(super) fn publish(&mut self) -> io::Result<()> {
+    pub(crate) fn publish(&mut self) -> io::Result<()> {
         self.rename()?;
         self.disk.sync_dir(self.directory)
     }
@@ -64,7 +64,7 @@ impl<'a> Temporary<'a> {
     }
 
     /// Gives the file its name.
-    pub(super) fn rename(&mut self) -> io::Result<()> {
+    pub(crate) fn rename(&mut self) -> io::Result<()> {
         let place = format!("{}/{}", self.directory, self.name);
         if let Some(from) = &self.place {
             self.disk.rename(from, &place)?;
@@ -73,8 +73,19 @@ impl<'a> Temporary<'a> {
         Ok(())
     }
 
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Gives it another name to become.
+    #[must_use]
+    pub(crate) fn named(mut self, name: String) -> Self {
+        self.name = name;
+        self
+    }
+
     /// Lets the file stay when this is dropped.
-    pub(super) fn keep(mut self) {
+    pub(crate) fn keep(mut self) {
         self.place = None;
     }
 }

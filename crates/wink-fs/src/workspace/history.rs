@@ -20,6 +20,8 @@ use crate::snapshot::{
     SnapshotStore,
 };
 use crate::store::Store;
+use crate::store::disk::Disk;
+use crate::store::ledger::StoreLedger;
 use crate::tree::Tree;
 
 /// How often a snapshot is tried because somebody else writes meanwhile.
@@ -47,10 +49,20 @@ impl History {
         Self::new(Arc::new(MemorySnapshots::default()), Box::new(MemoryLedger::default()))
     }
 
-    /// Takes the history that is kept in a store's directory.
+    /// Takes the history that is kept in a store.
     pub(super) fn stored(store: Store) -> Self {
         let ledger = store.ledger();
         Self::new(Arc::new(store), Box::new(ledger))
+    }
+
+    /// Takes the history that is kept beside snapshots of any strategy; where they have no place, it is
+    /// gone with the workspace.
+    pub(super) fn beside(snapshots: Arc<dyn SnapshotStore>) -> Self {
+        let ledger: Box<dyn Ledger> = match snapshots.directory() {
+            Some(directory) => Box::new(StoreLedger::new(Disk::new(directory))),
+            None => Box::new(MemoryLedger::default()),
+        };
+        Self::new(snapshots, ledger)
     }
 
     fn new(snapshots: Arc<dyn SnapshotStore>, ledger: Box<dyn Ledger>) -> Self {

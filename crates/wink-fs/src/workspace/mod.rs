@@ -45,7 +45,7 @@ use crate::ops::{
 use crate::path::{MountPoint, TreePath};
 use crate::scope::{Exclusions, Scope};
 use crate::search::{self, GlobOptions, GlobResult, GrepOptions, GrepResult};
-use crate::snapshot::Retention;
+use crate::snapshot::{Retention, SnapshotStore};
 use crate::staged::{Staged, Staging};
 use crate::store::Store;
 use crate::tree::{FileMode, Stat, Tree};
@@ -139,6 +139,15 @@ impl WorkspaceBuilder {
     #[must_use]
     pub fn store(mut self, store: Store) -> Self {
         self.history = Some(History::stored(store));
+        self
+    }
+
+    /// Keeps snapshots by any strategy, and the operations beside them where they have a directory.
+    ///
+    /// Where they have none, operations are kept in memory, which only a workspace in memory can use.
+    #[must_use]
+    pub fn snapshots(mut self, snapshots: Arc<dyn SnapshotStore>) -> Self {
+        self.history = Some(History::beside(snapshots));
         self
     }
 

@@ -284,4 +284,8 @@ impl ReadAt for Unchanged {
         self.check()?;
         Ok(read)
     }
+
+    fn file(&self) -> Option<&File> {
+        Some(&self.file)
+    }
 }

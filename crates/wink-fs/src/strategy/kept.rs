@@ -1,0 +1,275 @@
+//! Snapshots that a keeper holds the contents of: records, manifests, and the order of publishing.
+//!
+//! First come the contents, then the manifest, then the record, each durable before the next. What has no
+//! record is no snapshot, and goes when the directory is opened the next time.
+
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::Strategy;
+use super::capture::capture;
+use super::keeper::{Finished, Keeper};
+use super::manifest::Manifest;
+use super::tree::KeptTree;
+use crate::error::{Error, Operation, Result, damaged};
+use crate::snapshot::{
+    NewSnapshot, Problem, Snapshot, SnapshotId, SnapshotStore, Verification, VerifyOptions,
+    check_tag, check_unused,
+};
+use crate::store::catalog::{self, Catalog};
+use crate::store::disk::Disk;
+use crate::store::temporary::{Temporary, is_temporary};
+use crate::store::{failure, format, lock};
+use crate::tree::Tree;
+
+/// The directory that manifests are in.
+const MANIFESTS: &str = "manifests";
+
+/// No manifest comes near; what is larger is not one.
+const MAX_BYTES: u64 = 4 * 1024 * 1024 * 1024;
+
+/// Keeps snapshots by one strategy, in one directory.
+#[derive(Debug)]
+pub(super) struct KeptSnapshots {
+    strategy: Strategy,
+    disk: Disk,
+    keeper: Box<dyn Keeper>,
+    catalog: Catalog,
+    /// The manifest that was written last, for the snapshot after it.
+    last: Mutex<Option<(SnapshotId, Manifest)>>,
+}
+
+/// Writes what a keeper wants to find in its directories.
+pub(super) type Fill = fn(&Disk) -> io::Result<()>;
+
+/// Makes the directory of a strategy, with the directories that its keeper has in it.
+pub(super) fn create(
+    path: &Path,
+    strategy: Strategy,
+    directories: &[&str],
+    fill: Fill,
+) -> io::Result<()> {
+    let disk = Disk::new(path);
+    disk.make_root()?;
+    let own = [MANIFESTS, catalog::DIRECTORY];
+    directories.iter().chain(&own).try_for_each(|directory| disk.make_dir(directory))?;
+    fill(&disk)?;
+    format::write(&disk, strategy.name())
+}
+
+impl KeptSnapshots {
+    /// Opens what [`create`] made.
+    pub(super) fn open(path: &Path, strategy: Strategy, keeper: Box<dyn Keeper>) -> Result<Self> {
+        let disk = Disk::new(path);
+        format::check(&disk, strategy.name())?;
+        let catalog = Catalog::default();
+        let this = Self { strategy, disk, keeper, catalog, last: Mutex::default() };
+        // A read-only disk can be read.
+        let _ = this.sweep();
+        Ok(this)
+    }
+
+    /// Removes what processes that died left behind, where nobody writes.
+    fn sweep(&self) -> io::Result<()> {
+        let Some(_alone) = lock::alone(&self.disk) else { return Ok(()) };
+        for directory in [catalog::DIRECTORY, MANIFESTS] {
+            for name in self.disk.names(directory)?.iter().filter(|name| is_temporary(name)) {
+                self.disk.remove(&format!("{directory}/{name}"))?;
+            }
+        }
+        let records = catalog::names(&self.disk)?;
+        let held = self.keeper.held()?.into_iter().chain(self.disk.names(MANIFESTS)?);
+        held.filter(|id| !records.contains(id)).try_for_each(|id| self.forget(&id))
+    }
+
+    fn forget(&self, id: &str) -> io::Result<()> {
+        self.disk.remove(&manifest_place(id))?;
+        self.keeper.forget(id)
+    }
+
+    fn manifest(&self, snapshot: &Snapshot) -> io::Result<Manifest> {
+        let place = manifest_place(&snapshot.id.to_string());
+        let bytes = self.disk.read(&place, MAX_BYTES).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => damaged("a snapshot's manifest is missing"),
+            _ => error,
+        })?;
+        let manifest = Manifest::decode(&bytes)?;
+        match snapshot.tree_hash == Some(manifest.root.hash) {
+            true => Ok(manifest),
+            false => Err(damaged("a snapshot's manifest is that of another tree")),
+        }
+    }
+
+    /// Returns the last snapshot's manifest, for a keeper that can use it; a damaged one is of no use.
+    fn base(&self) -> io::Result<Option<Manifest>> {
+        if !self.keeper.is_incremental() {
+            return Ok(None);
+        }
+        let Some(last) = self.catalog.list(&self.disk)?.pop() else { return Ok(None) };
+        let known = self.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let known = known.filter(|(id, _)| *id == last.id).map(|(_, manifest)| manifest);
+        Ok(known.or_else(|| self.manifest(&last).ok()))
+    }
+
+    fn remember(&self, id: SnapshotId, manifest: Manifest) {
+        if self.keeper.is_incremental() {
+            *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some((id, manifest));
+        }
+    }
+
+    /// Refuses early what publishing would refuse.
+    fn check_request(&self, new: &NewSnapshot) -> Result<()> {
+        let Some(tag) = &new.tag else { return Ok(()) };
+        check_tag(tag)?;
+        let snapshots = self.catalog.list(&self.disk).map_err(unsaved)?;
+        check_unused(Some(tag), snapshots.iter())
+    }
+
+    fn keep(&self, tree: &dyn Tree, new: &NewSnapshot) -> Result<Snapshot> {
+        self.check_request(new)?;
+        let _shared = lock::share(&self.disk)?;
+        let mut snapshot = Snapshot::of(new, self.strategy.name());
+        let unfinished = Unfinished { kept: self, id: Some(snapshot.id) };
+        let base = self.base().map_err(unsaved)?;
+        let work = self.keeper.begin(&snapshot.id, base.as_ref()).map_err(unsaved)?;
+        let (root, left_out) = capture(tree, &*work)?;
+        snapshot.skipped.extend(left_out);
+        snapshot.tree_hash = Some(root.hash);
+        let Finished { reference, notes } = work.finish(&snapshot, &root).map_err(unsaved)?;
+        snapshot.reference = reference;
+        let manifest = Manifest { root, notes };
+        self.write_manifest(&snapshot.id, &manifest).map_err(unsaved)?;
+        self.publish(&mut snapshot)?;
+        self.remember(snapshot.id, manifest);
+        unfinished.keep();
+        Ok(snapshot)
+    }
+
+    fn write_manifest(&self, id: &SnapshotId, manifest: &Manifest) -> io::Result<()> {
+        let mut file = Temporary::new(&self.disk, MANIFESTS, id.to_string())?;
+        file.write_all(&manifest.encode())?;
+        file.sync()?;
+        file.publish()?;
+        file.keep();
+        Ok(())
+    }
+
+    /// Gives a snapshot its place in the order and makes it visible.
+    fn publish(&self, snapshot: &mut Snapshot) -> Result<()> {
+        let _turn = lock::publish(&self.disk)?;
+        let mut all = self.catalog.list(&self.disk).map_err(unsaved)?;
+        check_unused(snapshot.tag.as_deref(), all.iter())?;
+        snapshot.sequence = all.last().map_or(1, |last| last.sequence.saturating_add(1));
+        let mut record = catalog::prepare(&self.disk, snapshot)?;
+        all.push(snapshot.clone());
+        self.keeper.announce(&all).map_err(unsaved)?;
+        record.publish().map_err(unsaved)?;
+        record.keep();
+        Ok(())
+    }
+
+    fn remove(&self, id: &SnapshotId) -> Result<bool> {
+        let failed = |error| failure::of(Operation::Delete, error);
+        let _shared = lock::share(&self.disk)?;
+        let _turn = lock::publish(&self.disk)?;
+        let was_there = catalog::remove(&self.disk, &[*id]).map_err(failed)?;
+        if was_there {
+            self.keeper
+                .announce(&self.catalog.list(&self.disk).map_err(failed)?)
+                .map_err(failed)?;
+            self.forget(&id.to_string()).map_err(failed)?;
+        }
+        Ok(was_there)
+    }
+
+    fn open_tree(&self, snapshot: &Snapshot) -> io::Result<KeptTree> {
+        let manifest = self.manifest(snapshot)?;
+        Ok(KeptTree::new(manifest.root, self.keeper.reader(&snapshot.id)?))
+    }
+
+    /// Looks at one snapshot; returns how many bytes of it were checked.
+    fn check(&self, name: &str, options: &VerifyOptions) -> Result<u64> {
+        let snapshot = catalog::read(&self.disk, name)?;
+        let tree = self.open_tree(&snapshot);
+        let tree = tree.map_err(|error| failure::of(Operation::Verify, error))?;
+        if options.data { tree.check(options.subset) } else { Ok(0) }
+    }
+}
+
+fn manifest_place(id: &str) -> String {
+    format!("{MANIFESTS}/{id}")
+}
+
+fn unsaved(error: io::Error) -> Error {
+    failure::of(Operation::Snapshot, error)
+}
+
+/// A snapshot that goes again unless it gets its record.
+struct Unfinished<'a> {
+    kept: &'a KeptSnapshots,
+    id: Option<SnapshotId>,
+}
+
+impl Unfinished<'_> {
+    fn keep(mut self) {
+        self.id = None;
+    }
+}
+
+impl Drop for Unfinished<'_> {
+    fn drop(&mut self) {
+        if let Some(id) = self.id {
+            // What cannot be removed now is removed when the directory is opened.
+            let _ = self.kept.forget(&id.to_string());
+        }
+    }
+}
+
+impl SnapshotStore for KeptSnapshots {
+    fn strategy(&self) -> &'static str {
+        self.strategy.name()
+    }
+
+    fn save(&self, tree: &dyn Tree, new: &NewSnapshot) -> Result<Snapshot> {
+        self.keep(tree, new).map_err(|error| error.during(Operation::Snapshot))
+    }
+
+    fn load(&self, id: &SnapshotId) -> Result<Arc<dyn Tree>> {
+        let snapshot = self.describe(id)?;
+        let tree = self.open_tree(&snapshot);
+        Ok(Arc::new(tree.map_err(|error| failure::of(Operation::Restore, error))?))
+    }
+
+    fn describe(&self, id: &SnapshotId) -> Result<Snapshot> {
+        catalog::read(&self.disk, &id.to_string())
+    }
+
+    fn list(&self) -> Result<Vec<Snapshot>> {
+        self.catalog.list(&self.disk).map_err(|error| failure::of(Operation::List, error))
+    }
+
+    fn delete(&self, id: &SnapshotId) -> Result<bool> {
+        self.remove(id).map_err(|error| error.during(Operation::Delete))
+    }
+
+    fn verify(&self, options: &VerifyOptions) -> Result<Verification> {
+        let names = catalog::names(&self.disk);
+        let names = names.map_err(|error| failure::of(Operation::Verify, error))?;
+        let mut found = Verification { snapshots: names.len() as u64, ..Default::default() };
+        for name in names {
+            match self.check(&name, options) {
+                Ok(bytes) => found.bytes_checked += bytes,
+                Err(error) => {
+                    let ids = name.parse().into_iter().collect();
+                    found.problems.push(Problem::new(format!("snapshot {name}: {error}"), ids));
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn directory(&self) -> Option<&Path> {
+        Some(self.disk.root())
+    }
+}

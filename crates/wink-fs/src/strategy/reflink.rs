@@ -1,0 +1,86 @@
+//! Files that share their space with others until one of them is changed.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use rustix::io::Errno;
+
+use crate::content::Content;
+use crate::error::worded;
+use crate::hash::ContentHash;
+
+/// Makes an empty file a clone of content, and returns the content's hash and size.
+///
+/// What was captured has a stamp, which is looked at before and after. So a clone has the bytes that the
+/// hash is known of, or that were read for it.
+pub(super) fn clone(content: &Content, copy: &File) -> io::Result<(ContentHash, u64)> {
+    let source = content.file().ok_or_else(not_on_the_host)?;
+    rustix::fs::ioctl_ficlone(copy, source).map_err(|errno| refused(errno, copy))?;
+    let hash = content.hash()?;
+    content.read_at(&mut [0], 0)?;
+    match copy.metadata()?.len() == content.len() {
+        true => Ok((hash, content.len())),
+        false => Err(Errno::STALE.into()),
+    }
+}
+
+/// Finds out whether what is made at a path is on a file system that can clone files.
+pub(super) fn probe(path: &Path) -> io::Result<()> {
+    // Files without names, so that nothing is left behind.
+    let (from, to) = (tempfile::tempfile_in(home(path))?, tempfile::tempfile_in(home(path))?);
+    rustix::fs::ioctl_ficlone(&to, &from).map_err(|errno| refused(errno, &to))
+}
+
+/// Tells whether what is made at a path can share its space with what is in a directory.
+pub(super) fn is_possible(path: &Path, root: &Path) -> bool {
+    let device = |path| rustix::fs::stat(path).map(|stat| stat.st_dev).ok();
+    device(home(path)) == device(root) && probe(path).is_ok()
+}
+
+/// Returns the directory that a path is to be made in, or itself where it is there.
+fn home(path: &Path) -> &Path {
+    match path.parent() {
+        _ if rustix::fs::stat(path).is_ok() => path,
+        Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
+        Some(parent) => parent,
+        None => path,
+    }
+}
+
+fn not_on_the_host() -> io::Error {
+    unsupported("reflink clones files of a host directory, and these are none; use `store`")
+}
+
+fn refused(errno: Errno, copy: &File) -> io::Error {
+    match errno {
+        Errno::XDEV => unsupported(
+            "reflink needs the snapshots on the file system of the workspace; \
+             put them there, or use `store`",
+        ),
+        Errno::OPNOTSUPP | Errno::NOTTY | Errno::INVAL | Errno::NOSYS => unsupported(format!(
+            "the file system here is {} and cannot clone files; use `store`, or put the snapshots and \
+             the workspace on btrfs or XFS",
+            file_system(copy)
+        )),
+        _ => errno.into(),
+    }
+}
+
+fn unsupported(why: impl Into<String>) -> io::Error {
+    worded(io::ErrorKind::Unsupported, why)
+}
+
+/// Names the file system of an open file.
+fn file_system(file: &File) -> String {
+    let Ok(found) = rustix::fs::fstatfs(file) else { return "unknown".to_owned() };
+    match found.f_type as u32 {
+        0xef53 => "ext4".to_owned(),
+        0x0102_1994 => "tmpfs".to_owned(),
+        0x9123_683e => "btrfs".to_owned(),
+        0x5846_5342 => "XFS without reflinks".to_owned(),
+        0x794c_7630 => "OverlayFS".to_owned(),
+        0x6969 => "NFS".to_owned(),
+        other => format!("of type {other:#x}"),
+    }
+}

@@ -1,0 +1,40 @@
+//! Choosing a strategy by configuration.
+
+use wink_fs::{ErrorKind, Store, Strategy, StrategyOptions};
+
+use crate::scene::Scene;
+
+#[test]
+fn every_name_is_the_name_of_a_strategy() {
+    for name in ["auto", "store", "reflink", "git", "archive", "copy"] {
+        assert_eq!(name.parse::<Strategy>().unwrap().to_string(), name);
+    }
+    let error = "rsync".parse::<Strategy>().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidArgument);
+    assert!(error.to_string().contains("auto, store, reflink, git, archive, copy"), "{error}");
+}
+
+#[test]
+fn snapshots_are_opened_only_by_the_strategy_that_keeps_them() {
+    let scene = Scene::new(Strategy::Copy);
+    let other = scene.options().strategy(Strategy::Archive).open_ambient().err().unwrap();
+    assert_eq!(other.kind(), ErrorKind::SnapshotIncompatible);
+    assert!(other.to_string().contains("`copy`"), "{other}");
+    let store = Store::open_ambient(scene.snapshots()).unwrap_err();
+    assert_eq!(store.kind(), ErrorKind::SnapshotIncompatible);
+}
+
+#[test]
+fn nothing_is_made_where_something_is_or_should_be() {
+    let directory = tempfile::tempdir().unwrap();
+    let place = directory.path().join("snapshots");
+    for strategy in [Strategy::Auto, Strategy::Copy, Strategy::Archive, Strategy::Git] {
+        let options = StrategyOptions::new(&place).strategy(strategy);
+        assert_eq!(options.open_ambient().err().unwrap().kind(), ErrorKind::NotFound);
+        assert!(!place.exists());
+        let options = StrategyOptions::new(directory.path()).strategy(strategy);
+        std::fs::write(directory.path().join("file"), "").unwrap();
+        let error = options.create_ambient(directory.path()).err().unwrap();
+        assert_eq!(error.kind(), ErrorKind::AlreadyExists);
+    }
+}
