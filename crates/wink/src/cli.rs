@@ -7,8 +7,8 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::address;
 use crate::commands::{
-    branch, diff, export, fork, fs, import, init, log, merge, restore, revert, show, snapshot,
-    verify,
+    branch, diff, export, fork, fs, import, init, log, merge, prune, restore, revert, show,
+    snapshot, tag, verify,
 };
 
 /// The workspace filesystem for AI agents.
@@ -88,8 +88,18 @@ pub(crate) enum Command {
     /// Does again what was undone last.
     Redo,
 
+    /// Gives a snapshot a name.
+    #[command(after_help = REFS)]
+    Tag(tag::TagArgs),
+
+    /// Takes old snapshots away, and gives their space back.
+    Prune(prune::PruneArgs),
+
     /// Looks for damage in the history.
     Verify(verify::VerifyArgs),
+
+    /// Puts aside what is damaged, so that the rest can be used; nothing is deleted.
+    Repair,
 
     /// Makes a directory with the files of a state, in which one can work apart from this one.
     #[command(after_help = REFS)]

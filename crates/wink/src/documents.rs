@@ -39,6 +39,10 @@ documents! {
     Listing: "wink/fs.ls@1";
     FileContent: "wink/fs.cat@1";
     Stepped: "wink/undo@1";
+    Tagged: "wink/tag@1";
+    PrunedEntry: "wink/prune@1";
+    RedactedEntry: "wink/prune.path@1";
+    RepairedEntry: "wink/repair@1";
     Verified: "wink/verify@1";
 }
 
@@ -279,6 +283,44 @@ pub(crate) struct OperationEntry {
     pub(crate) sequence: u64,
     pub(crate) name: String,
     pub(crate) at: String,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Tagged {
+    pub(crate) snapshot: SnapshotEntry,
+    /// The tag it had before.
+    pub(crate) was: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct PrunedEntry {
+    pub(crate) dry_run: bool,
+    /// What is gone, or would be, oldest first.
+    pub(crate) snapshots: Vec<SnapshotEntry>,
+    pub(crate) bytes_freed: u64,
+    pub(crate) packs_removed: u64,
+    pub(crate) packs_written: u64,
+    pub(crate) duration_ms: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct RedactedEntry {
+    pub(crate) pattern: String,
+    /// The ids of the snapshots that held something that matches.
+    pub(crate) snapshots: Vec<String>,
+    pub(crate) paths: Vec<String>,
+    /// The numbers of operations that were forgotten because they kept some of it.
+    pub(crate) operations: Vec<u64>,
+    pub(crate) bytes_freed: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct RepairedEntry {
+    /// Files of the store that were moved into its directory `quarantine`.
+    pub(crate) quarantined: Vec<String>,
+    pub(crate) objects_saved: u64,
+    /// The ids of snapshots that cannot be restored as a whole any more.
+    pub(crate) lost: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]

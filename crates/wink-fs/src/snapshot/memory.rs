@@ -84,6 +84,18 @@ impl SnapshotStore for MemorySnapshots {
         Ok(self.kept().iter().map(|kept| kept.snapshot.clone()).collect())
     }
 
+    fn set_tag(&self, id: &SnapshotId, tag: Option<&str>) -> Result<Snapshot> {
+        tag.map_or(Ok(()), check_tag)?;
+        let mut kept = self.kept();
+        let others = kept.iter().map(|kept| &kept.snapshot).filter(|other| other.id != *id);
+        check_unused(tag, others)?;
+        let found = kept.iter_mut().find(|kept| kept.snapshot.id == *id);
+        let found =
+            found.ok_or_else(|| Error::new(Operation::Snapshot, ErrorKind::SnapshotNotFound))?;
+        found.snapshot.tag = tag.map(str::to_owned);
+        Ok(found.snapshot.clone())
+    }
+
     fn delete(&self, id: &SnapshotId) -> Result<bool> {
         let mut kept = self.kept();
         let found = kept.iter().position(|kept| kept.snapshot.id == *id);

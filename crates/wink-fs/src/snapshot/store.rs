@@ -69,6 +69,12 @@ pub trait SnapshotStore: Send + Sync {
     /// Forgets a snapshot, and tells whether it was there; pruning gives its space back.
     fn delete(&self, id: &SnapshotId) -> Result<bool>;
 
+    /// Gives a snapshot a tag that no other one has, or takes its tag away.
+    fn set_tag(&self, _: &SnapshotId, _: Option<&str>) -> Result<Snapshot> {
+        Err(Error::new(Operation::Snapshot, ErrorKind::Unsupported)
+            .with_detail("this strategy gives tags only to new snapshots; take another one"))
+    }
+
     /// Looks for damage, which is reported and changes nothing.
     fn verify(&self, options: &VerifyOptions) -> Result<Verification>;
 

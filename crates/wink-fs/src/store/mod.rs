@@ -25,6 +25,7 @@ mod redact;
 mod repair;
 mod roster;
 mod save;
+mod tagging;
 pub(crate) mod temporary;
 mod tree;
 mod usage;
@@ -257,6 +258,10 @@ impl SnapshotStore for Store {
 
     fn pins(&self) -> Result<Vec<Pin>> {
         pins::list(self.disk()).map_err(|error| failure::of(Operation::List, error))
+    }
+
+    fn set_tag(&self, id: &SnapshotId, tag: Option<&str>) -> Result<Snapshot> {
+        tagging::set_tag(self, id, tag)
     }
 
     fn verify(&self, options: &VerifyOptions) -> Result<Verification> {

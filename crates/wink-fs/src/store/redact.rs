@@ -69,8 +69,8 @@ fn publish(store: &Store, writer: PackWriter<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// The only time that a record changes; it keeps its id, its number and its tag.
-fn replace_record(store: &Store, snapshot: &Snapshot) -> Result<()> {
+/// Puts a record in the place of another of the same id and number.
+pub(super) fn replace_record(store: &Store, snapshot: &Snapshot) -> Result<()> {
     let bytes = record::encode(snapshot)?;
     let write = || {
         let name = snapshot.id.to_string();

@@ -197,6 +197,20 @@ impl Workspace {
         self.history(Operation::Restore)?.find(name)
     }
 
+    /// Gives a snapshot a tag that no other one has, or takes its tag away.
+    ///
+    /// ```
+    /// let files = wink_fs::Workspace::memory();
+    /// let taken = files.snapshot_with(&Default::default())?;
+    /// files.tag(&taken.id.to_string(), Some("before-refactor"))?;
+    /// assert_eq!(files.find_snapshot("before-refactor")?.id, taken.id);
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn tag(&self, name: &str, tag: Option<&str>) -> Result<Snapshot> {
+        let history = self.history(Operation::Snapshot)?;
+        history.snapshots.set_tag(&history.find(name)?.id, tag)
+    }
+
     /// Returns the snapshot that was taken or restored last.
     pub fn current_snapshot_id(&self) -> Result<Option<SnapshotId>> {
         self.history(Operation::Snapshot)?.head()

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 
-use super::fork::entry;
+use super::fork::{entry, owner};
 use crate::answer::Answer;
 use crate::context::{Context, Opened};
 use crate::documents::{BranchDeleted, BranchEntry, Branches};
@@ -72,6 +72,9 @@ fn delete(context: &Context, opened: &Opened, name: &str) -> Result<Answer, Fail
     }
     disk::remove_all(&home.directory).map_err(failed)?;
     disk::remove_all(&home.store()?.join("branches").join(name)).map_err(failed)?;
+    if let Ok(base) = branch.base.parse() {
+        opened.files.snapshot_store()?.unpin(&base, &owner(name))?;
+    }
     let document = BranchDeleted { branch };
     context
         .answer(&document, |it| format!("Forgot the fork {name}; {} stays.\n", it.branch.directory))

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
-use wink_fs::{Snapshot, SnapshotOptions};
+use wink_fs::{Pin, Snapshot, SnapshotOptions};
 
 use super::milliseconds;
 use crate::answer::Answer;
@@ -111,10 +111,18 @@ fn remember(
     let usual = home::usual_place(directory)?;
     disk::make_private(&usual).map_err(failed)?;
     Settings::pointer(directory, &home)?.write(&usual)?;
+    // A merge needs it, however many others there are by then.
+    let pin = Pin::new(snapshot.id, owner(name));
+    opened.files.snapshot_store()?.pin(&pin)?;
     // Changes no file: it says which snapshot the fork grew from.
     let fork = Home::read(&home)?.ok_or_else(|| Failure::no_branch(name))?;
     Context::open_home(fork)?.files.restore(snapshot)?;
     Ok(())
+}
+
+/// Returns who keeps the snapshot that a fork began with from being pruned.
+pub(super) fn owner(name: &str) -> String {
+    format!("fork {name}")
 }
 
 pub(super) fn entry(name: &str, base: &str, directory: &Path) -> BranchEntry {

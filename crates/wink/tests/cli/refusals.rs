@@ -219,3 +219,25 @@ fn a_fork_takes_no_directory_that_has_a_history() {
     let nested = scene.wink_in(&scene.path("project-x"), &["fork", "z"]).output().unwrap();
     assert!(!nested.status.success());
 }
+
+/// What a merge will need stays, whatever is pruned meanwhile.
+#[test]
+fn the_beginning_of_a_fork_is_not_pruned() {
+    let scene = Scene::new();
+    scene.write("a", "1");
+    scene.ok(&["fork", "x"]);
+    for round in 0..3 {
+        scene.write("b", format!("{round}"));
+        scene.ok(&["snapshot"]);
+    }
+    let begun = scene.ids()[0].clone();
+    scene.ok(&["prune", "--keep", "1"]);
+    assert!(scene.ids().contains(&begun));
+    std::fs::write(scene.path("project-x/a"), "2").unwrap();
+    scene.ok(&["merge", "x"]);
+    assert_eq!(scene.read("a"), "2");
+    scene.ok(&["branch", "delete", "x"]);
+    scene.ok(&["snapshot"]);
+    scene.ok(&["prune", "--keep", "1"]);
+    assert!(!scene.ids().contains(&begun));
+}

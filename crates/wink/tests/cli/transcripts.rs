@@ -290,3 +290,59 @@ fn merge_with_conflicts() {
     assert_eq!(scene.read("notes.txt"), "one\ntheirs\nthree\n");
     insta::assert_snapshot!(text);
 }
+
+#[test]
+fn tag() {
+    let scene = project();
+    scene.ok(&["snapshot"]);
+    insta::assert_snapshot!(scene.transcript(&[
+        &["tag", "two"],
+        &["tag", "one"],
+        &["tag", "first", "one"],
+        &["tag", "--delete", "two"],
+        &["tag", "@-"],
+        &["log"],
+    ]));
+}
+
+#[test]
+fn prune() {
+    let scene = project();
+    for round in 0..4 {
+        scene.write("notes.txt", format!("round {round}\n"));
+        scene.ok(&["snapshot", "-m", &format!("round {round}")]);
+    }
+    scene.write(".env", "TOKEN=secret\n");
+    scene.ok(&["snapshot", "-q"]);
+    let text = scene.transcript(&[
+        &["prune", "--keep", "2", "--dry-run"],
+        &["prune"],
+        &["prune", "--path", ".env"],
+        &["prune", "--path", ".env"],
+    ]);
+    scene.ok(&["prune", "--keep", "2"]);
+    assert_eq!(scene.ids().len(), 3);
+    scene.ok(&["verify", "--data"]);
+    assert_eq!(scene.read(".env"), "TOKEN=secret\n");
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn repair() {
+    let scene = project();
+    let sound = scene.transcript(&[&["repair"]]);
+    let packs = std::fs::read_dir(scene.history().join("store/packs")).unwrap();
+    for pack in packs {
+        let path = pack.unwrap().path();
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes[20] ^= 1;
+        std::fs::write(path, bytes).unwrap();
+    }
+    let (exit, _) = scene.fails(&["verify", "--data"]);
+    assert_ne!(exit, 0);
+    let repaired = scene.ok(&["repair"]);
+    assert!(repaired.contains("quarantine"), "{repaired}");
+    scene.ok(&["snapshot"]);
+    scene.ok(&["verify", "--data"]);
+    insta::assert_snapshot!(sound);
+}

@@ -1,0 +1,105 @@
+//! `wink prune`: snapshots taken away, with the space they take.
+
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use wink_fs::{PruneOptions, Pruned, Redacted, Retention};
+
+use super::{list_text, milliseconds};
+use crate::answer::Answer;
+use crate::context::{Context, Opened};
+use crate::documents::{PrunedEntry, RedactedEntry, SnapshotEntry};
+use crate::failure::Failure;
+use crate::words;
+
+/// How many snapshots without a tag stay where nobody says otherwise.
+const KEPT: usize = 500;
+
+const DAY: u64 = 24 * 60 * 60;
+
+#[derive(Debug, Args)]
+pub(crate) struct PruneArgs {
+    /// How many snapshots without a tag stay [default: 500]; those with a tag, the newest one and those
+    /// that are pinned stay in any case.
+    #[arg(long, value_name = "N")]
+    keep: Option<usize>,
+
+    /// Takes away also what is older than so many days.
+    #[arg(long, value_name = "DAYS")]
+    older_than: Option<u64>,
+
+    /// Only says what would go.
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Takes what matches out of all snapshots, such as a secret that should never have been there.
+    #[arg(long, value_name = "GLOB", conflicts_with_all = ["keep", "older_than", "dry_run"])]
+    path: Option<String>,
+}
+
+pub(crate) fn run(context: &Context, args: &PruneArgs) -> Result<Answer, Failure> {
+    let start = Instant::now();
+    let opened = context.open()?;
+    match &args.path {
+        Some(pattern) => redact(context, &opened, pattern),
+        None => prune(context, &opened, args, start),
+    }
+}
+
+fn prune(
+    context: &Context,
+    opened: &Opened,
+    args: &PruneArgs,
+    start: Instant,
+) -> Result<Answer, Failure> {
+    let mut retention = Retention::default().max_count(args.keep.unwrap_or(KEPT));
+    if let Some(days) = args.older_than {
+        retention = retention.max_age(Duration::from_secs(days.saturating_mul(DAY)));
+    }
+    let options = PruneOptions::default().retention(retention).dry_run(args.dry_run);
+    let pruned = opened.files.prune(&options)?;
+    let document = PrunedEntry {
+        dry_run: args.dry_run,
+        snapshots: pruned.snapshots.iter().map(SnapshotEntry::from).collect(),
+        bytes_freed: pruned.bytes_freed,
+        packs_removed: pruned.reclaimed.packs_removed,
+        packs_written: pruned.reclaimed.packs_written,
+        duration_ms: milliseconds(start),
+    };
+    context.answer(&document, |document| text(document, &pruned))
+}
+
+fn text(document: &PrunedEntry, pruned: &Pruned) -> String {
+    let count = words::counted(pruned.snapshots.len() as u64, "snapshot", "snapshots");
+    let lines = list_text(pruned.snapshots.iter().map(words::snapshot_line));
+    match document.dry_run {
+        true => format!("Would take {count} away\n{lines}"),
+        false => {
+            let freed = words::size(document.bytes_freed);
+            let took = document.duration_ms;
+            format!("Took {count} away, {freed} are free again · {took} ms\n{lines}")
+        }
+    }
+}
+
+fn redact(context: &Context, opened: &Opened, pattern: &str) -> Result<Answer, Failure> {
+    let redacted = opened.files.prune_path(pattern)?;
+    let document = RedactedEntry {
+        pattern: pattern.to_owned(),
+        snapshots: redacted.snapshots.iter().map(ToString::to_string).collect(),
+        paths: redacted.paths.iter().cloned().collect(),
+        operations: redacted.operations.clone(),
+        bytes_freed: redacted.reclaimed.bytes_freed,
+    };
+    context.answer(&document, |_| redacted_text(&redacted))
+}
+
+fn redacted_text(redacted: &Redacted) -> String {
+    if redacted.paths.is_empty() {
+        return "No snapshot holds anything that matches.\n".to_owned();
+    }
+    let paths = words::counted(redacted.paths.len() as u64, "path", "paths");
+    let snapshots = words::counted(redacted.snapshots.len() as u64, "snapshot", "snapshots");
+    let lines = list_text(redacted.paths.iter());
+    format!("Took {paths} out of {snapshots}; the files themselves stay\n{lines}")
+}

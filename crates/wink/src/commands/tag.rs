@@ -1,0 +1,44 @@
+//! `wink tag`: a name for a snapshot that is there.
+
+use clap::Args;
+
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::documents::{SnapshotEntry, Tagged};
+use crate::failure::Failure;
+use crate::refs;
+
+#[derive(Debug, Args)]
+pub(crate) struct TagArgs {
+    /// The name, which no other snapshot has.
+    #[arg(value_name = "NAME")]
+    name: String,
+
+    /// The snapshot [default: the last one].
+    #[arg(value_name = "REF", default_value = "@-", hide_default_value = true)]
+    snapshot: String,
+
+    /// Takes the name away from the snapshot that has it.
+    #[arg(long, conflicts_with = "snapshot")]
+    delete: bool,
+}
+
+pub(crate) fn run(context: &Context, args: &TagArgs) -> Result<Answer, Failure> {
+    let opened = context.open()?;
+    let (named, tag) = match args.delete {
+        true => (&args.name, None),
+        false => (&args.snapshot, Some(args.name.as_str())),
+    };
+    let snapshot = refs::find_snapshot(&opened.files, named)?;
+    let was = snapshot.tag.clone();
+    let tagged = opened.files.tag(&snapshot.id.to_string(), tag)?;
+    let document = Tagged { snapshot: SnapshotEntry::from(&tagged), was };
+    context.answer(&document, |it| {
+        let short = &it.snapshot.short;
+        match (&it.snapshot.tag, &it.was) {
+            (Some(tag), Some(was)) if tag != was => format!("{short} is {tag} now, it was {was}\n"),
+            (Some(tag), _) => format!("{short} is {tag} now\n"),
+            (None, _) => format!("{short} has no tag now\n"),
+        }
+    })
+}
