@@ -12,6 +12,10 @@ use crate::error::{Error, ErrorKind, Operation, Result};
 /// Held shared while objects are looked up that a snapshot will rely on, exclusively to delete any.
 pub(crate) const STORE: &str = "lock";
 
+/// Passed by everybody on the way to the store's lock, and held by the one who waits for all to leave:
+/// nobody else comes in meanwhile, or that one might wait for ever.
+const GATE: &str = "gate.lock";
+
 /// Held exclusively for the moment in which a snapshot gets its place in the order.
 const PUBLISH: &str = "publish.lock";
 
@@ -32,6 +36,8 @@ pub(crate) struct Held {
 
 /// Waits until nobody deletes objects, and keeps it so.
 pub(crate) fn share(disk: &Disk) -> Result<Held> {
+    let gate = open(disk, GATE)?;
+    wait(&gate, File::try_lock_shared)?;
     let file = open(disk, STORE)?;
     wait(&file, File::try_lock_shared)?;
     Ok(Held { _file: file })
@@ -63,6 +69,8 @@ pub(super) fn prune(disk: &Disk) -> Result<Held> {
 
 /// Waits until nobody uses the store, and keeps it so, to delete objects.
 pub(super) fn exclusive(disk: &Disk) -> Result<Held> {
+    let gate = open(disk, GATE)?;
+    wait(&gate, File::try_lock)?;
     let file = open(disk, STORE)?;
     wait(&file, File::try_lock)?;
     Ok(Held { _file: file })

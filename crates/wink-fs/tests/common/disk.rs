@@ -40,6 +40,16 @@ impl Disk {
         disk
     }
 
+    /// Does the same in memory, for what is slow only because it waits for a disk.
+    #[allow(dead_code, reason = "not every test program has so much to do")]
+    pub(crate) fn in_memory(make: &str) -> Self {
+        let directory = tempfile::tempdir_in("/dev/shm").expect("/dev/shm is needed");
+        let disk = Self::without_image(directory);
+        make_image(make, &disk.path("image"), BYTES);
+        disk.mount();
+        disk
+    }
+
     /// Takes a directory, in which the image is still to be made.
     pub(crate) fn without_image(directory: TempDir) -> Self {
         fs::create_dir(directory.path().join("mounted")).unwrap();

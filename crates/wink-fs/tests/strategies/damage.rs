@@ -59,7 +59,10 @@ fn check(scene: &Scene, saved: [&Saved; 2], what: &str) {
         }
     }
     let found = scene.verify();
-    assert_eq!(found.problems.is_empty(), damaged == 0, "{what}: {:?}", found.problems);
+    // A book that the store keeps on its packs can be damaged while all snapshots are whole.
+    let is_book = what.contains("roster");
+    assert!(damaged == 0 || !found.problems.is_empty(), "{what}: nothing was found");
+    assert!(damaged > 0 || is_book || found.problems.is_empty(), "{what}: {:?}", found.problems);
     // What both have in common is there once by these.
     if !matches!(scene.strategy, Strategy::Store | Strategy::Git) {
         assert!(damaged <= 1, "{what}: damage to one took the other");

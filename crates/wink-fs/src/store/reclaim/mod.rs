@@ -180,10 +180,15 @@ impl Work {
     }
 }
 
-/// Reads the records themselves: one that cannot be read may be of a snapshot that is still wanted.
+/// Reads the records themselves: one that cannot be read may be of a snapshot that is still wanted; one
+/// that is gone by now, because somebody else prunes too, is not.
 pub(super) fn read_all(store: &Store, names: &[String]) -> Result<Vec<Snapshot>> {
-    let read = |name: &String| catalog::read(store.disk(), name);
-    names.iter().map(read).collect::<Result<_>>().map_err(|error| match error.kind() {
+    let is_gone = |read: &Result<Snapshot>| {
+        read.as_ref().is_err_and(|error| error.kind() == ErrorKind::SnapshotNotFound)
+    };
+    let read = names.iter().map(|name| catalog::read(store.disk(), name));
+    let there = read.filter(|read| !is_gone(read));
+    there.collect::<Result<_>>().map_err(|error| match error.kind() {
         ErrorKind::Corrupt => failed(damaged(format!("{error}; repair the store first"))),
         _ => during(error),
     })
