@@ -100,6 +100,7 @@ mod merge;
 mod merkle;
 #[cfg(target_os = "linux")]
 mod mount;
+mod moved;
 mod named;
 mod operation;
 pub mod ops;

@@ -12,13 +12,13 @@ use std::time::SystemTime;
 
 use crate::archive::{ArchiveLimits, ArchiveTree, ExportOptions, export_ambient};
 use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::snapshot::is_plain_name;
 use crate::workspace::Workspace;
 
 /// Where archives are kept when nobody says otherwise, in the temporary directory.
 const DIRECTORY: &str = "wink-fs-snapshots";
 
 const SUFFIX: &str = ".fs.zip";
-const MAX_ID_CHARACTERS: usize = 100;
 
 /// Keeps states of any workspace by name, as archives that every other workspace can read.
 ///
@@ -174,9 +174,7 @@ fn describe(directory: &Path, id: &str) -> Option<NamedSnapshot> {
 
 /// Refuses a name that is not safe as a part of a path or of a command line.
 fn check_id(id: &str) -> Result<()> {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
-    let starts = id.starts_with(|c: char| c.is_ascii_alphanumeric());
-    if starts && id.len() <= MAX_ID_CHARACTERS && id.chars().all(is_plain) {
+    if is_plain_name(id) {
         return Ok(());
     }
     Err(Error::new(Operation::Snapshot, ErrorKind::InvalidArgument).with_detail(

@@ -162,13 +162,8 @@ pub(crate) struct Reverted {
     pub(crate) from: Option<String>,
     /// Its end.
     pub(crate) to: Option<String>,
-    pub(crate) applied: bool,
-    pub(crate) dry_run: bool,
-    /// The id of the snapshot that holds what was replaced.
-    pub(crate) saved: Option<String>,
-    pub(crate) entries: Vec<ChangedEntry>,
-    pub(crate) conflicts: Vec<ConflictEntry>,
-    pub(crate) duration_ms: u64,
+    #[serde(flatten)]
+    pub(crate) outcome: MergeOutcome,
 }
 
 #[derive(Debug, Serialize)]
@@ -178,13 +173,8 @@ pub(crate) struct MergedIn {
     pub(crate) base: String,
     /// The id of the snapshot of what was brought in.
     pub(crate) theirs: String,
-    pub(crate) applied: bool,
-    pub(crate) dry_run: bool,
-    /// The id of the snapshot that holds what was replaced.
-    pub(crate) saved: Option<String>,
-    pub(crate) entries: Vec<ChangedEntry>,
-    pub(crate) conflicts: Vec<ConflictEntry>,
-    pub(crate) duration_ms: u64,
+    #[serde(flatten)]
+    pub(crate) outcome: MergeOutcome,
 }
 
 #[derive(Debug, Serialize)]
@@ -210,6 +200,18 @@ pub(crate) struct BranchEntry {
     /// The id of the snapshot that the fork began with.
     pub(crate) base: String,
     pub(crate) directory: String,
+}
+
+/// What a merge or a revert did, or would do.
+#[derive(Debug, Serialize)]
+pub(crate) struct MergeOutcome {
+    pub(crate) applied: bool,
+    pub(crate) dry_run: bool,
+    /// The id of the snapshot that holds what was replaced.
+    pub(crate) saved: Option<String>,
+    pub(crate) entries: Vec<ChangedEntry>,
+    pub(crate) conflicts: Vec<ConflictEntry>,
+    pub(crate) duration_ms: u64,
 }
 
 #[derive(Debug, Serialize)]

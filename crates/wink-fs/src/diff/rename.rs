@@ -1,11 +1,8 @@
 //! Files that moved: content that went in one place and came in another.
 
-use std::collections::HashMap;
-
-use super::{Changed, Diff};
+use super::Diff;
 use crate::error::Result;
-use crate::hash::ContentHash;
-use crate::ops;
+use crate::moved;
 use crate::path::TreePath;
 use crate::tree::{Kind, Tree};
 
@@ -32,34 +29,16 @@ pub struct Renamed {
     pub to: TreePath,
 }
 
-/// Takes files that moved out of what was added and deleted; only content that is unique on both
-/// sides, and not empty, says where it went.
+/// Takes files that moved out of what was added and deleted.
 pub(super) fn find(diff: &mut Diff, before: &dyn Tree, after: &dyn Tree) -> Result<()> {
-    let went = by_content(before, &diff.deleted, |changed| changed.before)?;
-    let came = by_content(after, &diff.added, |changed| changed.after)?;
-    let unique = |paths: &[TreePath]| (paths.len() == 1).then(|| paths[0].clone());
-    let moved = went.iter().filter_map(|(hash, from)| {
-        Some(Renamed { from: unique(from)?, to: unique(came.get(hash)?)? })
-    });
-    diff.renamed = moved.collect();
+    let is_file = |kind: Option<Kind>| kind == Some(Kind::File);
+    let went = diff.deleted.iter().filter(|it| is_file(it.before)).map(|it| &it.path);
+    let came = diff.added.iter().filter(|it| is_file(it.after)).map(|it| &it.path);
+    let moved = moved::pair_up(before, went, after, came)?;
+    diff.renamed = moved.into_iter().map(|(from, to)| Renamed { from, to }).collect();
     diff.renamed.sort_by(|a, b| a.to.cmp(&b.to));
     let (renamed, deleted, added) = (&diff.renamed, &mut diff.deleted, &mut diff.added);
     deleted.retain(|changed| renamed.iter().all(|moved| moved.from != changed.path));
     added.retain(|changed| renamed.iter().all(|moved| moved.to != changed.path));
     Ok(())
-}
-
-fn by_content(
-    tree: &dyn Tree,
-    changed: &[Changed],
-    kind: impl Fn(&Changed) -> Option<Kind>,
-) -> Result<HashMap<ContentHash, Vec<TreePath>>> {
-    let mut found: HashMap<ContentHash, Vec<TreePath>> = HashMap::new();
-    for changed in changed.iter().filter(|changed| kind(changed) == Some(Kind::File)) {
-        let hash = ops::content_hash(tree, &changed.path)?;
-        if hash != ContentHash::of(b"") {
-            found.entry(hash).or_default().push(changed.path.clone());
-        }
-    }
-    Ok(found)
 }

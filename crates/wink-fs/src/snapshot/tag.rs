@@ -24,6 +24,14 @@ pub(crate) fn check_tag(tag: &str) -> Result<()> {
     Err(Error::new(Operation::Snapshot, ErrorKind::InvalidArgument).with_detail(why))
 }
 
+/// Tells whether a name is safe as a part of a path or of a command line.
+pub(crate) fn is_plain_name(name: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+    name.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && name.len() <= MAX_CHARACTERS
+        && name.chars().all(is_plain)
+}
+
 /// Refuses a tag that a snapshot has already.
 pub(crate) fn check_unused<'s>(
     tag: Option<&str>,

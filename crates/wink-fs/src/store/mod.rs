@@ -46,7 +46,7 @@ use crate::error::{ErrorKind, Operation, Result, damaged};
 use crate::scope::Exclusions;
 use crate::snapshot::{
     Choose, NewSnapshot, Pin, Reclaimed, Redacted, Repaired, Snapshot, SnapshotId, SnapshotStore,
-    Usage, Verification, VerifyOptions,
+    Usage, Verification, VerifyOptions, is_plain_name,
 };
 use crate::tree::Tree;
 
@@ -132,11 +132,12 @@ impl Store {
     /// # Ok::<(), wink_fs::Error>(())
     /// ```
     pub fn on_branch(mut self, name: &str) -> Result<Self> {
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
-        if !name.starts_with(|c: char| c.is_ascii_alphanumeric()) || !name.chars().all(is_plain) {
+        if !is_plain_name(name) {
             return Err(crate::Error::new(Operation::OpenStore, ErrorKind::InvalidArgument)
                 .with_path_text(name)
-                .with_detail("a branch is named with letters, digits, `-`, `_` and `.`"));
+                .with_detail(
+                    "a branch is named with up to 100 letters, digits, `-`, `_` and `.`",
+                ));
         }
         let place = format!("{BRANCHES}/{name}");
         let made = self

@@ -6,7 +6,7 @@ use clap::Args;
 use wink_fs::{Snapshot, SnapshotOptions};
 
 use super::branch;
-use super::merged::{self, MergeFlags, Told};
+use super::merged::{self, MergeFlags};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::documents::MergedIn;
@@ -31,11 +31,9 @@ pub(crate) fn run(context: &Context, args: &MergeArgs) -> Result<Answer, Failure
     let base = base.ok_or_else(|| Failure::no_branch(&args.name))?;
     let theirs = keep(home)?;
     let merged = opened.files.merge_states(&*base, &theirs, &args.flags.options())?;
-    let Told { applied, dry_run, saved, entries, conflicts, duration_ms } =
-        Told::of(&merged, &args.flags, start);
     let (branch, theirs) = (args.name.clone(), theirs.id.to_string());
-    let document =
-        MergedIn { branch, base, theirs, applied, dry_run, saved, entries, conflicts, duration_ms };
+    let outcome = merged::outcome(&merged, &args.flags, start);
+    let document = MergedIn { branch, base, theirs, outcome };
     let text = |_: &MergedIn| merged::text("Merged", "merge", &args.name, &merged, &args.flags);
     merged::answer(context, &document, &merged, text)
 }

@@ -8,7 +8,7 @@ use wink_fs::{ErrorKind, MergeOptions, Merged, OnConflict};
 use super::{list_text, milliseconds};
 use crate::answer::Answer;
 use crate::context::Context;
-use crate::documents::{ChangedEntry, ConflictEntry, Document};
+use crate::documents::{ChangedEntry, ConflictEntry, Document, MergeOutcome};
 use crate::failure::Failure;
 use crate::words;
 
@@ -43,26 +43,15 @@ impl MergeFlags {
     }
 }
 
-/// What is told of a merge or a revert.
-pub(super) struct Told {
-    pub(super) applied: bool,
-    pub(super) dry_run: bool,
-    pub(super) saved: Option<String>,
-    pub(super) entries: Vec<ChangedEntry>,
-    pub(super) conflicts: Vec<ConflictEntry>,
-    pub(super) duration_ms: u64,
-}
-
-impl Told {
-    pub(super) fn of(merged: &Merged, flags: &MergeFlags, start: Instant) -> Self {
-        Self {
-            applied: merged.applied,
-            dry_run: flags.dry_run,
-            saved: merged.saved.map(|id| id.to_string()),
-            entries: merged.changes.iter().map(ChangedEntry::from).collect(),
-            conflicts: merged.conflicts.iter().map(ConflictEntry::from).collect(),
-            duration_ms: milliseconds(start),
-        }
+/// Returns what is told of a merge or a revert.
+pub(super) fn outcome(merged: &Merged, flags: &MergeFlags, start: Instant) -> MergeOutcome {
+    MergeOutcome {
+        applied: merged.applied,
+        dry_run: flags.dry_run,
+        saved: merged.saved.map(|id| id.to_string()),
+        entries: merged.changes.iter().map(ChangedEntry::from).collect(),
+        conflicts: merged.conflicts.iter().map(ConflictEntry::from).collect(),
+        duration_ms: milliseconds(start),
     }
 }
 
@@ -101,8 +90,7 @@ pub(super) fn text(
     let counted = words::counted(merged.changes.len() as u64, "path", "paths");
     match (merged.applied, flags.dry_run, merged.conflicts.is_empty()) {
         (false, false, false) => format!("Nothing was changed: both sides changed\n{conflicts}"),
-        (_, true, true) if merged.changes.is_empty() => format!("Nothing to {would} of {what}.\n"),
-        (true, _, true) if merged.changes.is_empty() => format!("Nothing to {would} of {what}.\n"),
+        (_, _, true) if merged.changes.is_empty() => format!("Nothing to {would} of {what}.\n"),
         (_, true, true) => format!("Would {would} {what}: {counted}\n{}", lines(merged)),
         (_, true, false) => format!(
             "Would {would} {what}: {counted}\n{}Both sides changed\n{conflicts}",

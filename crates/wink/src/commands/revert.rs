@@ -5,7 +5,7 @@ use std::time::Instant;
 use clap::Args;
 use wink_fs::At;
 
-use super::merged::{self, MergeFlags, Told};
+use super::merged::{self, MergeFlags};
 use crate::answer::Answer;
 use crate::context::{Context, Opened};
 use crate::documents::Reverted;
@@ -27,14 +27,13 @@ pub(crate) fn run(context: &Context, args: &RevertArgs) -> Result<Answer, Failur
     let opened = context.open()?;
     let (from, to) = ends(&opened, &args.step)?;
     let reverted = opened.files.revert_with(&from, &to, &args.flags.options())?;
-    let Told { applied, dry_run, saved, entries, conflicts, duration_ms } =
-        Told::of(&reverted, &args.flags, start);
     let id = |state: &State| match At::from(state) {
         At::Snapshot(id) => Some(id),
         _ => None,
     };
     let (from, to) = (id(&from), id(&to));
-    let document = Reverted { from, to, applied, dry_run, saved, entries, conflicts, duration_ms };
+    let outcome = merged::outcome(&reverted, &args.flags, start);
+    let document = Reverted { from, to, outcome };
     let text =
         |_: &Reverted| merged::text("Reverted", "revert", &args.step, &reverted, &args.flags);
     merged::answer(context, &document, &reverted, text)
