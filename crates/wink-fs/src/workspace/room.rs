@@ -65,7 +65,8 @@ impl History {
         }
         let mut operations_are_kept = true;
         while self.snapshots.usage()?.bytes > max {
-            let next = self.forget(&|all, pins| next_to_go(retention, all, pins))?;
+            let now = self.clock.now();
+            let next = self.forget(&|all, pins| next_to_go(retention, all, pins, now))?;
             let only_safety = next.iter().all(|it| it.cause == SnapshotCause::Safety);
             if next.is_empty() && !operations_are_kept {
                 return Ok((gone, false));
@@ -92,8 +93,13 @@ impl History {
 }
 
 /// Chooses all of what restores and imports replaced, or a quarter of the other snapshots.
-fn next_to_go(retention: &Retention, all: &[Snapshot], pins: &[Pin]) -> Vec<SnapshotId> {
-    let mut order = retention.expendable(all, pins, SystemTime::now());
+fn next_to_go(
+    retention: &Retention,
+    all: &[Snapshot],
+    pins: &[Pin],
+    now: SystemTime,
+) -> Vec<SnapshotId> {
+    let mut order = retention.expendable(all, pins, now);
     let is_safety =
         |id: &SnapshotId| all.iter().any(|it| it.id == *id && it.cause == SnapshotCause::Safety);
     let safety = order.iter().take_while(|id| is_safety(id)).count();
