@@ -311,6 +311,9 @@ pub trait Filesystem: Tree {
     fn rename(&mut self, from: &TreePath, to: &TreePath, replacement: Replacement) -> Result<()>;
 }
 
+/// What must be done before a replacement changes the first file.
+pub type DoneFirst<'f> = &'f mut (dyn FnMut() -> Result<()> + Send);
+
 /// Owns files; what a [`Workspace`](crate::Workspace) is made of.
 ///
 /// The public test kit (feature `testkit`) checks each sentence of the contract of this trait,
@@ -336,8 +339,9 @@ pub trait Backend: Filesystem {
 
     /// Does the same by a plan made from a capture of its own, after which nobody wrote.
     ///
-    /// It saves looking at everything again.
-    fn replace_by(&mut self, plan: &ReplacePlan<'_>) -> Result<Replaced>;
+    /// It saves looking at everything again. `first` is done once, before the first change and maybe
+    /// while what is new is staged; where it fails, nothing changes.
+    fn replace_by(&mut self, plan: &ReplacePlan<'_>, first: DoneFirst<'_>) -> Result<Replaced>;
 
     /// Returns the files as they are now, less what is excluded; later changes do not show in it.
     ///

@@ -8,7 +8,8 @@ use crate::capture::Capture;
 use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::{
-    Backend, Filesystem, Properties, Put, PutOptions, Recursion, Removed, Replaced, Replacement,
+    Backend, DoneFirst, Filesystem, Properties, Put, PutOptions, Recursion, Removed, Replaced,
+    Replacement,
 };
 use crate::hash::ContentHash;
 use crate::operation::BeforeImage;
@@ -317,8 +318,8 @@ impl<L: Layer> Backend for Layered<L> {
         self.change(&Call::Replace, |inner| inner.replace(target, scope))
     }
 
-    fn replace_by(&mut self, plan: &ReplacePlan<'_>) -> Result<Replaced> {
-        self.change(&Call::Replace, |inner| inner.replace_by(plan))
+    fn replace_by(&mut self, plan: &ReplacePlan<'_>, first: DoneFirst<'_>) -> Result<Replaced> {
+        self.change(&Call::Replace, |inner| inner.replace_by(plan, first))
     }
 
     fn capture(&self, excluded: &Exclusions) -> Result<Capture> {

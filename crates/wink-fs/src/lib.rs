@@ -126,8 +126,8 @@ pub use diff::{Changed, Diff, DiffLine, DiffOptions, Hunk, LineChange, Renamed, 
 pub use error::{Error, ErrorKind, Operation, Result};
 pub use event::{Event, Observers};
 pub use filesystem::{
-    Backend, Durability, Filesystem, Properties, Put, PutCondition, PutOptions, Recursion, Removed,
-    Replaced, Replacement,
+    Backend, DoneFirst, Durability, Filesystem, Properties, Put, PutCondition, PutOptions,
+    Recursion, Removed, Replaced, Replacement,
 };
 pub use guard::Guard;
 pub use hash::ContentHash;

@@ -18,7 +18,7 @@ use crate::tree::Tree;
 /// let (before, everything) = (files.capture(&Default::default())?, Scope::everything());
 /// let plan = ReplacePlan::new(before, &other, &everything)?;
 /// assert!(!plan.is_empty());
-/// files.replace_by(&plan)?;
+/// files.replace_by(&plan, &mut || Ok(()))?;
 /// # Ok::<(), wink_fs::Error>(())
 /// ```
 #[derive(Clone)]

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::{
-    Backend, Filesystem, Properties, Put, PutOptions, Recursion, Removed, Replaced, Replacement,
+    Backend, DoneFirst, Filesystem, Properties, Put, PutOptions, Recursion, Removed, Replaced,
+    Replacement,
 };
 use crate::hash::ContentHash;
 use crate::host_options::HostOptions;
@@ -110,7 +111,7 @@ impl Filesystem for HostBackend {
 }
 
 impl Backend for HostBackend {
-    fn replace_by(&mut self, _: &ReplacePlan<'_>) -> Result<Replaced> {
+    fn replace_by(&mut self, _: &ReplacePlan<'_>, _: DoneFirst<'_>) -> Result<Replaced> {
         match self.0 {}
     }
 

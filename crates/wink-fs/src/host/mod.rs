@@ -34,8 +34,8 @@ use crate::capture::Capture;
 use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::{
-    Backend, Filesystem, Properties, Put, PutCondition, PutOptions, Recursion, Removed, Replaced,
-    Replacement,
+    Backend, DoneFirst, Filesystem, Properties, Put, PutCondition, PutOptions, Recursion, Removed,
+    Replaced, Replacement,
 };
 use crate::hash::ContentHash;
 use crate::host_options::HostOptions;
@@ -69,7 +69,6 @@ use crate::tree_hash::TreeHash;
 pub struct HostBackend {
     host: Arc<Host>,
     properties: Properties,
-    index_file: Option<PathBuf>,
     left_alone: Vec<TreePath>,
 }
 
@@ -78,8 +77,9 @@ struct Host {
     root: Arc<Root>,
     /// Made with the first write, so that looking at a directory leaves no trace.
     area: Mutex<Option<Arc<Area>>>,
-    /// What the last capture learnt of the files.
-    index: Mutex<Arc<Index>>,
+    /// What the last capture learnt of the files; read with the first one.
+    index: Mutex<Option<Arc<Index>>>,
+    index_file: Option<PathBuf>,
     /// When this backend last changed something.
     touched: Mutex<Moment>,
     /// The directory itself where nobody gave one; declared last, because it goes last.
@@ -116,18 +116,13 @@ impl HostBackend {
     fn open(path: &Path, options: &HostOptions, temporary: Option<TempDir>) -> Result<Self> {
         let resolver = options.component_walk.then_some(Resolver::Walk);
         let root = Root::open_ambient(path, resolver).map_err(cannot_open)?;
-        let mut backend = Self::over(root, temporary);
-        if let Some(file) = &options.index {
-            backend.host.remember(index_file::load(file));
-            backend.index_file = Some(file.clone());
-        }
-        Ok(backend)
+        Ok(Self::over(root, temporary, options.index.clone()))
     }
 
     /// Makes a backend of a directory that is open already.
     pub(crate) fn from_handle(handle: OwnedFd) -> Result<Self> {
         let root = Root::from_handle(handle, None).map_err(cannot_open)?;
-        Ok(Self::over(root, None))
+        Ok(Self::over(root, None, None))
     }
 
     /// Opens a directory of the workspace, for following what lies in it.
@@ -151,17 +146,18 @@ impl HostBackend {
         MountPoint::from_disk(&path.map_err(|errno| Error::system(Operation::Open, errno))?)
     }
 
-    fn over(root: Root, temporary: Option<TempDir>) -> Self {
+    fn over(root: Root, temporary: Option<TempDir>, index_file: Option<PathBuf>) -> Self {
         let left_alone = staging::recover(&root);
         let host = Host {
             root: Arc::new(root),
             area: Mutex::default(),
             index: Mutex::default(),
+            index_file,
             touched: Mutex::new(Moment::EARLIEST),
             temporary,
         };
         let (host, properties) = (Arc::new(host), Properties::new("host", ""));
-        let mut backend = Self { host, properties, index_file: None, left_alone };
+        let mut backend = Self { host, properties, left_alone };
         // A path that is no valid one, or a system without /proc, leaves it unsaid.
         backend.properties.root =
             backend.real_path().map_or(String::new(), |path| path.to_string());
@@ -193,7 +189,10 @@ impl Host {
     }
 
     fn index(&self) -> Arc<Index> {
-        self.index.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
+        let load =
+            || Arc::new(self.index_file.as_deref().map(index_file::load).unwrap_or_default());
+        index.get_or_insert_with(load).clone()
     }
 
     /// Tells whether the directory goes with this process, so that no power loss can harm it.
@@ -202,7 +201,7 @@ impl Host {
     }
 
     fn remember(&self, index: Index) {
-        *self.index.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(index);
+        *self.index.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(index));
     }
 
     /// Remembers that something was changed just now.
@@ -477,8 +476,8 @@ impl Backend for HostBackend {
         self.changing(|this| replace::replace(&this.host, target, scope))
     }
 
-    fn replace_by(&mut self, plan: &ReplacePlan<'_>) -> Result<Replaced> {
-        self.changing(|this| replace::replace_by(&this.host, plan))
+    fn replace_by(&mut self, plan: &ReplacePlan<'_>, first: DoneFirst<'_>) -> Result<Replaced> {
+        self.changing(|this| replace::replace_by(&this.host, plan, first))
     }
 
     fn capture(&self, excluded: &Exclusions) -> Result<Capture> {
@@ -489,7 +488,7 @@ impl Backend for HostBackend {
     fn learn(&mut self, captured: &dyn Tree, same: &dyn Tree) {
         let captured = Captured::of(captured, &self.host);
         let Some(index) = captured.and_then(|captured| captured.learn(same)) else { return };
-        if let Some(file) = &self.index_file {
+        if let Some(file) = &self.host.index_file {
             // It only saves time; where it cannot be kept, the next process takes longer.
             let _ = index_file::save(file, &index);
         }

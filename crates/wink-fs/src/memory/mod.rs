@@ -25,8 +25,8 @@ use crate::clock::{Clock, SystemClock};
 use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::{
-    Backend, Durability, Filesystem, Properties, Put, PutCondition, PutOptions, Recursion, Removed,
-    Replaced, Replacement,
+    Backend, DoneFirst, Durability, Filesystem, Properties, Put, PutCondition, PutOptions,
+    Recursion, Removed, Replaced, Replacement,
 };
 use crate::hash::ContentHash;
 use crate::operation::BeforeImage;
@@ -268,8 +268,9 @@ impl Backend for MemoryBackend {
         without.capture(&Exclusions::default())
     }
 
-    fn replace_by(&mut self, plan: &ReplacePlan<'_>) -> Result<Replaced> {
+    fn replace_by(&mut self, plan: &ReplacePlan<'_>, first: DoneFirst<'_>) -> Result<Replaced> {
         let (after, counts) = replace::replaced(&self.live.now(), plan, self.clock.now())?;
+        first()?;
         *self.live.write() = after;
         Ok(counts)
     }
@@ -285,7 +286,7 @@ impl Backend for MemoryBackend {
         let state = self.live.now();
         let totals = state.totals();
         let before = Capture::new(Arc::new(state), totals);
-        self.replace_by(&ReplacePlan::new(before, target, scope)?)
+        self.replace_by(&ReplacePlan::new(before, target, scope)?, &mut || Ok(()))
     }
 
     fn live(&self) -> Arc<dyn Tree> {

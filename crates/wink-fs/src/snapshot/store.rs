@@ -53,6 +53,11 @@ pub trait SnapshotStore: Send + Sync {
     /// A file whose content is not what the tree said of it is Conflict.
     fn save(&self, tree: &dyn Tree, new: &NewSnapshot) -> Result<Snapshot>;
 
+    /// Returns what can be done for the next [`save`](Self::save) while the files are still looked at.
+    fn preparation(&self) -> Option<Box<dyn FnOnce() + Send + '_>> {
+        None
+    }
+
     /// Returns a snapshot's tree; an id that is not there is SnapshotNotFound.
     ///
     /// Content is read and checked when it is opened.

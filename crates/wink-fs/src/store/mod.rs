@@ -197,6 +197,11 @@ impl SnapshotStore for Store {
         save::save(self, tree, new).map_err(|error| error.during(Operation::Snapshot))
     }
 
+    fn preparation(&self) -> Option<Box<dyn FnOnce() + Send + '_>> {
+        // What fails now fails again, and is reported, when it is needed.
+        Some(Box::new(|| drop(self.library.refresh())))
+    }
+
     fn load(&self, id: &SnapshotId) -> Result<Arc<dyn Tree>> {
         let snapshot = catalog::read(self.disk(), &id.to_string())?;
         let root = snapshot.tree_hash.ok_or_else(|| damaged("the snapshot names no tree"));

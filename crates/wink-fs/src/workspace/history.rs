@@ -84,12 +84,20 @@ impl History {
         new: &NewSnapshot,
     ) -> Result<Snapshot> {
         let taken = retried(|| {
-            let capture = backend.capture(&self.excluded)?;
+            let capture = self.capture(backend)?;
             self.save(backend, &capture, new)
         });
         let taken = taken.map_err(|error| error.during(Operation::Snapshot))?;
         self.make_room(&taken).map_err(|error| error.during(Operation::Snapshot))?;
         Ok(taken)
+    }
+
+    /// Captures the files; what keeps snapshots gets ready meanwhile.
+    pub(super) fn capture(&self, backend: &dyn Backend) -> Result<Capture> {
+        match self.snapshots.preparation() {
+            Some(prepare) => rayon::join(|| backend.capture(&self.excluded), prepare).0,
+            None => backend.capture(&self.excluded),
+        }
     }
 
     /// Keeps what was captured.
@@ -99,7 +107,8 @@ impl History {
         capture: &Capture,
         new: &NewSnapshot,
     ) -> Result<Snapshot> {
-        let snapshot = self.save_unlearnt(backend, capture, new)?;
+        let backend_name = backend.properties().backend;
+        let snapshot = self.save_unlearnt(backend_name, capture, new)?;
         if capture.unlearnt > 0 {
             self.teach(backend, capture, &snapshot);
         }
@@ -118,29 +127,33 @@ impl History {
     /// Keeps it, and tells the backend nothing of what it could learn.
     fn save_unlearnt(
         &self,
-        backend: &dyn Backend,
+        backend: &'static str,
         capture: &Capture,
         new: &NewSnapshot,
     ) -> Result<Snapshot> {
-        let mut new = new.clone().captured(capture).backend(backend.properties().backend);
+        let mut new = new.clone().captured(capture).backend(backend);
         new.parent = self.head()?;
         new.excluded = self.excluded.patterns().map(str::to_owned).collect();
         self.snapshots.save(&*capture.tree, &new)
     }
 
     /// Keeps what was captured because it is about to be replaced.
-    pub(super) fn save_before(
+    pub(super) fn save_before(&self, backend: &'static str, capture: &Capture) -> Result<Snapshot> {
+        let new = NewSnapshot::new(self.clock.now()).cause(SnapshotCause::Safety);
+        self.save_unlearnt(backend, capture, &new)
+    }
+
+    /// Does what can wait until it was replaced.
+    pub(super) fn settle(
         &self,
         backend: &mut dyn Backend,
         capture: &Capture,
-    ) -> Result<Snapshot> {
-        let new = NewSnapshot::new(self.clock.now()).cause(SnapshotCause::Safety);
-        let saved = self.save_unlearnt(backend, capture, &new)?;
+        saved: &Snapshot,
+    ) -> Result<()> {
         if capture.unlearnt > WORTH_LEARNING {
-            self.teach(backend, capture, &saved);
+            self.teach(backend, capture, saved);
         }
-        self.forget_oldest_saved(saved.id)?;
-        Ok(saved)
+        self.forget_oldest_saved(saved.id)
     }
 
     fn forget_oldest_saved(&self, newest: SnapshotId) -> Result<()> {
@@ -288,10 +301,15 @@ pub(super) fn retried<T>(mut work: impl FnMut() -> Result<T>) -> Result<T> {
     let mut tries = 1;
     loop {
         match work() {
-            Err(error) if error.kind() == ErrorKind::Conflict && tries < TRIES => tries += 1,
+            Err(error) if is_worth_a_try(&error) && tries < TRIES => tries += 1,
             done => return done,
         }
     }
+}
+
+/// A replacement that met somebody else's change is theirs to repeat who asked for it.
+fn is_worth_a_try(error: &Error) -> bool {
+    error.kind() == ErrorKind::Conflict && error.operation() != Operation::Replace
 }
 
 /// Words differences as the changes of an operation.

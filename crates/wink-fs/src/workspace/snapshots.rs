@@ -285,11 +285,14 @@ impl Workspace {
         let mut writer = self.turn()?;
         let _alone = self.alone(history, &mut writer)?;
         let snapshot = history.find(&name)?;
+        let backend = self.backend(&mut writer);
+        // The store reads its tables meanwhile, which loading needs.
+        let before = history.capture(backend)?;
         let target = history.snapshots.load(&snapshot.id)?;
         let restore = Restore { history, target: &*target, scope: &scope };
         let receipt = match options.dry_run {
-            true => restore.rehearse(self.backend(&mut writer), snapshot.id)?,
-            false => restore.run(self.backend(&mut writer), snapshot.id)?,
+            true => restore.rehearse(before, snapshot.id)?,
+            false => restore.run(backend, before, snapshot.id)?,
         };
         if !options.dry_run {
             history.set_head(snapshot.id)?;
@@ -308,11 +311,13 @@ impl Workspace {
         let scope = Scope::everything().excluding(history.excluded.clone());
         let restore = Restore { history, target: archive, scope: &scope };
         let backend = self.backend(&mut writer);
-        let replaced =
-            restore.replace(backend, "import").map_err(|error| match error.operation() {
+        let before = history.capture(backend)?;
+        let replaced = restore.replace(backend, before, "import").map_err(|error| {
+            match error.operation() {
                 Operation::Replace => error.during(Operation::Import),
                 _ => error,
-            })?;
+            }
+        })?;
         Ok(Imported::new(archive, replaced.counts))
     }
 }
@@ -322,6 +327,12 @@ pub(super) struct Restore<'a> {
     pub(super) history: &'a History,
     pub(super) target: &'a dyn Tree,
     pub(super) scope: &'a Scope,
+}
+
+/// What was kept before a replacement.
+struct Kept {
+    saved: Snapshot,
+    operation: OperationRecord,
 }
 
 /// What a replacement did.
@@ -334,59 +345,77 @@ pub(super) struct Done<'a> {
 
 impl<'a> Restore<'a> {
     /// Says what would be done.
-    fn rehearse(&self, backend: &mut dyn Backend, snapshot: SnapshotId) -> Result<Receipt> {
-        let before = backend.capture(&self.history.excluded)?;
+    fn rehearse(&self, before: Capture, snapshot: SnapshotId) -> Result<Receipt> {
         let plan = ReplacePlan::new(before, self.target, self.scope)?;
         receipt(snapshot, &plan, self.describe(&plan)?)
     }
 
-    fn run(&self, backend: &mut dyn Backend, snapshot: SnapshotId) -> Result<Receipt> {
-        let done = self.replace(backend, "restore").map_err(|error| match error.operation() {
-            Operation::Replace => error.during(Operation::Restore),
-            _ => error,
-        })?;
+    fn run(
+        &self,
+        backend: &mut dyn Backend,
+        before: Capture,
+        snapshot: SnapshotId,
+    ) -> Result<Receipt> {
+        let done =
+            self.replace(backend, before, "restore").map_err(|error| match error.operation() {
+                Operation::Replace => error.during(Operation::Restore),
+                _ => error,
+            })?;
         let mut receipt = receipt(snapshot, &done.plan, done.changes)?;
         receipt.saved = done.saved.map(|saved| saved.id);
         Ok(receipt)
     }
 
     /// Keeps what is there, makes it the target, and writes that down as an operation.
-    fn replace(&self, backend: &mut dyn Backend, name: &str) -> Result<Done<'a>> {
-        let (plan, saved) = retried(|| {
-            let before = backend.capture(&self.history.excluded)?;
-            self.prepare(backend, before)
-        })?;
-        self.finish(backend, name, plan, saved)
+    ///
+    /// It is captured again where it changes while it is kept.
+    fn replace(&self, backend: &mut dyn Backend, before: Capture, name: &str) -> Result<Done<'a>> {
+        let mut before = Some(before);
+        retried(|| {
+            let before = before.take().map_or_else(|| self.history.capture(backend), Ok)?;
+            self.replace_captured(backend, before, name)
+        })
     }
 
-    /// Does the same with what was captured as what is there.
+    /// Does the same once, with what was captured as what is there.
     pub(super) fn replace_captured(
         &self,
         backend: &mut dyn Backend,
         before: Capture,
         name: &str,
     ) -> Result<Done<'a>> {
-        let (plan, saved) = self.prepare(backend, before)?;
-        self.finish(backend, name, plan, saved)
+        let plan = ReplacePlan::new(before, self.target, self.scope)?;
+        let changes = self.describe(&plan)?;
+        let backend_name = backend.properties().backend;
+        let mut kept = None;
+        let counts = backend.replace_by(&plan, &mut || {
+            if !plan.is_empty() {
+                kept = Some(self.keep(backend_name, &plan.before, name, &changes)?);
+            }
+            Ok(())
+        })?;
+        let saved = kept.map(|kept| self.settle(backend, &plan.before, kept)).transpose()?;
+        Ok(Done { plan, counts, saved, changes })
     }
 
-    fn finish(
+    /// Keeps what is there, and writes down what is about to be done to it.
+    fn keep(
         &self,
-        backend: &mut dyn Backend,
+        backend: &'static str,
+        before: &Capture,
         name: &str,
-        plan: ReplacePlan<'a>,
-        saved: Option<Snapshot>,
-    ) -> Result<Done<'a>> {
-        let changes = self.describe(&plan)?;
-        let operation = match &saved {
-            Some(saved) => Some(self.write_down(name, saved, &changes)?),
-            None => None,
-        };
-        let counts = backend.replace_by(&plan)?;
-        if let Some(operation) = &operation {
-            self.history.ledger.append(operation, None)?;
-        }
-        Ok(Done { plan, counts, saved, changes })
+        changes: &[OperationChange],
+    ) -> Result<Kept> {
+        let saved = self.history.save_before(backend, before)?;
+        let operation = self.write_down(name, &saved, changes)?;
+        Ok(Kept { saved, operation })
+    }
+
+    /// Says that it was done.
+    fn settle(&self, backend: &mut dyn Backend, before: &Capture, kept: Kept) -> Result<Snapshot> {
+        self.history.ledger.append(&kept.operation, None)?;
+        self.history.settle(backend, before, &kept.saved)?;
+        Ok(kept.saved)
     }
 
     fn write_down(
@@ -398,20 +427,6 @@ impl<'a> Restore<'a> {
         let (sequence, _) = self.history.ledger.next()?;
         let cause = OperationCause::Replacement { saved: saved.id };
         self.history.prepare(sequence, name, cause, changes.to_vec())
-    }
-
-    /// Finds out what will change; if anything will, keeps what is there.
-    fn prepare(
-        &self,
-        backend: &mut dyn Backend,
-        before: Capture,
-    ) -> Result<(ReplacePlan<'a>, Option<Snapshot>)> {
-        let plan = ReplacePlan::new(before, self.target, self.scope)?;
-        let saved = match plan.is_empty() {
-            true => None,
-            false => Some(self.history.save_before(backend, &plan.before)?),
-        };
-        Ok((plan, saved))
     }
 
     /// Says what would change.

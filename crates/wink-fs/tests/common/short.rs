@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use wink_fs::{
-    Backend, BeforeImage, Capture, Content, ContentHash, Entry, Exclusions, FileMode, Filesystem,
-    MemoryBackend, Properties, Put, PutOptions, ReadAt, Recursion, Removed, ReplacePlan, Replaced,
-    Replacement, Result, Scope, Staged, StagedBody, Staging, StagingSink, Stat, Tree, TreeHash,
-    TreePath,
+    Backend, BeforeImage, Capture, Content, ContentHash, DoneFirst, Entry, Exclusions, FileMode,
+    Filesystem, MemoryBackend, Properties, Put, PutOptions, ReadAt, Recursion, Removed,
+    ReplacePlan, Replaced, Replacement, Result, Scope, Staged, StagedBody, Staging, StagingSink,
+    Stat, Tree, TreeHash, TreePath,
 };
 
 /// The most that one read or write takes: a prime, so that no line or buffer ends with it.
@@ -136,8 +136,8 @@ impl Filesystem for Short {
 }
 
 impl Backend for Short {
-    fn replace_by(&mut self, plan: &ReplacePlan<'_>) -> Result<Replaced> {
-        self.0.replace_by(plan)
+    fn replace_by(&mut self, plan: &ReplacePlan<'_>, first: DoneFirst<'_>) -> Result<Replaced> {
+        self.0.replace_by(plan, first)
     }
 
     fn capture(&self, excluded: &Exclusions) -> Result<Capture> {

@@ -39,9 +39,8 @@ pub(super) fn apply(
     applied
 }
 
-/// Makes what is staged durable, and then the list of what is about to be done with it.
+/// Writes down what is about to be done with what is staged and durable.
 fn write_down(host: &Host, area: &Area, steps: &[Step]) -> io::Result<()> {
-    area.sync()?;
     let journal = Journal { root: host.root.identity()?, steps: steps.to_vec() };
     area.write_journal(&journal.encode())
 }

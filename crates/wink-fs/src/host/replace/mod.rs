@@ -13,10 +13,11 @@ pub(super) use self::recover::recover;
 use self::stage::{Staged, Writer};
 use super::Host;
 use super::capture::{self, tree::Captured};
+use super::staging::Area;
 use crate::capture::Capture;
 use crate::compare::{Difference, count_files, count_in_scope};
 use crate::error::{Error, ErrorKind, Operation, Result};
-use crate::filesystem::Replaced;
+use crate::filesystem::{DoneFirst, Replaced};
 use crate::path::TreePath;
 use crate::refusal;
 use crate::replace_plan::ReplacePlan;
@@ -26,19 +27,39 @@ use crate::tree::{Kind, Tree};
 /// Makes the files below the root those of `target`, as far as they are in scope.
 pub(super) fn replace(host: &Arc<Host>, target: &dyn Tree, scope: &Scope) -> Result<Replaced> {
     let before = capture::capture(host, scope)?;
-    replace_by(host, &ReplacePlan::new(before, target, scope)?)
+    replace_by(host, &ReplacePlan::new(before, target, scope)?, &mut || Ok(()))
 }
 
 /// Does what was planned.
-pub(super) fn replace_by(host: &Arc<Host>, planned: &ReplacePlan<'_>) -> Result<Replaced> {
+pub(super) fn replace_by(
+    host: &Arc<Host>,
+    planned: &ReplacePlan<'_>,
+    first: DoneFirst<'_>,
+) -> Result<Replaced> {
     let ReplacePlan { before: captured, target, scope, differences } = planned;
     let before = Captured::of(&*captured.tree, host).ok_or_else(not_ours)?;
     let changes = plan(before, differences)?;
     let area = host.area().map_err(|errno| Error::system(Operation::Replace, errno))?;
     let writer = Writer { target: *target, excluded: scope.excluded() };
-    let mut staged = writer.stage(&area, &changes)?;
+    let (staged, done) = rayon::join(|| stage(host, &writer, &area, &changes), first);
+    done?;
+    let mut staged = staged?;
     apply(host, &area, before, &mut staged)?;
     count(captured, differences, scope, &staged)
+}
+
+/// Writes everything that is new, and makes it durable with what it is to take the place of.
+fn stage(
+    host: &Host,
+    writer: &Writer<'_>,
+    area: &Arc<Area>,
+    changes: &[Change],
+) -> Result<Vec<Staged>> {
+    let staged = writer.stage(area, changes)?;
+    if !staged.is_empty() && !host.is_temporary() {
+        area.sync().map_err(|errno| Error::system(Operation::Replace, errno))?;
+    }
+    Ok(staged)
 }
 
 fn not_ours() -> Error {
