@@ -24,6 +24,7 @@ mod field;
 mod refusal;
 mod result;
 mod schema;
+pub mod session;
 mod suggest;
 mod table;
 mod tool;
