@@ -20,6 +20,7 @@
 //! ```
 
 mod arguments;
+pub mod checkpoint;
 mod field;
 mod refusal;
 mod result;

@@ -81,12 +81,16 @@ impl Session {
     /// was, and nobody is told. Events take turns; asking for items never waits for a reducer.
     pub fn dispatch<E: Send + Sync + 'static>(&self, event: E) -> Result<Dispatched, SessionError> {
         let event = Arc::new(event);
-        let reducers = self.reduce(&event)?;
+        let reducers = self.reduce(&self.rules(), &event)?;
         Ok(Dispatched { reducers, told: self.0.bus.tell(&*event) })
     }
 
-    fn reduce<E: Send + Sync + 'static>(&self, event: &Arc<E>) -> Result<usize, SessionError> {
-        let rules = self.rules();
+    /// Gives an event to its reducers, in the turn of whoever holds the rules.
+    pub(super) fn reduce<E: Send + Sync + 'static>(
+        &self,
+        rules: &Rules,
+        event: &Arc<E>,
+    ) -> Result<usize, SessionError> {
         let mut slices = self.slices().clone();
         let reduced = while_reducing(|| rules.registry.reduce(&mut slices, self.id(), event));
         let reducers = reduced?;

@@ -48,6 +48,10 @@ pub enum SessionError {
     ParentNotBefore { line: usize, parent: SessionId },
     /// A line of a dump is longer than is allowed.
     LineTooLong { line: usize, max_bytes: u64 },
+    /// The snapshot was not taken together with files of this key.
+    NotACheckpoint { name: String, filesystem_key: String },
+    /// The session could not go back, and then the files could not go forth again.
+    HalfWay { session: Box<SessionError>, files: Error },
     /// A file could not be read or written.
     File(Error),
 }
@@ -61,9 +65,11 @@ impl SessionError {
             Self::InvalidTag { .. } | Self::NotSerializable { .. } => ErrorKind::InvalidArgument,
             Self::SliceMismatch { .. } | Self::DuplicateSession { .. } => ErrorKind::Conflict,
             Self::ReducerPanicked { .. } => ErrorKind::Io,
-            Self::UnknownFormat { .. } => ErrorKind::SnapshotIncompatible,
+            Self::UnknownFormat { .. } | Self::NotACheckpoint { .. } => {
+                ErrorKind::SnapshotIncompatible
+            }
             Self::LineTooLong { .. } => ErrorKind::TooLarge,
-            Self::File(error) => error.kind(),
+            Self::HalfWay { files: error, .. } | Self::File(error) => error.kind(),
             Self::SliceUnreadable { .. }
             | Self::Malformed { .. }
             | Self::UnknownParent { .. }
@@ -125,6 +131,16 @@ impl SessionError {
             Self::DuplicateSession { id } => {
                 write!(f, "two sessions of the tree have the id {id}; give each its own")
             }
+            Self::NotACheckpoint { name, filesystem_key } => write!(
+                f,
+                "the snapshot `{name}` was not taken together with files of `{filesystem_key}`; \
+                 roll back the session alone, or restore the files by themselves"
+            ),
+            Self::HalfWay { session, files } => write!(
+                f,
+                "the files went back, the session did not ({session}), and the files could not be \
+                 put as they were ({files}); restore them from their newest snapshot"
+            ),
             Self::File(error) => write!(f, "{error}"),
             _ => self.write_line_problem(f),
         }
@@ -153,7 +169,7 @@ impl SessionError {
 impl StdError for SessionError {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         match self {
-            Self::File(error) => Some(error),
+            Self::HalfWay { files: error, .. } | Self::File(error) => Some(error),
             _ => None,
         }
     }

@@ -1,13 +1,14 @@
 //! Keeping what a session knows, and going back to it.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use wink_fs::SnapshotId;
 
 use super::Session;
 use super::error::SessionError;
+use super::filesystem_ref::FilesystemSnapshotRef;
 use super::slice::SliceKind;
 use super::slices::SliceMap;
 
@@ -31,6 +32,8 @@ pub struct SessionSnapshot {
     pub tag: Option<String>,
     /// When it was taken, by the session's clock.
     pub created_at: SystemTime,
+    /// The snapshots of files that were taken together with it.
+    pub files: Vec<FilesystemSnapshotRef>,
 }
 
 /// Names a snapshot of a session, by its id or its tag.
@@ -121,16 +124,43 @@ impl Session {
     /// It takes the same short time however much the session knows.
     pub fn snapshot(&self, tag: &str) -> Result<SessionSnapshot, SessionError> {
         check_tag(tag)?;
-        self.keep(Some(tag))
+        self.keep(&mut self.table(), Some(tag), Vec::new())
     }
 
     /// Keeps the state under its id alone.
     pub fn snapshot_untagged(&self) -> Result<SessionSnapshot, SessionError> {
-        self.keep(None)
+        self.keep(&mut self.table(), None, Vec::new())
     }
 
-    fn keep(&self, tag: Option<&str>) -> Result<SessionSnapshot, SessionError> {
+    /// Refuses a tag that no snapshot could be given now.
+    pub(crate) fn check_new_tag(&self, tag: &str) -> Result<(), SessionError> {
+        check_tag(tag)?;
+        self.table().check_unused(tag)
+    }
+
+    /// Writes down which files belong to the state and keeps it, both or neither.
+    pub(crate) fn snapshot_with_files(
+        &self,
+        tag: &str,
+        files: FilesystemSnapshotRef,
+    ) -> Result<SessionSnapshot, SessionError> {
+        check_tag(tag)?;
+        let rules = self.rules();
         let mut table = self.table();
+        table.check_unused(tag)?;
+        self.reduce(&rules, &Arc::new(files.clone()))?;
+        let taken = self.keep(&mut table, Some(tag), vec![files.clone()]);
+        drop((table, rules));
+        self.publish(&files);
+        taken
+    }
+
+    fn keep(
+        &self,
+        table: &mut Table,
+        tag: Option<&str>,
+        files: Vec<FilesystemSnapshotRef>,
+    ) -> Result<SessionSnapshot, SessionError> {
         if let Some(tag) = tag {
             table.check_unused(tag)?;
         }
@@ -138,6 +168,7 @@ impl Session {
             id: SnapshotId::random(),
             tag: tag.map(str::to_owned),
             created_at: self.now(),
+            files,
         };
         table.add(snapshot.clone(), self.slices().of(SliceKind::State).clone());
         Ok(snapshot)
@@ -145,7 +176,10 @@ impl Session {
 
     /// Makes the state what it was at a snapshot; logs are kept, and so are later snapshots.
     ///
-    /// What is the same then and now costs nothing. The files of a workspace stay as they are.
+    /// What is the same then and now costs nothing. Files stay as they are, also those that were kept
+    /// together with the state and are named in what is returned; [`checkpoint::go_back`] takes both back.
+    ///
+    /// [`checkpoint::go_back`]: crate::checkpoint::go_back
     pub fn rollback(&self, name: impl Into<SnapshotName>) -> Result<SessionSnapshot, SessionError> {
         let _turn = self.rules();
         let (snapshot, state) = self.kept(&name.into())?;

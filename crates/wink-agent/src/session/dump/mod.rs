@@ -12,6 +12,7 @@ mod read;
 mod write;
 
 pub use self::read::{LoadOptions, load_session_tree, load_session_tree_with, read_session_tree};
+pub(crate) use self::write::{directory_of, dump_even_empty};
 pub use self::write::{dump_session_tree, write_session_tree};
 
 pub(super) use self::line::Kept;

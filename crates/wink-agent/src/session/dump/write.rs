@@ -41,15 +41,23 @@ pub fn dump_session_tree(
     session: &Session,
     target: impl AsRef<Path>,
 ) -> Result<Option<PathBuf>, SessionError> {
-    let lines = lines(session)?;
+    let lines = lines(dumped(session))?;
     if lines.is_empty() {
         return Ok(None);
     }
-    let directory = directory_of(target.as_ref());
-    let path = directory.join(format!("{}.jsonl", session.id()));
-    publish(&directory, &path, &lines)
-        .map_err(|error| SessionError::system(Operation::Write, error))?;
-    Ok(Some(path))
+    publish(session, &directory_of(target.as_ref()), &lines).map(Some)
+}
+
+/// Writes a session and all below it, into a directory, also where no session has slices.
+pub(crate) fn dump_even_empty(
+    session: &Session,
+    directory: &Path,
+) -> Result<PathBuf, SessionError> {
+    let mut dumped = dumped(session);
+    if dumped.is_empty() {
+        dumped.push((session.clone(), Slices::default()));
+    }
+    publish(session, directory, &lines(dumped)?)
 }
 
 /// Writes a session and all below it, a line each, and returns how many lines that were.
@@ -62,13 +70,12 @@ pub fn dump_session_tree(
 /// # Ok::<(), wink_agent::session::SessionError>(())
 /// ```
 pub fn write_session_tree(session: &Session, mut out: impl Write) -> Result<usize, SessionError> {
-    let lines = lines(session)?;
+    let lines = lines(dumped(session))?;
     write_lines(&mut out, &lines).map_err(|error| SessionError::system(Operation::Write, error))?;
     Ok(lines.len())
 }
 
-fn lines(root: &Session) -> Result<Vec<Vec<u8>>, SessionError> {
-    let dumped = dumped(root);
+fn lines(dumped: Vec<(Session, Slices)>) -> Result<Vec<Vec<u8>>, SessionError> {
     let mut ids = HashSet::new();
     if let Some((twice, _)) = dumped.iter().find(|(session, _)| !ids.insert(session.id())) {
         return Err(SessionError::DuplicateSession { id: twice.id() });
@@ -108,7 +115,8 @@ fn write_lines(out: &mut impl Write, lines: &[Vec<u8>]) -> io::Result<()> {
     out.flush()
 }
 
-fn directory_of(target: &Path) -> PathBuf {
+/// Returns the directory that a target stands for.
+pub(crate) fn directory_of(target: &Path) -> PathBuf {
     if target.is_dir() {
         return target.to_path_buf();
     }
@@ -118,8 +126,19 @@ fn directory_of(target: &Path) -> PathBuf {
     }
 }
 
+fn publish(
+    session: &Session,
+    directory: &Path,
+    lines: &[Vec<u8>],
+) -> Result<PathBuf, SessionError> {
+    let path = directory.join(format!("{}.jsonl", session.id()));
+    let written = write_file(directory, &path, lines);
+    written.map_err(|error| SessionError::system(Operation::Write, error))?;
+    Ok(path)
+}
+
 /// Writes a file under another name, syncs it and renames it.
-fn publish(directory: &Path, path: &Path, lines: &[Vec<u8>]) -> io::Result<()> {
+fn write_file(directory: &Path, path: &Path, lines: &[Vec<u8>]) -> io::Result<()> {
     let mut draft =
         tempfile::Builder::new().prefix(".wink-dump-").suffix(".tmp").tempfile_in(directory)?;
     write_lines(&mut io::BufWriter::new(draft.as_file_mut()), lines)?;
