@@ -22,6 +22,7 @@
 mod arguments;
 pub mod checkpoint;
 mod field;
+pub mod follow;
 mod refusal;
 mod result;
 mod schema;

@@ -157,7 +157,7 @@ impl Session {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    fn now(&self) -> SystemTime {
+    pub(crate) fn now(&self) -> SystemTime {
         self.0.clock.now()
     }
 }

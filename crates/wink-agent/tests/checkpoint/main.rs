@@ -4,5 +4,6 @@
 
 mod scene;
 
+mod listing;
 mod resume;
 mod together;

@@ -55,7 +55,7 @@ impl Backend {
         Scene { session, files, directory }
     }
 
-    fn builder(&self, directory: &TempDir) -> WorkspaceBuilder {
+    pub(crate) fn builder(&self, directory: &TempDir) -> WorkspaceBuilder {
         match self {
             Self::Memory => Workspace::builder(MemoryBackend::new()),
             Self::Host => {

@@ -1,0 +1,73 @@
+//! Looking at the files of a workspace.
+
+use std::collections::BTreeMap;
+use std::time::SystemTime;
+
+use wink_fs::{ErrorKind, Kind, Operation, Result, Tree, TreePath};
+
+use crate::session::{Encoding, FileChange};
+
+/// How much of a file is looked at to guess whether it is text.
+const LOOKED_AT: u64 = 8 * 1024;
+
+/// What a look at a file found; the content is another one where one of these is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Found {
+    size_bytes: u64,
+    modified_at: Option<SystemTime>,
+    encoding: Option<Encoding>,
+}
+
+impl Found {
+    pub(super) fn written(&self, path: TreePath) -> FileChange {
+        FileChange::written(path, self.size_bytes, self.encoding.clone())
+    }
+}
+
+/// Looks at one entry; none where it is no file, or is gone.
+pub(super) fn at(tree: &dyn Tree, path: &TreePath) -> Result<Option<Found>> {
+    let Some(stat) = unless_gone(tree.stat(path))?.filter(|stat| stat.kind == Kind::File) else {
+        return Ok(None);
+    };
+    let (size_bytes, modified_at) = (stat.size_bytes, stat.modified_at);
+    // It is a hint: a file that cannot be read has none.
+    Ok(Some(Found { size_bytes, modified_at, encoding: encoding(tree, path).ok() }))
+}
+
+/// Looks at all files.
+pub(super) fn look(tree: &dyn Tree) -> Result<BTreeMap<TreePath, Found>> {
+    let (mut found, mut pending) = (BTreeMap::new(), vec![TreePath::root()]);
+    while let Some(directory) = pending.pop() {
+        for entry in unless_gone(tree.list(&directory))?.unwrap_or_default() {
+            let path = directory.join(&entry.name)?;
+            match entry.kind {
+                Kind::Directory => pending.push(path),
+                Kind::File => found.extend(at(tree, &path)?.map(|file| (path, file))),
+                _ => {}
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Others may take away on a disk what was just listed.
+fn unless_gone<T>(found: Result<T>) -> Result<Option<T>> {
+    match found {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        found => found.map(Some),
+    }
+}
+
+/// Guesses from the beginning of a file.
+fn encoding(tree: &dyn Tree, path: &TreePath) -> Result<Encoding> {
+    let content = tree.open(path)?;
+    let start = content.read_range(0, LOOKED_AT);
+    let start = start.map_err(|error| wink_fs::Error::system(Operation::Read, error))?;
+    Ok(match std::str::from_utf8(&start) {
+        _ if start.contains(&0) => Encoding::Binary,
+        Ok(_) => Encoding::Utf8,
+        // A character may be cut at the end of what is looked at.
+        Err(error) if error.error_len().is_none() && content.len() > LOOKED_AT => Encoding::Utf8,
+        Err(_) => Encoding::Binary,
+    })
+}
