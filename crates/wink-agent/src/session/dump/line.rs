@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -151,7 +152,7 @@ fn decode_slices(written: Vec<Fields>) -> Result<(Slices, BTreeMap<String, Field
         let name: String = fields.required("name")?;
         let kind: SliceKind = fields.required("kind")?;
         let items: Box<RawValue> = fields.required("items")?;
-        serde_json::from_str::<Vec<&RawValue>>(items.get())
+        serde_json::from_str::<Vec<IgnoredAny>>(items.get())
             .map_err(|why| format!("the items of `{}`: {why}", name.escape_debug()))?;
         if !seen.insert(name.clone()) {
             return Err(format!("the slice `{}` is there twice", name.escape_debug()));
