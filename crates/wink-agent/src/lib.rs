@@ -27,6 +27,7 @@ mod refusal;
 mod result;
 mod schema;
 pub mod session;
+mod session_files;
 mod suggest;
 mod table;
 mod tool;
@@ -34,5 +35,6 @@ mod tools;
 mod words;
 
 pub use result::ToolResult;
+pub use session_files::SessionFiles;
 pub use table::{TOOLS, call, find, unknown_tool_message};
 pub use tool::{Effect, Tool};

@@ -56,6 +56,18 @@ pub struct Dispatched {
     pub told: Told,
 }
 
+/// Tells that a session was [reset](Session::reset).
+///
+/// ```
+/// use wink_agent::session::{Session, SessionReset};
+///
+/// let session = Session::new();
+/// let _subscription = session.subscribe(|_: &SessionReset| ());
+/// assert_eq!(session.reset().subscribers, 1);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SessionReset;
+
 /// Slices and events.
 impl Session {
     /// Adds a reducer: what events of a type do to a slice.
@@ -147,8 +159,14 @@ impl Session {
 
     /// Makes every slice, the logs included, what it was [seeded](Self::seed) with, or empty.
     ///
-    /// Reducers, subscribers and snapshots stay, so a rollback brings the state back.
-    pub fn reset(&self) {
+    /// Reducers, subscribers and snapshots stay, so a rollback brings the state back. Subscribers are
+    /// told by [`SessionReset`].
+    pub fn reset(&self) -> Told {
+        self.put_seeds();
+        self.publish(&SessionReset)
+    }
+
+    fn put_seeds(&self) {
         let rules = self.rules();
         let mut slices = Slices::default();
         for (name, (kind, cell)) in &rules.seeds {

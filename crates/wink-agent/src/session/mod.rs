@@ -69,7 +69,7 @@ use wink_fs::Clock;
 pub use self::bounded::BoundedText;
 pub use self::builder::SessionBuilder;
 pub use self::bus::{Outcome, SubscriberFailure, Subscription, Told};
-pub use self::dispatch::Dispatched;
+pub use self::dispatch::{Dispatched, SessionReset};
 pub use self::dump::{
     LoadOptions, dump_session_tree, load_session_tree, load_session_tree_with, read_session_tree,
     write_session_tree,

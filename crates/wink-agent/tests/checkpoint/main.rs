@@ -5,5 +5,6 @@
 mod scene;
 
 mod listing;
+mod owned;
 mod resume;
 mod together;
