@@ -88,15 +88,19 @@ impl SessionBuilder {
         self
     }
 
-    /// Makes the session.
-    pub fn build(self) -> Session {
-        let parents = self.parent.as_ref().map(|parent| parent.0.clock.clone());
-        let clock = self.clock.or(parents).unwrap_or_else(|| Arc::new(SystemClock));
-        let place = match (&self.parent, self.outside_parent) {
+    fn place(&self) -> Place {
+        match (&self.parent, self.outside_parent) {
             (Some(parent), _) => Place::below(parent),
             (None, Some(id)) => Place::apart_from(id),
             (None, None) => Place::default(),
-        };
+        }
+    }
+
+    /// Makes the session.
+    pub fn build(self) -> Session {
+        let parents = self.parent.as_ref().map(|parent| parent.0.clock.clone());
+        let place = self.place();
+        let clock = self.clock.or(parents).unwrap_or_else(|| Arc::new(SystemClock));
         let session = Session(Arc::new(Shared {
             id: self.id.unwrap_or_else(SessionId::random),
             created_at: moment::to_millis(self.created_at.unwrap_or_else(|| clock.now())),

@@ -59,11 +59,6 @@ pub(super) fn encode(
     sessions: Option<usize>,
 ) -> Result<Vec<u8>, SessionError> {
     let kept = &session.0.kept;
-    let present = slices.each().filter(|(_, _, cell)| !cell.is_absent());
-    let slices = present.map(|(kind, name, cell)| {
-        let items = cell.to_json(name)?;
-        Ok(WrittenSlice { name, kind, items, rest: kept.slices.get(name) })
-    });
     let line = Written {
         format: FORMAT,
         version: VERSION,
@@ -73,13 +68,25 @@ pub(super) fn encode(
         parent: session.parent_id().map(|id| id.to_string()),
         created_at: session.created_at(),
         tags: session.tags(),
-        slices: slices.collect::<Result<_, SessionError>>()?,
+        slices: written_slices(slices, kept)?,
         rest: &kept.fields,
     };
     serde_json::to_vec(&line).map_err(|why| SessionError::NotSerializable {
         slice: "session".to_owned(),
         why: why.to_string(),
     })
+}
+
+fn written_slices<'a>(
+    slices: &'a Slices,
+    kept: &'a Kept,
+) -> Result<Vec<WrittenSlice<'a>>, SessionError> {
+    let present = slices.each().filter(|(_, _, cell)| !cell.is_absent());
+    let written = present.map(|(kind, name, cell)| {
+        let items = cell.to_json(name)?;
+        Ok(WrittenSlice { name, kind, items, rest: kept.slices.get(name) })
+    });
+    written.collect()
 }
 
 /// A line as it was read.
