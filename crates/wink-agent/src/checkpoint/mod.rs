@@ -125,9 +125,10 @@ pub fn forget(
     let id = files_of(&snapshot, filesystem_key)?;
     let forgotten = session.forget_snapshot(&snapshot)?;
     workspace.snapshot_store()?.unpin(&id, &owner(session))?;
-    match workspace.tag(&id.to_string(), None) {
-        Err(error) if error.kind() != ErrorKind::SnapshotNotFound => Err(error.into()),
-        _ => Ok(forgotten),
+    match workspace.tag(&id.to_string(), None).map_err(|error| (error.kind(), error)) {
+        // It is gone already, or nothing but its tag ever kept it.
+        Ok(_) | Err((ErrorKind::SnapshotNotFound | ErrorKind::Unsupported, _)) => Ok(forgotten),
+        Err((_, error)) => Err(error.into()),
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use wink_fs::TreePath;
 
 use super::look::Found;
-use crate::session::FileChange;
+use crate::session::{Encoding, FileChange};
 
 /// The files as they were at the last look.
 #[derive(Debug, Default)]
@@ -39,21 +39,22 @@ impl Known {
     }
 
     /// Takes out a file, or all below a directory.
-    fn take(&mut self, path: &TreePath) -> BTreeMap<TreePath, Found> {
-        let mut taken = self.0.split_off(path);
-        let after = taken.keys().find(|other| !other.starts_with(path)).cloned();
-        if let Some(after) = after {
-            self.0.append(&mut taken.split_off(&after));
-        }
-        taken
+    fn take(&mut self, path: &TreePath) -> Vec<(TreePath, Found)> {
+        let below = self.0.range(path..).map(|(other, _)| other);
+        let below: Vec<_> = below.take_while(|other| other.starts_with(path)).cloned().collect();
+        below.into_iter().filter_map(|path| self.0.remove_entry(&path)).collect()
     }
 
     /// Takes over what a look at all files found, and says where that is something else.
-    pub(super) fn compare(&mut self, found: BTreeMap<TreePath, Found>) -> Vec<FileChange> {
+    pub(super) fn compare(
+        &mut self,
+        found: BTreeMap<TreePath, Found>,
+        encoding: impl Fn(&TreePath) -> Option<Encoding>,
+    ) -> Vec<FileChange> {
         let gone = self.0.keys().filter(|path| !found.contains_key(*path));
         let mut changes: Vec<_> = gone.cloned().map(FileChange::removed).collect();
         let other = found.iter().filter(|(path, file)| self.0.get(*path) != Some(*file));
-        changes.extend(other.map(|(path, file)| file.written(path.clone())));
+        changes.extend(other.map(|(path, file)| file.written(path.clone(), encoding(path))));
         self.0 = found;
         changes
     }

@@ -3,35 +3,30 @@
 use std::collections::BTreeMap;
 use std::time::SystemTime;
 
-use wink_fs::{ErrorKind, Kind, Operation, Result, Tree, TreePath};
+use wink_fs::{ErrorKind, Kind, Result, Tree, TreePath};
 
 use crate::session::{Encoding, FileChange};
 
 /// How much of a file is looked at to guess whether it is text.
 const LOOKED_AT: u64 = 8 * 1024;
 
-/// What a look at a file found; the content is another one where one of these is.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// What a look at a file found; where it is the same at the next look, so is the content.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Found {
     size_bytes: u64,
     modified_at: Option<SystemTime>,
-    encoding: Option<Encoding>,
 }
 
 impl Found {
-    pub(super) fn written(&self, path: TreePath) -> FileChange {
-        FileChange::written(path, self.size_bytes, self.encoding.clone())
+    pub(super) fn written(&self, path: TreePath, encoding: Option<Encoding>) -> FileChange {
+        FileChange::written(path, self.size_bytes, encoding)
     }
 }
 
 /// Looks at one entry; none where it is no file, or is gone.
 pub(super) fn at(tree: &dyn Tree, path: &TreePath) -> Result<Option<Found>> {
-    let Some(stat) = unless_gone(tree.stat(path))?.filter(|stat| stat.kind == Kind::File) else {
-        return Ok(None);
-    };
-    let (size_bytes, modified_at) = (stat.size_bytes, stat.modified_at);
-    // It is a hint: a file that cannot be read has none.
-    Ok(Some(Found { size_bytes, modified_at, encoding: encoding(tree, path).ok() }))
+    let file = unless_gone(tree.stat(path))?.filter(|stat| stat.kind == Kind::File);
+    Ok(file.map(|stat| Found { size_bytes: stat.size_bytes, modified_at: stat.modified_at }))
 }
 
 /// Looks at all files.
@@ -58,12 +53,11 @@ fn unless_gone<T>(found: Result<T>) -> Result<Option<T>> {
     }
 }
 
-/// Guesses from the beginning of a file.
-fn encoding(tree: &dyn Tree, path: &TreePath) -> Result<Encoding> {
-    let content = tree.open(path)?;
-    let start = content.read_range(0, LOOKED_AT);
-    let start = start.map_err(|error| wink_fs::Error::system(Operation::Read, error))?;
-    Ok(match std::str::from_utf8(&start) {
+/// Guesses from the beginning of a file; it is a hint, and a file that cannot be read has none.
+pub(super) fn encoding(tree: &dyn Tree, path: &TreePath) -> Option<Encoding> {
+    let content = tree.open(path).ok()?;
+    let start = content.read_range(0, LOOKED_AT).ok()?;
+    Some(match std::str::from_utf8(&start) {
         _ if start.contains(&0) => Encoding::Binary,
         Ok(_) => Encoding::Utf8,
         // A character may be cut at the end of what is looked at.

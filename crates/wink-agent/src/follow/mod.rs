@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use wink_fs::{Event, Result as FileResult, Tree, TreePath, Workspace, WorkspaceBuilder};
 
 use self::known::Known;
-use self::look::{Found, look};
+use self::look::{Found, encoding, look};
 use crate::checkpoint::{self, WentBack};
 use crate::session::{
     FileChange, FilesChanged, Session, SessionError, SnapshotName, VirtualFileSystem,
@@ -56,7 +56,8 @@ struct Pending {
 }
 
 impl Follower {
-    /// Makes a workspace and follows it; the session is told of the files that are there already.
+    /// Makes a workspace and follows it; the session is told of the files that are there already, which
+    /// nobody has read to guess their encoding.
     pub fn begin(
         session: &Session,
         builder: WorkspaceBuilder,
@@ -68,7 +69,8 @@ impl Follower {
         let _ = heard.tree.set(workspace.tree());
         let (session, known) = (session.clone(), Mutex::default());
         let follower = Self { session, workspace: workspace.clone(), heard, known };
-        follower.rescan()?;
+        let files = follower.known().compare(follower.look()?, |_| None);
+        follower.tell(files)?;
         Ok((workspace, follower))
     }
 
@@ -77,9 +79,13 @@ impl Follower {
         let mut known = self.known();
         let pending = std::mem::take(&mut *self.heard.pending());
         let changes = match pending.everything {
-            true => known.compare(self.look()?),
+            true => known.compare(self.look()?, |path| encoding(&*self.workspace.tree(), path)),
             false => known.learn(pending.changes),
         };
+        self.tell(changes)
+    }
+
+    fn tell(&self, changes: Vec<FileChange>) -> Result<(), SessionError> {
         match changes.is_empty() {
             true => Ok(()),
             false => {
@@ -99,7 +105,7 @@ impl Follower {
         let mut known = self.known();
         let found = self.look()?;
         *self.heard.pending() = Pending::default();
-        known.compare(found);
+        known.compare(found, |_| None);
         Ok(())
     }
 
@@ -110,7 +116,8 @@ impl Follower {
         name: impl Into<SnapshotName>,
     ) -> Result<WentBack, SessionError> {
         let back = checkpoint::go_back(&self.session, &self.workspace, filesystem_key, name)?;
-        self.settle()?;
+        // Both have gone back. Where the files cannot be looked at, the next update tries again.
+        let _ = self.settle();
         Ok(back)
     }
 
@@ -137,7 +144,7 @@ impl Heard {
             Event::FileWritten { path, .. } => {
                 let Some(tree) = self.tree.get() else { return };
                 let Ok(Some(found)) = look::at(&**tree, path) else { return };
-                (found.written(path.clone()), Some(found))
+                (found.written(path.clone(), encoding(&**tree, path)), Some(found))
             }
             Event::FileDeleted { path, .. } => (FileChange::removed(path.clone()), None),
             Event::Renamed { from, to } => (FileChange::renamed(from.clone(), to.clone()), None),

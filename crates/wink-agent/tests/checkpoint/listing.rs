@@ -176,3 +176,18 @@ fn an_import_is_followed(backend: &Backend) {
     scene.files.import_archive(&archive).unwrap();
     assert_eq!(scene.versions(), listed(&[("a", 1)]));
 }
+
+#[test]
+fn a_rescan_finds_what_others_changed_on_the_disk() {
+    let scene = Followed::new(&Backend::Host);
+    for path in ["changed", "removed", "same"] {
+        scene.write(path, "1");
+    }
+    let others = Workspace::host(scene.directory.path().join("root")).unwrap();
+    others.write("changed", "two").unwrap();
+    others.delete("removed").unwrap();
+    others.write("new", "1").unwrap();
+    assert_eq!(scene.versions(), listed(&[("changed", 1), ("removed", 1), ("same", 1)]));
+    scene.follower.rescan().unwrap();
+    assert_eq!(scene.versions(), listed(&[("changed", 2), ("new", 1), ("same", 1)]));
+}

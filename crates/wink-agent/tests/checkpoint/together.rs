@@ -1,10 +1,10 @@
 //! Taking checkpoints and going back to them.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use wink_agent::checkpoint;
 use wink_agent::session::{FilesystemSnapshotRef, Items, SessionError, ToolInvoked, View};
-use wink_fs::{ErrorKind, SnapshotOptions};
+use wink_fs::{ErrorKind, Event, SnapshotCause, SnapshotOptions, Workspace};
 
 use crate::scene::{Backend, after, forget_when_restored, keep_one, on_each_backend};
 
@@ -20,6 +20,7 @@ on_each_backend!(
     a_snapshot_of_the_session_alone_is_no_checkpoint,
     files_that_cannot_go_back_leave_the_session,
     a_session_that_cannot_go_back_puts_the_files_as_they_were,
+    files_that_cannot_be_put_back_either_are_told_of,
     files_are_pinned_for_the_session_until_it_forgets_them,
 );
 
@@ -161,6 +162,30 @@ fn a_session_that_cannot_go_back_puts_the_files_as_they_were(backend: &Backend) 
     let error = checkpoint::go_back(&scene.session, &scene.files, "vfs", "one").unwrap_err();
     assert!(matches!(error, SessionError::SnapshotNotFound { .. }), "{error}");
     assert_eq!(scene.now(), after([1, 2]));
+}
+
+fn files_that_cannot_be_put_back_either_are_told_of(backend: &Backend) {
+    let kept: Arc<OnceLock<Workspace>> = Arc::default();
+    let files = kept.clone();
+    let scene = backend.scene_with(move |session, builder| {
+        builder.observe(move |event| {
+            let Event::Restored { .. } = event else { return };
+            session.forget_snapshot("one").unwrap();
+            let store = files.get().unwrap().snapshot_store().unwrap();
+            let saved = store.list().unwrap().pop().unwrap();
+            assert_eq!(saved.cause, SnapshotCause::Safety);
+            store.delete(&saved.id).unwrap();
+        })
+    });
+    kept.set(scene.files.clone()).unwrap();
+    scene.work(1);
+    checkpoint::take(&scene.session, &scene.files, "vfs", "one").unwrap();
+    scene.work(2);
+    let error = checkpoint::go_back(&scene.session, &scene.files, "vfs", "one").unwrap_err();
+    let SessionError::HalfWay { session, files } = error else { panic!("{error}") };
+    assert!(matches!(*session, SessionError::SnapshotNotFound { .. }), "{session}");
+    assert_eq!(files.kind(), ErrorKind::SnapshotNotFound);
+    assert_eq!(scene.now(), ("v1".into(), vec![1, 2]));
 }
 
 fn files_are_pinned_for_the_session_until_it_forgets_them(backend: &Backend) {
