@@ -1,4 +1,4 @@
-//! Tools a model can call over a wink workspace.
+//! Tools a model can call over a wink workspace, and sessions that remember what was done with it.
 //!
 //! [`TOOLS`] is the one table: every door (MCP, command line, prompts) lists and calls tools from
 //! it. Adding a tool is one file under `tools/` and one line in the table.
@@ -18,6 +18,9 @@
 //! let escaped = wink_agent::call(&workspace, "read_file", json!({"path": "../secret"}));
 //! assert_eq!(escaped.code(), Some("permission_denied"));
 //! ```
+//!
+//! A [`session::Session`] holds what an agent knows and did. [`checkpoint`] keeps it together with the
+//! files, [`follow`] tells it of every change, and [`SessionFiles`] is all of that in one value.
 
 mod arguments;
 pub mod checkpoint;
