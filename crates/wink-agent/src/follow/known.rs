@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use wink_fs::TreePath;
+use wink_fs::{Tree, TreePath};
 
-use super::look::Found;
-use crate::session::{Encoding, FileChange};
+use super::look::{Found, encoding};
+use super::taken_back::TakenBack;
+use crate::session::FileChange;
 
 /// The files as they were at the last look.
 #[derive(Debug, Default)]
@@ -45,16 +46,34 @@ impl Known {
         below.into_iter().filter_map(|path| self.0.remove_entry(&path)).collect()
     }
 
+    /// Takes over the files that are there at the beginning.
+    pub(super) fn begin(&mut self, found: BTreeMap<TreePath, Found>) -> Vec<FileChange> {
+        let files = found.iter().map(|(path, file)| file.written(path.clone(), None)).collect();
+        self.0 = found;
+        files
+    }
+
     /// Takes over what a look at all files found, and says where that is something else.
     pub(super) fn compare(
         &mut self,
-        found: BTreeMap<TreePath, Found>,
-        encoding: impl Fn(&TreePath) -> Option<Encoding>,
+        mut found: BTreeMap<TreePath, Found>,
+        tree: &dyn Tree,
+        taken_back: &TakenBack,
     ) -> Vec<FileChange> {
         let gone = self.0.keys().filter(|path| !found.contains_key(*path));
         let mut changes: Vec<_> = gone.cloned().map(FileChange::removed).collect();
-        let other = found.iter().filter(|(path, file)| self.0.get(*path) != Some(*file));
-        changes.extend(other.map(|(path, file)| file.written(path.clone(), encoding(path))));
+        for (path, file) in &mut found {
+            let known = self.0.get(path);
+            if let Some(known) = known.filter(|known| known.is_untouched(file)) {
+                *file = *known;
+                continue;
+            }
+            *file = file.hashed(tree, path);
+            let same = known.map(|known| known.has_content_of(file));
+            if !same.is_some_and(|same| same.unwrap_or_else(|| taken_back.has(path))) {
+                changes.push(file.written(path.clone(), encoding(tree, path)));
+            }
+        }
         self.0 = found;
         changes
     }

@@ -3,30 +3,59 @@
 use std::collections::BTreeMap;
 use std::time::SystemTime;
 
-use wink_fs::{ErrorKind, Kind, Result, Tree, TreePath};
+use wink_fs::{ContentHash, ErrorKind, Kind, Result, Tree, TreePath, ops};
 
 use crate::session::{Encoding, FileChange};
 
 /// How much of a file is looked at to guess whether it is text.
 const LOOKED_AT: u64 = 8 * 1024;
 
-/// What a look at a file found; where it is the same at the next look, so is the content.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// The largest file whose content is remembered by its hash.
+const HASHED: u64 = 1024 * 1024;
+
+/// What a look at a file found.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Found {
     size_bytes: u64,
     modified_at: Option<SystemTime>,
+    hash: Option<ContentHash>,
 }
 
 impl Found {
     pub(super) fn written(&self, path: TreePath, encoding: Option<Encoding>) -> FileChange {
         FileChange::written(path, self.size_bytes, encoding)
     }
+
+    /// Returns the same with the hash of the content, where that is not large.
+    pub(super) fn hashed(mut self, tree: &dyn Tree, path: &TreePath) -> Self {
+        let is_small = self.size_bytes <= HASHED;
+        self.hash = is_small.then(|| ops::content_hash(tree, path).ok()).flatten();
+        self
+    }
+
+    /// Tells whether nobody has touched the file since.
+    pub(super) fn is_untouched(&self, later: &Self) -> bool {
+        self.size_bytes == later.size_bytes && self.modified_at == later.modified_at
+    }
+
+    /// Tells whether the content is the same; none where it is not known what it was.
+    pub(super) fn has_content_of(&self, later: &Self) -> Option<bool> {
+        match (self.size_bytes == later.size_bytes, self.hash) {
+            (false, _) => Some(false),
+            (true, Some(hash)) => Some(Some(hash) == later.hash),
+            (true, None) => None,
+        }
+    }
 }
 
 /// Looks at one entry; none where it is no file, or is gone.
 pub(super) fn at(tree: &dyn Tree, path: &TreePath) -> Result<Option<Found>> {
     let file = unless_gone(tree.stat(path))?.filter(|stat| stat.kind == Kind::File);
-    Ok(file.map(|stat| Found { size_bytes: stat.size_bytes, modified_at: stat.modified_at }))
+    Ok(file.map(|stat| Found {
+        size_bytes: stat.size_bytes,
+        modified_at: stat.modified_at,
+        hash: None,
+    }))
 }
 
 /// Looks at all files.

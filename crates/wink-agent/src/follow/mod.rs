@@ -2,6 +2,7 @@
 
 mod known;
 mod look;
+mod taken_back;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,6 +12,7 @@ use wink_fs::{Event, Result as FileResult, Tree, TreePath, Workspace, WorkspaceB
 
 use self::known::Known;
 use self::look::{Found, encoding, look};
+use self::taken_back::{TakenBack, last_operation};
 use crate::checkpoint::{self, WentBack};
 use crate::session::{
     FileChange, FilesChanged, Session, SessionError, SnapshotName, VirtualFileSystem,
@@ -39,6 +41,7 @@ pub struct Follower {
     workspace: Workspace,
     heard: Arc<Heard>,
     known: Mutex<Known>,
+    began_after: u64,
 }
 
 /// What the workspace told since the last update.
@@ -68,8 +71,9 @@ impl Follower {
         // Nothing is heard before the workspace is returned.
         let _ = heard.tree.set(workspace.tree());
         let (session, known) = (session.clone(), Mutex::default());
-        let follower = Self { session, workspace: workspace.clone(), heard, known };
-        let files = follower.known().compare(follower.look()?, |_| None);
+        let began_after = last_operation(&workspace);
+        let follower = Self { session, workspace: workspace.clone(), heard, known, began_after };
+        let files = follower.known().begin(follower.look()?);
         follower.tell(files)?;
         Ok((workspace, follower))
     }
@@ -79,7 +83,11 @@ impl Follower {
         let mut known = self.known();
         let pending = std::mem::take(&mut *self.heard.pending());
         let changes = match pending.everything {
-            true => known.compare(self.look()?, |path| encoding(&*self.workspace.tree(), path)),
+            true => {
+                let heard = pending.changes.iter().map(|(change, _)| change);
+                let taken_back = TakenBack::of(heard, &self.workspace, self.began_after);
+                known.compare(self.look()?, &*self.workspace.tree(), &taken_back)
+            }
             false => known.learn(pending.changes),
         };
         self.tell(changes)
@@ -105,7 +113,7 @@ impl Follower {
         let mut known = self.known();
         let found = self.look()?;
         *self.heard.pending() = Pending::default();
-        known.compare(found, |_| None);
+        known.compare(found, &*self.workspace.tree(), &TakenBack::default());
         Ok(())
     }
 
@@ -144,6 +152,7 @@ impl Heard {
             Event::FileWritten { path, .. } => {
                 let Some(tree) = self.tree.get() else { return };
                 let Ok(Some(found)) = look::at(&**tree, path) else { return };
+                let found = found.hashed(&**tree, path);
                 (found.written(path.clone(), encoding(&**tree, path)), Some(found))
             }
             Event::FileDeleted { path, .. } => (FileChange::removed(path.clone()), None),

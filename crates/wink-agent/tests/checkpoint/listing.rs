@@ -8,7 +8,7 @@ use wink_agent::checkpoint;
 use wink_agent::follow::Follower;
 use wink_agent::session::{Encoding, Session, VirtualFileSystem};
 use wink_fs::{
-    Error, ErrorKind, HostBackend, MemoryBackend, Operation, Recursion, TreePath, Workspace,
+    Error, ErrorKind, MemoryBackend, Operation, Recursion, TreePath, Workspace, WorkspaceBuilder,
     WriteMode, WriteOptions, ops,
 };
 
@@ -20,6 +20,7 @@ on_each_backend!(
     the_listing_has_sizes_and_guesses_encodings,
     moves_and_deletions_are_followed,
     a_call_that_fails_and_is_taken_back_never_shows,
+    a_failed_call_on_files_of_the_beginning_never_shows,
     an_update_without_changes_tells_nothing,
     versions_go_back_with_a_checkpoint_and_go_on_from_there,
     a_restore_and_an_undo_are_followed,
@@ -57,9 +58,9 @@ fn listed(files: &[(&str, u64)]) -> Vec<(String, u64)> {
     files.iter().map(|(path, version)| ((*path).to_owned(), *version)).collect()
 }
 
-fn files_that_are_there_at_the_beginning_are_listed(backend: &Backend) {
-    let (session, directory) = (Session::new(), tempfile::tempdir().unwrap());
-    let builder = match backend {
+/// Begins a workspace that has `a.txt` with five bytes.
+fn with_a_file(backend: &Backend, directory: &TempDir) -> WorkspaceBuilder {
+    match backend {
         Backend::Memory => {
             let mut memory = MemoryBackend::new();
             let path = TreePath::parse("a.txt").unwrap();
@@ -67,12 +68,15 @@ fn files_that_are_there_at_the_beginning_are_listed(backend: &Backend) {
             Workspace::builder(memory)
         }
         Backend::Host => {
-            backend.builder(&directory).build().write("a.txt", "hello").unwrap();
-            let root = HostBackend::open_ambient(directory.path().join("root")).unwrap();
-            Workspace::builder(root)
+            Workspace::host(directory.path()).unwrap().write("root/a.txt", "hello").unwrap();
+            backend.builder(directory)
         }
-    };
-    let (_files, follower) = Follower::begin(&session, builder).unwrap();
+    }
+}
+
+fn files_that_are_there_at_the_beginning_are_listed(backend: &Backend) {
+    let (session, directory) = (Session::new(), tempfile::tempdir().unwrap());
+    let (_files, follower) = Follower::begin(&session, with_a_file(backend, &directory)).unwrap();
     let sizes: Vec<_> = follower.listing().unwrap().files().map(|file| file.size_bytes).collect();
     assert_eq!(sizes, [5]);
 }
@@ -117,16 +121,36 @@ fn moves_and_deletions_are_followed(backend: &Backend) {
 
 fn a_call_that_fails_and_is_taken_back_never_shows(backend: &Backend) {
     let scene = Followed::new(backend);
-    scene.write("kept", "1");
-    let [kept, new] = ["kept", "new"].map(|path| TreePath::parse(path).unwrap());
+    scene.write("removed", "1");
+    scene.write("written", "1");
+    let [removed, written, new] =
+        ["removed", "written", "new"].map(|path| TreePath::parse(path).unwrap());
     let failed = scene.files.as_agent("fail", |fs| {
         ops::write(fs, &new, "2", &WriteOptions::default())?;
-        fs.remove(&kept, Recursion::OnlyEmpty)?;
+        ops::write(fs, &written, "2", &WriteOptions::default())?;
+        fs.remove(&removed, Recursion::OnlyEmpty)?;
         Err::<(), _>(Error::new(Operation::Write, ErrorKind::Cancelled))
     });
     assert_eq!(failed.unwrap_err().kind(), ErrorKind::Cancelled);
-    let paths: Vec<_> = scene.versions().into_iter().map(|(path, _)| path).collect();
-    assert_eq!(paths, ["kept"]);
+    assert_eq!(scene.versions(), listed(&[("removed", 1), ("written", 1)]));
+    scene.write("written", "3");
+    assert_eq!(scene.versions(), listed(&[("removed", 1), ("written", 2)]));
+}
+
+fn a_failed_call_on_files_of_the_beginning_never_shows(backend: &Backend) {
+    let directory = tempfile::tempdir().unwrap();
+    let (session, path) = (Session::new(), TreePath::parse("a.txt").unwrap());
+    let (files, follower) = Follower::begin(&session, with_a_file(backend, &directory)).unwrap();
+    let failed = files.as_agent("fail", |fs| {
+        ops::write(fs, &path, "HELLO", &WriteOptions::default())?;
+        Err::<(), _>(Error::new(Operation::Write, ErrorKind::Cancelled))
+    });
+    assert!(failed.is_err());
+    follower.update().unwrap();
+    assert_eq!(follower.listing().unwrap().get(&path).unwrap().version, 1);
+    files.write("a.txt", "Hello").unwrap();
+    follower.update().unwrap();
+    assert_eq!(follower.listing().unwrap().get(&path).unwrap().version, 2);
 }
 
 fn an_update_without_changes_tells_nothing(backend: &Backend) {
