@@ -8,6 +8,7 @@ mod memory_read;
 mod memory_scale;
 mod read_host_vs_std;
 mod read_page_vs_sed;
+mod session;
 mod snapshot;
 mod stream_2gb_rss;
 mod write_host_vs_std;
@@ -17,7 +18,7 @@ use anyhow::{Context as _, Result};
 use crate::case::Case;
 
 /// Every case, in the order it is run. Names stay the same for ever.
-pub(crate) static ALL: [Case; 32] = [
+pub(crate) static ALL: [Case; 34] = [
     write_host_vs_std::CASE,
     read_host_vs_std::CASE,
     read_page_vs_sed::CASE,
@@ -50,6 +51,8 @@ pub(crate) static ALL: [Case; 32] = [
     snapshot::PRUNE_1000,
     snapshot::GITSTRATEGY_VS_GIT,
     snapshot::REFLINK_VS_CP,
+    session::DISPATCH,
+    session::SNAPSHOT,
 ];
 
 /// Finds a case by its exact name.

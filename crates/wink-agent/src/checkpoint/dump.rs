@@ -1,0 +1,71 @@
+//! A session and its files on the disk, side by side.
+
+use std::path::{Path, PathBuf};
+
+use wink_fs::Workspace;
+
+use crate::session::{Session, SessionError, directory_of, dump_even_empty, load_session_tree};
+
+/// What the name of an archive beside a dump ends with.
+const ARCHIVE: &str = "fs.zip";
+
+/// Says where a session and its files were written.
+///
+/// ```
+/// use wink_agent::{checkpoint, session::Session};
+///
+/// # let directory = tempfile::tempdir().unwrap();
+/// let (session, files) = (Session::new(), wink_fs::Workspace::memory());
+/// let dumped = checkpoint::dump_with_files(&session, &files, directory.path())?;
+/// assert!(dumped.session.ends_with(format!("{}.jsonl", session.id())));
+/// assert!(dumped.archive.ends_with(format!("{}.fs.zip", session.id())));
+/// # Ok::<(), wink_agent::session::SessionError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Dumped {
+    /// The dump of the session and all below it.
+    pub session: PathBuf,
+    /// The archive of the files.
+    pub archive: PathBuf,
+}
+
+/// Writes `{session_id}.fs.zip`, then `{session_id}.jsonl`, into a directory or beside a file.
+///
+/// So where the dump is, the archive is. The session's own line is written also where it has no slices.
+pub fn dump_with_files(
+    session: &Session,
+    workspace: &Workspace,
+    target: impl AsRef<Path>,
+) -> Result<Dumped, SessionError> {
+    let directory = directory_of(target.as_ref());
+    let archive = directory.join(format!("{}.{ARCHIVE}", session.id()));
+    workspace.export_archive(&archive)?;
+    let session = dump_even_empty(session, &directory)?;
+    Ok(Dumped { session, archive })
+}
+
+/// Loads a dump, and makes the files those of the archive beside it, whatever the workspace is made of.
+///
+/// Where either cannot be read, the files are as they were.
+///
+/// ```
+/// use wink_agent::{checkpoint, session::Session};
+/// use wink_fs::Workspace;
+///
+/// # let directory = tempfile::tempdir().unwrap();
+/// let (session, files) = (Session::new(), Workspace::memory());
+/// files.write("a.txt", "hello")?;
+/// let dumped = checkpoint::dump_with_files(&session, &files, directory.path())?;
+///
+/// let elsewhere = Workspace::memory(); // or any other
+/// let resumed = checkpoint::resume(&dumped.session, &elsewhere)?;
+/// assert_eq!(resumed.id(), session.id());
+/// assert_eq!(elsewhere.read("a.txt")?.content, "hello");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn resume(dump: impl AsRef<Path>, workspace: &Workspace) -> Result<Session, SessionError> {
+    let session = load_session_tree(&dump)?;
+    workspace.import_archive(dump.as_ref().with_extension(ARCHIVE))?;
+    Ok(session)
+}

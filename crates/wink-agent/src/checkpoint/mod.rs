@@ -1,0 +1,173 @@
+//! Checkpoints: one tag for the files and the session, taken and gone back to together.
+//!
+//! ```
+//! use wink_agent::checkpoint;
+//! use wink_agent::session::Session;
+//! use wink_fs::Workspace;
+//!
+//! let (session, files) = (Session::new(), Workspace::memory());
+//! files.write("code.py", "v1")?;
+//! checkpoint::take(&session, &files, "vfs", "turn-5")?;
+//!
+//! files.write("code.py", "v2")?;
+//! checkpoint::go_back(&session, &files, "vfs", "turn-5")?;
+//! assert_eq!(files.read("code.py")?.content, "v1");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod dump;
+
+use std::time::Duration;
+
+use wink_fs::{ErrorKind, Pin, Receipt, Result as FileResult, Snapshot, SnapshotId, Workspace};
+
+pub use self::dump::{Dumped, dump_with_files, resume};
+
+use crate::session::{FilesystemSnapshotRef, Session, SessionError, SessionSnapshot, SnapshotName};
+
+/// How long a snapshot of files is kept for a session that nobody hears of any more.
+const PINNED_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+/// Describes a state of files and session.
+///
+/// ```
+/// use wink_agent::{checkpoint, session::Session};
+///
+/// let (session, files) = (Session::new(), wink_fs::Workspace::memory());
+/// let taken = checkpoint::take(&session, &files, "vfs", "turn-5")?;
+/// assert_eq!(taken.session.files[0].snapshot_id(), Some(taken.files.id));
+/// assert_eq!(taken.session.tag, taken.files.tag);
+/// # Ok::<(), wink_agent::session::SessionError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Checkpoint {
+    /// What was kept of the session.
+    pub session: SessionSnapshot,
+    /// What was kept of the files.
+    pub files: Snapshot,
+}
+
+/// Says what going back did.
+///
+/// ```
+/// use wink_agent::{checkpoint, session::Session};
+///
+/// let (session, files) = (Session::new(), wink_fs::Workspace::memory());
+/// checkpoint::take(&session, &files, "vfs", "empty")?;
+/// files.write("a.txt", "hello")?;
+/// assert_eq!(checkpoint::go_back(&session, &files, "vfs", "empty")?.files.removed, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct WentBack {
+    /// The state that the session has now.
+    pub session: SessionSnapshot,
+    /// What was done to the files.
+    pub files: Receipt,
+}
+
+/// Keeps the files, then the session, under one tag; both or neither.
+///
+/// The session knows by a [`FilesystemSnapshotRef`] with the key which files belong to it. Their
+/// snapshot is pinned for the session, so that no pruning takes it away in the next thirty days.
+pub fn take(
+    session: &Session,
+    workspace: &Workspace,
+    filesystem_key: &str,
+    tag: &str,
+) -> Result<Checkpoint, SessionError> {
+    session.check_new_tag(tag)?;
+    let files = workspace.snapshot(tag)?;
+    let backend = workspace.properties().backend;
+    let reference = FilesystemSnapshotRef::new(filesystem_key, files.id, backend);
+    let kept = pin(session, workspace, &files)
+        .map_err(SessionError::from)
+        .and_then(|()| session.snapshot_with_files(tag, reference));
+    match kept {
+        Ok(session) => Ok(Checkpoint { session, files }),
+        Err(error) => {
+            // The files are as they were; only a snapshot more that nobody refers to could stay.
+            let _ = drop_files(session, workspace, files.id);
+            Err(error)
+        }
+    }
+}
+
+/// Makes the files, then the session, what they were at a checkpoint; both or neither.
+///
+/// What the files were before is kept in a snapshot, which the receipt names. Where the session cannot
+/// go back, the files are put as they were.
+pub fn go_back(
+    session: &Session,
+    workspace: &Workspace,
+    filesystem_key: &str,
+    name: impl Into<SnapshotName>,
+) -> Result<WentBack, SessionError> {
+    let snapshot = session.find_snapshot(name)?;
+    let id = files_of(&snapshot, filesystem_key)?;
+    let files = workspace.restore(id)?;
+    match session.rollback(&snapshot) {
+        Ok(session) => Ok(WentBack { session, files }),
+        Err(error) => Err(go_forth(workspace, &files, error)),
+    }
+}
+
+/// Forgets a checkpoint of a session; its files are not pinned any more and lose their tag.
+pub fn forget(
+    session: &Session,
+    workspace: &Workspace,
+    filesystem_key: &str,
+    name: impl Into<SnapshotName>,
+) -> Result<SessionSnapshot, SessionError> {
+    let snapshot = session.find_snapshot(name)?;
+    let id = files_of(&snapshot, filesystem_key)?;
+    let forgotten = session.forget_snapshot(&snapshot)?;
+    workspace.snapshot_store()?.unpin(&id, &owner(session))?;
+    match workspace.tag(&id.to_string(), None).map_err(|error| (error.kind(), error)) {
+        // It is gone already, or nothing but its tag ever kept it.
+        Ok(_) | Err((ErrorKind::SnapshotNotFound | ErrorKind::Unsupported, _)) => Ok(forgotten),
+        Err((_, error)) => Err(error.into()),
+    }
+}
+
+fn files_of(snapshot: &SessionSnapshot, key: &str) -> Result<SnapshotId, SessionError> {
+    let reference = snapshot.files.iter().find(|files| files.filesystem_key == key);
+    reference.and_then(FilesystemSnapshotRef::snapshot_id).ok_or_else(|| {
+        SessionError::NotACheckpoint {
+            name: snapshot.tag.clone().unwrap_or_else(|| snapshot.id.to_string()),
+            filesystem_key: key.to_owned(),
+        }
+    })
+}
+
+/// Puts the files as they were before they went back.
+fn go_forth(workspace: &Workspace, receipt: &Receipt, error: SessionError) -> SessionError {
+    let Some(saved) = receipt.saved else { return error };
+    match workspace.restore(saved) {
+        Ok(_) => error,
+        Err(files) => SessionError::HalfWay { session: Box::new(error), files },
+    }
+}
+
+/// Returns the name under which a session pins snapshots.
+fn owner(session: &Session) -> String {
+    format!("session {}", session.id())
+}
+
+fn pin(session: &Session, workspace: &Workspace, files: &Snapshot) -> FileResult<()> {
+    let mut pin = Pin::new(files.id, owner(session));
+    pin.expires = files.created_at.checked_add(PINNED_FOR);
+    match workspace.snapshot_store()?.pin(&pin) {
+        // Where there are no pins, the tag keeps it.
+        Err(error) if error.kind() == ErrorKind::Unsupported => Ok(()),
+        result => result,
+    }
+}
+
+fn drop_files(session: &Session, workspace: &Workspace, id: SnapshotId) -> FileResult<bool> {
+    let store = workspace.snapshot_store()?;
+    store.unpin(&id, &owner(session))?;
+    store.delete(&id)
+}

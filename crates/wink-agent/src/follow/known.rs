@@ -1,0 +1,80 @@
+//! What is known of the files since the session was last told.
+
+use std::collections::BTreeMap;
+
+use wink_fs::{Tree, TreePath};
+
+use super::look::{Found, encoding};
+use super::taken_back::TakenBack;
+use crate::session::FileChange;
+
+/// The files as they were at the last look.
+#[derive(Debug, Default)]
+pub(super) struct Known(BTreeMap<TreePath, Found>);
+
+impl Known {
+    /// Takes over changes that were heard of.
+    pub(super) fn learn(&mut self, heard: Vec<(FileChange, Option<Found>)>) -> Vec<FileChange> {
+        let learnt = heard.into_iter().map(|(change, found)| {
+            self.apply(&change, found);
+            change
+        });
+        learnt.collect()
+    }
+
+    fn apply(&mut self, change: &FileChange, found: Option<Found>) {
+        match change {
+            FileChange::Written { path, .. } => {
+                self.0.extend(found.map(|found| (path.clone(), found)));
+            }
+            FileChange::Removed { path } => drop(self.take(path)),
+            FileChange::Renamed { from, to } => {
+                let moved = self.take(from);
+                self.take(to);
+                let moved = moved
+                    .into_iter()
+                    .filter_map(|(path, found)| Some((path.rebase(from, to)?.ok()?, found)));
+                self.0.extend(moved);
+            }
+        }
+    }
+
+    /// Takes out a file, or all below a directory.
+    fn take(&mut self, path: &TreePath) -> Vec<(TreePath, Found)> {
+        let below = self.0.range(path..).map(|(other, _)| other);
+        let below: Vec<_> = below.take_while(|other| other.starts_with(path)).cloned().collect();
+        below.into_iter().filter_map(|path| self.0.remove_entry(&path)).collect()
+    }
+
+    /// Takes over the files that are there at the beginning.
+    pub(super) fn begin(&mut self, found: BTreeMap<TreePath, Found>) -> Vec<FileChange> {
+        let files = found.iter().map(|(path, file)| file.written(path.clone(), None)).collect();
+        self.0 = found;
+        files
+    }
+
+    /// Takes over what a look at all files found, and says where that is something else.
+    pub(super) fn compare(
+        &mut self,
+        mut found: BTreeMap<TreePath, Found>,
+        tree: &dyn Tree,
+        taken_back: &TakenBack,
+    ) -> Vec<FileChange> {
+        let gone = self.0.keys().filter(|path| !found.contains_key(*path));
+        let mut changes: Vec<_> = gone.cloned().map(FileChange::removed).collect();
+        for (path, file) in &mut found {
+            let known = self.0.get(path);
+            if let Some(known) = known.filter(|known| known.is_untouched(file)) {
+                *file = *known;
+                continue;
+            }
+            *file = file.hashed(tree, path);
+            let same = known.map(|known| known.has_content_of(file));
+            if !same.is_some_and(|same| same.unwrap_or_else(|| taken_back.has(path))) {
+                changes.push(file.written(path.clone(), encoding(tree, path)));
+            }
+        }
+        self.0 = found;
+        changes
+    }
+}

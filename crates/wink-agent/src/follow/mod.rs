@@ -1,0 +1,178 @@
+//! Keeping a session's listing of files up to date with its workspace.
+
+mod known;
+mod look;
+mod taken_back;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use wink_fs::{Event, Result as FileResult, Tree, TreePath, Workspace, WorkspaceBuilder};
+
+use self::known::Known;
+use self::look::{Found, encoding, look};
+use self::taken_back::{TakenBack, last_operation};
+use crate::checkpoint::{self, WentBack};
+use crate::session::{
+    FileChange, FilesChanged, Session, SessionError, SnapshotName, VirtualFileSystem,
+};
+
+/// Follows what changes in a workspace, for a session's [`VirtualFileSystem`].
+///
+/// What changed is told to the session by [`update`](Self::update), so that a call which fails and is
+/// taken back never shows.
+///
+/// ```
+/// use wink_agent::follow::Follower;
+/// use wink_agent::session::{Session, VirtualFileSystem};
+/// use wink_fs::{MemoryBackend, Workspace};
+///
+/// let session = Session::new();
+/// let (files, follower) = Follower::begin(&session, Workspace::builder(MemoryBackend::new()))?;
+/// files.write("a.txt", "hello")?;
+/// follower.update()?;
+/// let listing = session.query::<VirtualFileSystem>()?.latest().unwrap();
+/// assert_eq!(listing.files().map(|file| file.size_bytes).collect::<Vec<_>>(), [5]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Follower {
+    session: Session,
+    workspace: Workspace,
+    heard: Arc<Heard>,
+    known: Mutex<Known>,
+    began_after: u64,
+}
+
+/// What the workspace told since the last update.
+#[derive(Default)]
+struct Heard {
+    tree: OnceLock<Arc<dyn Tree>>,
+    pending: Mutex<Pending>,
+}
+
+#[derive(Default)]
+struct Pending {
+    changes: Vec<(FileChange, Option<Found>)>,
+    /// Whether only a look at all files can tell what changed.
+    everything: bool,
+}
+
+impl Follower {
+    /// Makes a workspace and follows it; the session is told of the files that are there already, which
+    /// nobody has read to guess their encoding.
+    pub fn begin(
+        session: &Session,
+        builder: WorkspaceBuilder,
+    ) -> Result<(Workspace, Self), SessionError> {
+        let heard = Arc::new(Heard::default());
+        let listener = heard.clone();
+        let workspace = builder.observe(move |event| listener.hear(event)).build();
+        // Nothing is heard before the workspace is returned.
+        let _ = heard.tree.set(workspace.tree());
+        let (session, known) = (session.clone(), Mutex::default());
+        let began_after = last_operation(&workspace);
+        let follower = Self { session, workspace: workspace.clone(), heard, known, began_after };
+        let files = follower.known().begin(follower.look()?);
+        follower.tell(files)?;
+        Ok((workspace, follower))
+    }
+
+    /// Tells the session what changed since the last time; nothing where nothing did.
+    pub fn update(&self) -> Result<(), SessionError> {
+        let mut known = self.known();
+        let pending = std::mem::take(&mut *self.heard.pending());
+        let changes = match pending.everything {
+            true => {
+                let heard = pending.changes.iter().map(|(change, _)| change);
+                let taken_back = TakenBack::of(heard, &self.workspace, self.began_after);
+                known.compare(self.look()?, &*self.workspace.tree(), &taken_back)
+            }
+            false => known.learn(pending.changes),
+        };
+        self.tell(changes)
+    }
+
+    fn tell(&self, changes: Vec<FileChange>) -> Result<(), SessionError> {
+        match changes.is_empty() {
+            true => Ok(()),
+            false => {
+                self.session.dispatch(FilesChanged::new(self.session.now(), changes)).map(drop)
+            }
+        }
+    }
+
+    /// Looks at all files, also for what others changed on the disk, and tells the session.
+    pub fn rescan(&self) -> Result<(), SessionError> {
+        self.heard.pending().everything = true;
+        self.update()
+    }
+
+    /// Takes the session's listing for what the files are, after both went back together.
+    pub fn settle(&self) -> FileResult<()> {
+        let mut known = self.known();
+        let found = self.look()?;
+        *self.heard.pending() = Pending::default();
+        known.compare(found, &*self.workspace.tree(), &TakenBack::default());
+        Ok(())
+    }
+
+    /// Makes files and session what they were at a [checkpoint], the listing included.
+    pub fn go_back(
+        &self,
+        filesystem_key: &str,
+        name: impl Into<SnapshotName>,
+    ) -> Result<WentBack, SessionError> {
+        let back = checkpoint::go_back(&self.session, &self.workspace, filesystem_key, name)?;
+        // Both have gone back. Where the files cannot be looked at, the next update tries again.
+        let _ = self.settle();
+        Ok(back)
+    }
+
+    /// Returns the session's listing as it was told last.
+    pub fn listing(&self) -> Result<VirtualFileSystem, SessionError> {
+        let latest = self.session.query::<VirtualFileSystem>()?.latest();
+        Ok(latest.as_deref().cloned().unwrap_or_default())
+    }
+
+    /// Looks at all files; where that fails, the next update tries again.
+    fn look(&self) -> FileResult<BTreeMap<TreePath, Found>> {
+        look(&*self.workspace.tree()).inspect_err(|_| self.heard.pending().everything = true)
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Heard {
+    /// Notes a change; sizes are those of the moment, because the next change may move the file.
+    fn hear(&self, event: &Event) {
+        let (change, found) = match event {
+            Event::FileWritten { path, .. } => {
+                let Some(tree) = self.tree.get() else { return };
+                let Ok(Some(found)) = look::at(&**tree, path) else { return };
+                let found = found.hashed(&**tree, path);
+                (found.written(path.clone(), encoding(&**tree, path)), Some(found))
+            }
+            Event::FileDeleted { path, .. } => (FileChange::removed(path.clone()), None),
+            Event::Renamed { from, to } => (FileChange::renamed(from.clone(), to.clone()), None),
+            Event::Replaced => {
+                self.pending().everything = true;
+                return;
+            }
+            _ => return,
+        };
+        self.pending().changes.push((change, found));
+    }
+
+    fn pending(&self) -> MutexGuard<'_, Pending> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Follower {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Follower").field(&self.session).field(&self.workspace).finish()
+    }
+}

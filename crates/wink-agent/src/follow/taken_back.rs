@@ -1,0 +1,51 @@
+//! What calls changed that failed.
+
+use wink_fs::{TreePath, Workspace};
+
+use crate::session::FileChange;
+
+/// The paths that calls touched which were then taken back.
+#[derive(Debug, Default)]
+pub(super) struct TakenBack {
+    touched: Vec<TreePath>,
+    /// What calls changed that went well.
+    recorded: Vec<TreePath>,
+}
+
+impl TakenBack {
+    /// Holds what was heard against the operations after the one of a number, where they are kept.
+    pub(super) fn of<'a>(
+        heard: impl Iterator<Item = &'a FileChange>,
+        workspace: &Workspace,
+        after: u64,
+    ) -> Self {
+        let touched: Vec<_> = heard.flat_map(paths).cloned().collect();
+        let operations = match touched.is_empty() {
+            true => return Self::default(),
+            false => workspace.operations(),
+        };
+        // A workspace that writes down nothing takes nothing back.
+        let Ok(operations) = operations else { return Self::default() };
+        let new = operations.into_iter().filter(|operation| operation.sequence > after);
+        let recorded = new.flat_map(|operation| operation.changes).map(|change| change.path);
+        Self { touched, recorded: recorded.collect() }
+    }
+
+    pub(super) fn has(&self, path: &TreePath) -> bool {
+        let is_below = |paths: &[TreePath]| paths.iter().any(|other| path.starts_with(other));
+        is_below(&self.touched) && !is_below(&self.recorded)
+    }
+}
+
+fn paths(change: &FileChange) -> Vec<&TreePath> {
+    match change {
+        FileChange::Written { path, .. } | FileChange::Removed { path } => vec![path],
+        FileChange::Renamed { from, to } => vec![from, to],
+    }
+}
+
+/// Returns the number of the last operation that was written down.
+pub(super) fn last_operation(workspace: &Workspace) -> u64 {
+    let operations = workspace.operations().unwrap_or_default();
+    operations.last().map_or(0, |operation| operation.sequence)
+}

@@ -1,0 +1,253 @@
+//! Keeping what a session knows, and going back to it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+use wink_fs::SnapshotId;
+
+use super::Session;
+use super::error::SessionError;
+use super::filesystem_ref::FilesystemSnapshotRef;
+use super::slice::SliceKind;
+use super::slices::SliceMap;
+
+const MAX_TAG_CHARACTERS: usize = 100;
+
+/// Describes a state that a session keeps.
+///
+/// ```
+/// let session = wink_agent::session::Session::new();
+/// let taken = session.snapshot("turn-5")?;
+/// assert_eq!(taken.tag.as_deref(), Some("turn-5"));
+/// assert_eq!(session.snapshots(), [taken]);
+/// # Ok::<(), wink_agent::session::SessionError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct SessionSnapshot {
+    /// Its id.
+    pub id: SnapshotId,
+    /// The name that it was given.
+    pub tag: Option<String>,
+    /// When it was taken, by the session's clock.
+    pub created_at: SystemTime,
+    /// The snapshots of files that were taken together with it.
+    pub files: Vec<FilesystemSnapshotRef>,
+}
+
+/// Names a snapshot of a session, by its id or its tag.
+///
+/// ```
+/// use wink_agent::session::{Session, SnapshotName};
+///
+/// let taken = Session::new().snapshot("turn-5")?;
+/// assert_eq!(SnapshotName::from("turn-5"), SnapshotName::Tag("turn-5".into()));
+/// assert_eq!(SnapshotName::from(&taken), SnapshotName::from(taken.id.to_string().as_str()));
+/// # Ok::<(), wink_agent::session::SessionError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum SnapshotName {
+    /// The one with this id.
+    Id(SnapshotId),
+    /// The one with this tag.
+    Tag(String),
+}
+
+impl From<SnapshotId> for SnapshotName {
+    fn from(id: SnapshotId) -> Self {
+        Self::Id(id)
+    }
+}
+
+impl From<&SessionSnapshot> for SnapshotName {
+    fn from(snapshot: &SessionSnapshot) -> Self {
+        Self::Id(snapshot.id)
+    }
+}
+
+impl From<&str> for SnapshotName {
+    fn from(text: &str) -> Self {
+        text.parse().map_or_else(|_| Self::Tag(text.to_owned()), Self::Id)
+    }
+}
+
+/// The states that a session keeps.
+#[derive(Default)]
+pub(super) struct Table {
+    last: u64,
+    kept: BTreeMap<u64, (SessionSnapshot, SliceMap)>,
+    by_id: HashMap<SnapshotId, u64>,
+    by_tag: HashMap<String, u64>,
+}
+
+impl Table {
+    fn check_unused(&self, tag: &str) -> Result<(), SessionError> {
+        match self.by_tag.contains_key(tag) {
+            true => Err(SessionError::SnapshotExists { tag: tag.to_owned() }),
+            false => Ok(()),
+        }
+    }
+
+    fn add(&mut self, snapshot: SessionSnapshot, state: SliceMap) {
+        self.last += 1;
+        self.by_id.insert(snapshot.id, self.last);
+        if let Some(tag) = &snapshot.tag {
+            self.by_tag.insert(tag.clone(), self.last);
+        }
+        self.kept.insert(self.last, (snapshot, state));
+    }
+
+    fn find(&self, name: &SnapshotName) -> Result<u64, SessionError> {
+        let found = match name {
+            SnapshotName::Id(id) => self.by_id.get(id),
+            SnapshotName::Tag(tag) => self.by_tag.get(tag),
+        };
+        found.copied().ok_or_else(|| not_found(name))
+    }
+
+    fn remove(&mut self, number: u64) -> Option<(SessionSnapshot, SliceMap)> {
+        let (snapshot, state) = self.kept.remove(&number)?;
+        self.by_id.remove(&snapshot.id);
+        if let Some(tag) = &snapshot.tag {
+            self.by_tag.remove(tag);
+        }
+        Some((snapshot, state))
+    }
+}
+
+/// Snapshots. They are the session's own: its children have theirs.
+impl Session {
+    /// Keeps the state under a tag that no other snapshot of the session has.
+    ///
+    /// It takes the same short time however much the session knows.
+    pub fn snapshot(&self, tag: &str) -> Result<SessionSnapshot, SessionError> {
+        check_tag(tag)?;
+        self.keep(&mut self.table(), Some(tag), Vec::new())
+    }
+
+    /// Keeps the state under its id alone.
+    pub fn snapshot_untagged(&self) -> Result<SessionSnapshot, SessionError> {
+        self.keep(&mut self.table(), None, Vec::new())
+    }
+
+    /// Refuses a tag that no snapshot could be given now.
+    pub(crate) fn check_new_tag(&self, tag: &str) -> Result<(), SessionError> {
+        check_tag(tag)?;
+        self.table().check_unused(tag)
+    }
+
+    /// Writes down which files belong to the state and keeps it, both or neither.
+    pub(crate) fn snapshot_with_files(
+        &self,
+        tag: &str,
+        files: FilesystemSnapshotRef,
+    ) -> Result<SessionSnapshot, SessionError> {
+        check_tag(tag)?;
+        let rules = self.rules();
+        let mut table = self.table();
+        table.check_unused(tag)?;
+        self.reduce(&rules, &Arc::new(files.clone()))?;
+        let taken = self.keep(&mut table, Some(tag), vec![files.clone()]);
+        drop((table, rules));
+        self.publish(&files);
+        taken
+    }
+
+    fn keep(
+        &self,
+        table: &mut Table,
+        tag: Option<&str>,
+        files: Vec<FilesystemSnapshotRef>,
+    ) -> Result<SessionSnapshot, SessionError> {
+        if let Some(tag) = tag {
+            table.check_unused(tag)?;
+        }
+        let snapshot = SessionSnapshot {
+            id: SnapshotId::random(),
+            tag: tag.map(str::to_owned),
+            created_at: self.now(),
+            files,
+        };
+        table.add(snapshot.clone(), self.slices().of(SliceKind::State).clone());
+        Ok(snapshot)
+    }
+
+    /// Makes the state what it was at a snapshot; logs are kept, and so are later snapshots.
+    ///
+    /// What is the same then and now costs nothing. Files stay as they are, also those that were kept
+    /// together with the state and are named in what is returned; [`checkpoint::go_back`] takes both back.
+    ///
+    /// [`checkpoint::go_back`]: crate::checkpoint::go_back
+    pub fn rollback(&self, name: impl Into<SnapshotName>) -> Result<SessionSnapshot, SessionError> {
+        let _turn = self.rules();
+        let (snapshot, state) = self.kept(&name.into())?;
+        let mut slices = self.slices();
+        let old = slices.clone();
+        slices.go_back(state);
+        drop(slices);
+        drop(old);
+        Ok(snapshot)
+    }
+
+    /// Returns the snapshots, oldest first.
+    pub fn snapshots(&self) -> Vec<SessionSnapshot> {
+        self.table().kept.values().map(|(snapshot, _)| snapshot.clone()).collect()
+    }
+
+    /// Finds a snapshot by its id or its tag.
+    pub fn find_snapshot(
+        &self,
+        name: impl Into<SnapshotName>,
+    ) -> Result<SessionSnapshot, SessionError> {
+        self.kept(&name.into()).map(|(snapshot, _)| snapshot)
+    }
+
+    /// Forgets a snapshot: its tag is free, and what only it held is given back.
+    pub fn forget_snapshot(
+        &self,
+        name: impl Into<SnapshotName>,
+    ) -> Result<SessionSnapshot, SessionError> {
+        let name = name.into();
+        let mut table = self.table();
+        let number = table.find(&name)?;
+        let removed = table.remove(number);
+        drop(table);
+        removed.map(|(snapshot, _)| snapshot).ok_or_else(|| not_found(&name))
+    }
+
+    fn kept(&self, name: &SnapshotName) -> Result<(SessionSnapshot, SliceMap), SessionError> {
+        let table = self.table();
+        table.kept.get(&table.find(name)?).cloned().ok_or_else(|| not_found(name))
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.0.snapshots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn not_found(name: &SnapshotName) -> SessionError {
+    let name = match name {
+        SnapshotName::Id(id) => id.to_string(),
+        SnapshotName::Tag(tag) => tag.clone(),
+    };
+    SessionError::SnapshotNotFound { name }
+}
+
+fn check_tag(tag: &str) -> Result<(), SessionError> {
+    let why = match tag {
+        "" => "a snapshot's tag cannot be empty; give one, or none",
+        _ if tag.chars().count() > MAX_TAG_CHARACTERS => {
+            "a snapshot's tag has at most 100 characters; give a shorter one"
+        }
+        _ if tag.chars().any(char::is_control) => {
+            "a snapshot's tag cannot have control characters; leave them out"
+        }
+        _ if tag.parse::<SnapshotId>().is_ok() => {
+            "a snapshot's tag cannot be what only an id looks like; give another"
+        }
+        _ => return Ok(()),
+    };
+    Err(SessionError::InvalidTag { why })
+}

@@ -1,0 +1,139 @@
+//! The record of a tool call.
+
+use std::time::{Duration, SystemTime};
+
+use serde::{Deserialize, Serialize};
+use wink_fs::SnapshotId;
+
+use super::bounded::BoundedText;
+use super::moment;
+use super::slice::{Slice, SliceKind};
+
+/// How many bytes of the parameters, and how many of the result, are kept.
+const MAX_TEXT_BYTES: usize = 4096;
+
+/// Tells of one call of a tool, whether it went well or not.
+///
+/// Every session keeps all that it is told of, as events, in a log: a rollback does not unmake calls.
+///
+/// ```
+/// use std::time::{Duration, SystemTime};
+/// use wink_agent::session::{Session, ToolInvoked};
+///
+/// let session = Session::new();
+/// let call = ToolInvoked::new("call-1", "write_file", SystemTime::now())
+///     .turn(5)
+///     .parameters(r#"{"path":"a.txt","content":"hello"}"#)
+///     .path("a.txt")
+///     .mode("overwrite")
+///     .result("Created a.txt with 5 bytes.", true)
+///     .duration(Duration::from_millis(3));
+/// session.dispatch(call)?;
+/// assert!(session.query::<ToolInvoked>()?.latest().unwrap().success);
+/// # Ok::<(), wink_agent::session::SessionError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ToolInvoked {
+    /// The id that the call had.
+    pub call_id: String,
+    /// The turn of the conversation that it belongs to, from 1; 0 where there are no turns.
+    pub turn: u64,
+    /// When it began, to the millisecond.
+    #[serde(with = "moment")]
+    pub at: SystemTime,
+    /// The name of the tool.
+    pub tool: String,
+    /// The beginning of its parameters, as JSON.
+    pub parameters: BoundedText,
+    /// The beginning of what the model was told; its whole size is the size of the result.
+    pub result: BoundedText,
+    /// The path it was about, where there is one.
+    pub path: Option<String>,
+    /// The mode it was called in, where there is one.
+    pub mode: Option<String>,
+    /// How long it took, in microseconds.
+    pub duration_us: u64,
+    /// Whether it did what it was asked to do.
+    pub success: bool,
+    /// The snapshot of the files before it, where one was taken.
+    pub snapshot_before: Option<String>,
+    /// The snapshot of the files after it, where one was taken.
+    pub snapshot_after: Option<String>,
+}
+
+impl Slice for ToolInvoked {
+    const NAME: &'static str = "tool_invoked";
+    const KIND: SliceKind = SliceKind::Log;
+}
+
+impl ToolInvoked {
+    /// Tells of a call that has no result yet.
+    pub fn new(call_id: impl Into<String>, tool: impl Into<String>, at: SystemTime) -> Self {
+        Self {
+            call_id: call_id.into(),
+            turn: 0,
+            at: moment::to_millis(at),
+            tool: tool.into(),
+            parameters: BoundedText::default(),
+            result: BoundedText::default(),
+            path: None,
+            mode: None,
+            duration_us: 0,
+            success: false,
+            snapshot_before: None,
+            snapshot_after: None,
+        }
+    }
+
+    /// Sets the turn of the conversation.
+    #[must_use]
+    pub fn turn(mut self, turn: u64) -> Self {
+        self.turn = turn;
+        self
+    }
+
+    /// Sets the parameters, of which 4,096 bytes are kept.
+    #[must_use]
+    pub fn parameters(mut self, json: &str) -> Self {
+        self.parameters = BoundedText::new(json, MAX_TEXT_BYTES);
+        self
+    }
+
+    /// Sets what the model was told, of which 4,096 bytes are kept, and whether the call went well.
+    #[must_use]
+    pub fn result(mut self, message: &str, success: bool) -> Self {
+        self.result = BoundedText::new(message, MAX_TEXT_BYTES);
+        self.success = success;
+        self
+    }
+
+    /// Sets the path it was about.
+    #[must_use]
+    pub fn path(mut self, path: impl Into<String>) -> Self {
+        self.path = Some(path.into());
+        self
+    }
+
+    /// Sets the mode it was called in.
+    #[must_use]
+    pub fn mode(mut self, mode: impl Into<String>) -> Self {
+        self.mode = Some(mode.into());
+        self
+    }
+
+    /// Sets how long it took.
+    #[must_use]
+    pub fn duration(mut self, duration: Duration) -> Self {
+        self.duration_us = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
+        self
+    }
+
+    /// Sets the snapshots of the files before and after it.
+    #[must_use]
+    pub fn snapshots(mut self, before: Option<SnapshotId>, after: Option<SnapshotId>) -> Self {
+        self.snapshot_before = before.map(|id| id.to_string());
+        self.snapshot_after = after.map(|id| id.to_string());
+        self
+    }
+}

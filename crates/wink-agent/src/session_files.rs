@@ -1,0 +1,127 @@
+//! The files of a session: made when they are first used, and again after a reset.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use wink_fs::{Result as FileResult, Workspace, WorkspaceBuilder};
+
+use crate::checkpoint::{self, Checkpoint, Dumped, WentBack};
+use crate::follow::Follower;
+use crate::session::{Session, SessionError, SessionReset, SnapshotName, Subscription};
+
+type Make = dyn Fn() -> FileResult<WorkspaceBuilder> + Send + Sync;
+
+/// Holds a session together with its workspace.
+///
+/// The workspace is made when it is first used. After [`Session::reset`] the next use makes a fresh one
+/// in the same way, so what the program mounts there is mounted anew.
+///
+/// ```
+/// use wink_agent::SessionFiles;
+/// use wink_agent::session::Session;
+/// use wink_fs::{MemoryBackend, Workspace};
+///
+/// let session = Session::new();
+/// let files = SessionFiles::new(&session, "vfs", || Ok(Workspace::builder(MemoryBackend::new())));
+/// files.workspace()?.write("a.txt", "hello")?;
+/// files.take("turn-5")?;
+/// files.workspace()?.write("a.txt", "changed")?;
+/// files.go_back("turn-5")?;
+/// assert_eq!(files.workspace()?.read("a.txt")?.content, "hello");
+///
+/// session.reset();
+/// assert!(!files.workspace()?.exists("a.txt"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct SessionFiles {
+    session: Session,
+    filesystem_key: String,
+    make: Box<Make>,
+    current: Arc<Mutex<Option<Current>>>,
+    _until_reset: Subscription,
+}
+
+#[derive(Clone)]
+struct Current {
+    workspace: Workspace,
+    follower: Arc<Follower>,
+}
+
+impl SessionFiles {
+    /// Says how the workspace of a session is made, and the key that its snapshots are known by.
+    ///
+    /// Each call must give a fresh backend, with what the program mounts already in it. Neither it nor a
+    /// subscriber that is told of the first listing may ask for the workspace, which is not there yet.
+    pub fn new(
+        session: &Session,
+        filesystem_key: impl Into<String>,
+        make: impl Fn() -> FileResult<WorkspaceBuilder> + Send + Sync + 'static,
+    ) -> Self {
+        let current: Arc<Mutex<Option<Current>>> = Arc::default();
+        // Were it held, the session would hold itself.
+        let weak = Arc::downgrade(&current);
+        let until_reset = session.subscribe(move |_: &SessionReset| {
+            let gone = weak.upgrade().and_then(|current| lock(&current).take());
+            drop(gone);
+        });
+        Self {
+            session: session.clone(),
+            filesystem_key: filesystem_key.into(),
+            make: Box::new(make),
+            current,
+            _until_reset: until_reset,
+        }
+    }
+
+    /// Returns the workspace; the first use makes it, and tells the session of the files in it.
+    pub fn workspace(&self) -> Result<Workspace, SessionError> {
+        Ok(self.current()?.workspace)
+    }
+
+    /// Tells the session what changed in the files, after a call.
+    pub fn update(&self) -> Result<(), SessionError> {
+        self.current()?.follower.update()
+    }
+
+    /// Keeps files and session under one tag; see [`checkpoint::take`].
+    pub fn take(&self, tag: &str) -> Result<Checkpoint, SessionError> {
+        let Current { workspace, follower } = self.current()?;
+        follower.update()?;
+        checkpoint::take(&self.session, &workspace, &self.filesystem_key, tag)
+    }
+
+    /// Makes files and session what they were at a checkpoint; see [`checkpoint::go_back`].
+    pub fn go_back(&self, name: impl Into<SnapshotName>) -> Result<WentBack, SessionError> {
+        self.current()?.follower.go_back(&self.filesystem_key, name)
+    }
+
+    /// Writes session and files side by side; see [`checkpoint::dump_with_files`].
+    pub fn dump(&self, target: impl AsRef<Path>) -> Result<Dumped, SessionError> {
+        let Current { workspace, follower } = self.current()?;
+        follower.update()?;
+        checkpoint::dump_with_files(&self.session, &workspace, target)
+    }
+
+    fn current(&self) -> Result<Current, SessionError> {
+        let mut current = lock(&self.current);
+        if let Some(current) = &*current {
+            return Ok(current.clone());
+        }
+        let (workspace, follower) = Follower::begin(&self.session, (self.make)()?)?;
+        let made = Current { workspace, follower: Arc::new(follower) };
+        Ok(current.insert(made).clone())
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl fmt::Debug for SessionFiles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("SessionFiles");
+        shown.field("session", &self.session).field("filesystem_key", &self.filesystem_key);
+        shown.finish_non_exhaustive()
+    }
+}
