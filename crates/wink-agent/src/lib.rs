@@ -21,6 +21,7 @@
 
 mod arguments;
 mod field;
+mod fields;
 mod refusal;
 mod result;
 mod schema;

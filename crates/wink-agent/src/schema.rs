@@ -7,7 +7,8 @@ use serde_json::{Map, Value};
 /// Makes the schema of a parameter struct.
 ///
 /// Providers differ in what they accept, so the result keeps to what all of them do: one `type` a
-/// field, no `$ref`, no `format`, no `null`. An optional field is one that is not `required`.
+/// field, no `$ref`, no `format`, no `null`. An optional field is one that is not `required`. The items
+/// of a list are objects of the same form.
 pub(crate) fn of<T: JsonSchema>() -> Map<String, Value> {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
@@ -42,6 +43,9 @@ fn normalise_field(field: &mut Map<String, Value>) {
     }
     if let Some(kind) = field.get_mut("type") {
         drop_null(kind);
+    }
+    if let Some(Value::Object(items)) = field.get_mut("items") {
+        *items = normalised(std::mem::take(items));
     }
 }
 
