@@ -20,15 +20,19 @@
 //! ```
 
 mod arguments;
+mod edit;
+mod expected_hash;
 mod field;
 mod fields;
 mod refusal;
 mod result;
+mod rewrite;
 mod schema;
 mod suggest;
 mod table;
 mod tool;
 mod tools;
+mod transaction;
 mod words;
 
 pub use result::ToolResult;

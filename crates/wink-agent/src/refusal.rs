@@ -1,7 +1,7 @@
 //! Why a tool call did not happen.
 
 use serde_json::{Map, Value};
-use wink_fs::{ContentHash, Error, ErrorKind};
+use wink_fs::{ContentHash, Error, ErrorKind, TreePath};
 
 use crate::result::ToolResult;
 
@@ -12,12 +12,13 @@ pub(crate) struct Refusal {
     message: String,
     path: Option<String>,
     current_hash: Option<ContentHash>,
+    lines: Vec<usize>,
 }
 
 impl Refusal {
     pub(crate) fn invalid_argument(message: impl Into<String>) -> Self {
         let kind = ErrorKind::InvalidArgument;
-        Refusal { kind, message: message.into(), path: None, current_hash: None }
+        Refusal { kind, message: message.into(), path: None, current_hash: None, lines: Vec::new() }
     }
 
     pub(crate) fn kind(&self) -> ErrorKind {
@@ -30,6 +31,18 @@ impl Refusal {
         self
     }
 
+    /// Names the file it is about.
+    pub(crate) fn with_path(mut self, path: &TreePath) -> Self {
+        self.path = Some(path.to_string());
+        self
+    }
+
+    /// Names the lines of the file it is about, counted from 1.
+    pub(crate) fn with_lines(mut self, lines: Vec<usize>) -> Self {
+        self.lines = lines;
+        self
+    }
+
     fn value(&self) -> Value {
         let mut value = Map::new();
         value.insert("error".into(), self.kind.code().into());
@@ -38,6 +51,9 @@ impl Refusal {
         }
         if let Some(hash) = self.current_hash {
             value.insert("current_hash".into(), hash.to_string().into());
+        }
+        if !self.lines.is_empty() {
+            value.insert("lines".into(), self.lines.clone().into());
         }
         Value::Object(value)
     }
@@ -50,6 +66,7 @@ impl From<Error> for Refusal {
             message: error.to_string(),
             path: error.path().map(ToString::to_string),
             current_hash: error.current_hash(),
+            lines: Vec::new(),
         }
     }
 }

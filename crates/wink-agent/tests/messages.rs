@@ -1,10 +1,14 @@
 //! What a model reads after a call.
 
+mod transcript;
+
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use wink_agent::{ToolResult, call};
 use wink_fs::{Limits, MemoryBackend, Workspace};
+
+use transcript::transcript;
 
 fn workspace() -> Workspace {
     let workspace = Workspace::memory();
@@ -17,15 +21,6 @@ fn workspace() -> Workspace {
 
 fn hash_of(workspace: &Workspace, path: &str) -> Value {
     call(workspace, "read_file", json!({ "path": path })).value["content_hash"].clone()
-}
-
-fn transcript(workspace: &Workspace, calls: &[(&str, Value)]) -> String {
-    let mut text = String::new();
-    for (name, arguments) in calls {
-        let ToolResult { message, value, .. } = call(workspace, name, arguments.clone());
-        let _ = writeln!(text, "> {name} {arguments}\n{message}\n= {value}\n");
-    }
-    text
 }
 
 #[test]
@@ -223,6 +218,44 @@ fn transcript_without_sizes(workspace: &Workspace, calls: &[(&str, Value)]) -> S
         let _ = writeln!(text, "> {name} {arguments}\n{message}\n");
     }
     text
+}
+
+#[test]
+fn mkdir_mv_and_rm_say_what_they_did() {
+    let workspace = workspace();
+    insta::assert_snapshot!(transcript(
+        &workspace,
+        &[
+            ("mkdir", json!({"path": "a/b"})),
+            ("mkdir", json!({"path": "a/b"})),
+            ("mkdir", json!({"path": "z"})),
+            ("mv", json!({"from": "notes.txt", "to": "a/b/notes.txt"})),
+            ("mv", json!({"source": "z", "destination": "src"})),
+            ("mv", json!({"from": "a", "to": "a/b/c"})),
+            ("mv", json!({"from": "missing", "to": "b"})),
+            ("mv", json!({"from": "z", "to": "a/b/notes.txt", "overwrite": true})),
+            ("rm", json!({"path": "a"})),
+            ("rm", json!({"path": "a"})),
+            ("rm", json!({"path": "a", "allow_missing": "true"})),
+            ("rm", json!({"path": "src/a.rs"})),
+            ("rm", json!({"path": "../x", "allow_missing": true})),
+        ]
+    ));
+}
+
+#[test]
+fn the_root_cannot_be_removed_or_moved() {
+    let workspace = workspace();
+    for root in ["", ".", "/"] {
+        for (tool, arguments) in [
+            ("rm", json!({"path": root, "allow_missing": true})),
+            ("mv", json!({"from": root, "to": "elsewhere"})),
+        ] {
+            let refused = call(&workspace, tool, arguments);
+            assert_eq!(refused.code(), Some("permission_denied"), "{}", refused.message);
+        }
+    }
+    assert!(workspace.is_file("notes.txt"));
 }
 
 /// A search without an end would keep a thread of the server for ever.

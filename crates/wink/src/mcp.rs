@@ -23,8 +23,9 @@ use wink_fs::Workspace;
 use crate::http_guard::MAX_BODY_BYTES;
 
 const INSTRUCTIONS: &str = "A workspace of files. List with ls, find with glob and grep, read with \
-    read_file, write with write_file. Paths are relative to the workspace root. Read a file before you overwrite it and \
-    give its content_hash as expected_hash.";
+    read_file, write with write_file, change parts of a file with edit_file. Paths are relative to \
+    the workspace root. Read a file before you overwrite it and give its content_hash as \
+    expected_hash.";
 
 /// Makes the HTTP service that answers MCP requests on `workspace`.
 pub(crate) fn service(workspace: Workspace) -> StreamableHttpService<Server, NeverSessionManager> {

@@ -9,7 +9,7 @@ use wink_fs::{ContentHash, Error, ErrorKind, Filesystem, Operation, TreePath, Wo
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
 use crate::tool::{Effect, Tool};
-use crate::{arguments, schema};
+use crate::{arguments, expected_hash, schema};
 
 pub(crate) const TOOL: Tool = Tool {
     name: "write_file",
@@ -47,19 +47,11 @@ enum Mode {
 
 fn run(workspace: &Workspace, params: &Params) -> Result<ToolResult, Refusal> {
     let path = workspace.path(&params.path)?;
-    let expected = params.expected_hash.as_deref().map(parsed_hash).transpose()?;
+    let expected = expected_hash::parse(params.expected_hash.as_deref())?;
     let written = workspace
         .as_agent("write_file", |fs| write(fs, &path, params, expected))
         .map_err(|error| refusal(error, &path, expected))?;
     Ok(ToolResult::success(message(&written, params.mode), value(&written, params.mode)))
-}
-
-fn parsed_hash(text: &str) -> Result<ContentHash, Refusal> {
-    text.trim().parse().map_err(|_| {
-        Refusal::invalid_argument(
-            "`expected_hash` must be the content_hash that read_file gave: 64 hexadecimal digits.",
-        )
-    })
 }
 
 fn write(
@@ -108,10 +100,7 @@ fn refusal(error: Error, path: &TreePath, expected: Option<ContentHash>) -> Refu
             "{path} already exists and nothing was written: read it with read_file first, then \
              repeat this call with expected_hash set to the content_hash it gives."
         )),
-        (ErrorKind::Conflict, Some(_)) => refusal.reworded(format!(
-            "{path} has changed since the version named by expected_hash and nothing was \
-             written: read it again with read_file and work from what it shows."
-        )),
+        (ErrorKind::Conflict, Some(_)) => expected_hash::stale(refusal, path),
         _ => refusal,
     }
 }
