@@ -26,8 +26,16 @@ pub static TOOLS: &[Tool] = &[
     tools::import::TOOL,
 ];
 
-/// Finds a tool by its exact name.
+/// Names that tools had in other places, each with the one it has here.
+const ALIASES: [(&str, &str); 2] = [("list_directory", "ls"), ("delete_file", "rm")];
+
+/// Finds a tool by its exact name, or by one it is known by elsewhere.
+///
+/// ```
+/// assert_eq!(wink_agent::find("delete_file").map(|tool| tool.name), Some("rm"));
+/// ```
 pub fn find(name: &str) -> Option<&'static Tool> {
+    let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, own)| *own);
     TOOLS.iter().find(|tool| tool.name == name)
 }
 

@@ -4,9 +4,10 @@
 
 mod transcript;
 
+use proptest::prelude::*;
 use serde_json::{Value, json};
 use wink_agent::{ToolResult, call};
-use wink_fs::{TreeHash, Workspace, tree_hash};
+use wink_fs::{At, DiffOptions, TreeHash, Workspace, tree_hash};
 
 use transcript::transcript;
 
@@ -189,26 +190,33 @@ fn one_hunk_that_does_not_fit_leaves_every_file_as_it_was() {
     assert_eq!(hash(&workspace), before);
 }
 
-#[test]
-fn what_diff_shows_can_be_applied() {
-    use wink_fs::{At, DiffOptions};
+/// Lines of a text, the last of which may not end.
+fn texts() -> impl Strategy<Value = String> {
+    let lines = prop::collection::vec(prop::sample::select(vec!["a", "b", "c", "", "d e"]), 0..12);
+    (lines, any::<bool>()).prop_map(|(lines, ended)| match ended {
+        true => lines.iter().map(|line| format!("{line}\n")).collect(),
+        false => lines.join("\n"),
+    })
+}
 
-    let workspace = workspace();
-    workspace.write("end.txt", "a\nb").expect("written");
-    let before = workspace.snapshot("before").expect("a snapshot");
-    workspace
-        .write("src/a.rs", "fn a() {\n    1();\n}\n\nfn b() {\n    two();\n}\nend\n")
-        .expect("written");
-    workspace.write("end.txt", "a\nb\nc\n").expect("written");
-    let diff = workspace.diff_with(&before, At::Live, &DiffOptions::default().hunks(true));
-    let after = hash(&workspace);
-    let mut patch = String::new();
-    for changed in diff.expect("a diff").modified {
-        let hunks: String = changed.hunks.iter().flatten().map(ToString::to_string).collect();
-        patch.push_str(&format!("--- a/{0}\n+++ b/{0}\n{hunks}", changed.path));
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn what_diff_shows_can_be_applied(old in texts(), new in texts()) {
+        prop_assume!(old != new);
+        let workspace = Workspace::memory();
+        workspace.write("f", &old).expect("written");
+        let before = workspace.snapshot("before").expect("a snapshot");
+        workspace.write("f", &new).expect("written");
+        let diff = workspace
+            .diff_with(&before, At::Live, &DiffOptions::default().hunks(true))
+            .expect("a diff");
+        let hunks: String =
+            diff.modified[0].hunks.iter().flatten().map(ToString::to_string).collect();
+        workspace.restore(&before).expect("restored");
+        let applied = apply(&workspace, &format!("--- a/f\n+++ b/f\n{hunks}"));
+        prop_assert!(applied.ok(), "{hunks}\n{}", applied.message);
+        prop_assert_eq!(text(&workspace, "f"), new);
     }
-    workspace.restore(&before).expect("restored");
-    let applied = apply(&workspace, &patch);
-    assert!(applied.ok(), "{patch}\n{}", applied.message);
-    assert_eq!(hash(&workspace), after);
 }

@@ -94,7 +94,7 @@ fn part_of(file: &[u8], from: Index, length: usize) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4000))]
+    #![proptest_config(ProptestConfig::with_cases(1500))]
 
     #[test]
     fn an_edit_does_what_the_model_does(

@@ -18,6 +18,8 @@ mod body;
 mod envelope;
 mod header;
 mod place;
+#[cfg(test)]
+mod properties;
 mod refusal;
 mod unified;
 

@@ -27,6 +27,16 @@ pub(super) fn parse(lines: &[&str]) -> Result<Vec<FilePatch>, PatchRefusal> {
 /// What mail programs put after a patch.
 const SIGNATURE: &str = "-- ";
 
+/// What git says of a file that needs no care.
+const IGNORED: [&str; 4] = ["index ", "old mode ", "similarity ", "dissimilarity "];
+
+/// What git says of a file that cannot be done.
+const REFUSED: [(&str, &str); 3] = [
+    ("GIT binary patch", "it is about a binary file, which a patch cannot change"),
+    ("Binary files ", "it is about a binary file, which a patch cannot change"),
+    ("copy ", "a patch cannot copy a file; write the copy with write_file"),
+];
+
 struct Reader<'a> {
     lines: &'a [&'a str],
     at: usize,
@@ -87,6 +97,9 @@ impl<'a> Reader<'a> {
 
     /// Takes one of git's lines and tells whether it was one.
     fn take(&self, extended: &mut Extended, line: &str) -> Result<bool, PatchRefusal> {
+        if let Some((_, why)) = REFUSED.iter().find(|(refused, _)| line.starts_with(refused)) {
+            return Err(self.refused(*why));
+        }
         let after = |prefix| line.strip_prefix(prefix);
         if let Some(rest) = after("diff --git ") {
             extended.name = Some(header::git_name(rest).unwrap_or_default());
@@ -100,14 +113,8 @@ impl<'a> Reader<'a> {
             extended.executable = Some(self.executable(mode)?);
         } else if after("deleted file mode ").is_some() {
             extended.deleted = true;
-        } else if after("GIT binary patch").or(after("Binary files ")).is_some() {
-            return Err(self.refused("it is about a binary file, which a patch cannot change"));
-        } else if after("copy ").is_some() {
-            return Err(self.refused("a patch cannot copy a file; write the copy with write_file"));
         } else {
-            return Ok(["index ", "old mode ", "similarity ", "dissimilarity "]
-                .iter()
-                .any(|known| line.starts_with(known)));
+            return Ok(IGNORED.iter().any(|ignored| line.starts_with(ignored)));
         }
         Ok(true)
     }
