@@ -17,7 +17,10 @@ pub(crate) struct Refusal {
 
 impl Refusal {
     pub(crate) fn invalid_argument(message: impl Into<String>) -> Self {
-        let kind = ErrorKind::InvalidArgument;
+        Self::new(ErrorKind::InvalidArgument, message)
+    }
+
+    pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Refusal { kind, message: message.into(), path: None, current_hash: None, lines: Vec::new() }
     }
 

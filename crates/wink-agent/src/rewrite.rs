@@ -32,7 +32,7 @@ pub(crate) fn rewrite(
     tool: &str,
     path: &TreePath,
     expected: Option<ContentHash>,
-    edit: impl Fn(&[u8]) -> Result<Edited, Refusal>,
+    edit: impl Fn(Bytes) -> Result<Edited, Refusal>,
 ) -> Result<Rewritten, Refusal> {
     transact(workspace, tool, |fs| match expected {
         Some(_) => once(fs, path, expected, &edit),
@@ -44,7 +44,7 @@ fn once(
     fs: &mut dyn Filesystem,
     path: &TreePath,
     expected: Option<ContentHash>,
-    edit: &impl Fn(&[u8]) -> Result<Edited, Refusal>,
+    edit: &impl Fn(Bytes) -> Result<Edited, Refusal>,
 ) -> Result<Rewritten, Refusal> {
     let known = read(fs, path, &fs.properties().limits)?;
     if expected.is_some_and(|expected| expected != known.hash) {
@@ -52,7 +52,7 @@ fn once(
         let conflict = conflict.with_path(path).with_current_hash(known.hash);
         return Err(expected_hash::stale(conflict.into(), path));
     }
-    let edited = edit(&known.bytes)?;
+    let edited = edit(known.bytes)?;
     let mut staged = Staged::from_bytes(edited.bytes.clone());
     let options = PutOptions::default().condition(PutCondition::Unchanged(known.hash));
     fs.put(path, &mut staged, &options)?;

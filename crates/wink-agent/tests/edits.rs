@@ -142,6 +142,7 @@ fn more_than_the_limits_allow_is_refused_by_their_names() {
     (limits.max_content, limits.max_edit_bytes) = (Some(10), 20);
     let workspace = Workspace::builder(MemoryBackend::new()).limits(limits).build();
     workspace.write("small", "a").expect("written");
+    workspace.write("many", &"a".repeat(7)).expect("written");
     workspace.write("large", &"x".repeat(21)).expect("written");
     insta::assert_snapshot!(transcript(
         &workspace,
@@ -156,6 +157,10 @@ fn more_than_the_limits_allow_is_refused_by_their_names() {
             ),
             ("apply_patch", json!({"patch": "12345678901"})),
             edit("large", "x", "y"),
+            (
+                "edit_file",
+                json!({"path": "many", "old_string": "a", "new_string": "123", "replace_all": true})
+            ),
         ]
     ));
 }

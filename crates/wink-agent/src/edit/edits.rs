@@ -1,13 +1,16 @@
 //! One text replaced by another, and several in order.
 
+use std::borrow::Cow;
+use std::ops::Range;
+
 use bytes::Bytes;
 use memchr::{memchr, memmem};
 
-use super::ending::Endings;
+use super::ending::{self, Endings};
 use super::line_feeds::LineFeeds;
 use super::nearest::nearest;
 use super::refusal::{EditRefusal, NumberedRefusal};
-use super::splice::{Edited, Replacement, splice};
+use super::splice::{Edited, Replacement};
 use super::{lines, nearest};
 
 /// Names a text and what takes its place.
@@ -19,36 +22,47 @@ pub(crate) struct Edit<'a> {
     pub(crate) replace_all: bool,
 }
 
-/// Makes one edit.
-pub(crate) fn apply(bytes: &[u8], edit: &Edit<'_>) -> Result<Edited, EditRefusal> {
-    Ok(splice(bytes, &replacements(bytes, edit)?))
+/// Makes one edit whose result has at most `most` bytes.
+pub(crate) fn apply(bytes: Bytes, edit: &Edit<'_>, most: u64) -> Result<Edited, EditRefusal> {
+    make(&Edited::unchanged(bytes), edit, most)
 }
 
 /// Makes several edits in order, each on what the one before left, or none.
-pub(crate) fn apply_all(bytes: &[u8], edits: &[Edit<'_>]) -> Result<Edited, NumberedRefusal> {
-    let mut edited = Edited { bytes: Bytes::copy_from_slice(bytes), changes: Vec::new() };
+pub(crate) fn apply_all(
+    bytes: Bytes,
+    edits: &[Edit<'_>],
+    most: u64,
+) -> Result<Edited, NumberedRefusal> {
+    let mut edited = Edited::unchanged(bytes);
     for (number, edit) in (1..).zip(edits) {
-        let replacements = replacements(&edited.bytes, edit)
-            .map_err(|refusal| NumberedRefusal { number, of: edits.len(), refusal })?;
-        edited = splice(&edited.bytes, &replacements).after(&edited.changes, &replacements);
+        edited = make(&edited, edit, most).map_err(|refusal| NumberedRefusal {
+            number,
+            of: edits.len(),
+            refusal,
+        })?;
     }
     Ok(edited)
 }
 
-fn replacements(bytes: &[u8], edit: &Edit<'_>) -> Result<Vec<Replacement>, EditRefusal> {
+fn make(before: &Edited, edit: &Edit<'_>, most: u64) -> Result<Edited, EditRefusal> {
     check(edit)?;
+    let bytes = &before.bytes;
     let literal = has_carriage_return(edit.old);
     let view = if literal { LineFeeds::as_is(bytes) } else { LineFeeds::of(bytes) };
-    let places = places(&view.text, edit);
-    match places.as_slice() {
-        [] => Err(missing(bytes, edit)),
-        [_, _, ..] if !edit.replace_all => {
-            let originals = places.iter().map(|place| view.original(*place));
-            let lines = lines::numbers(bytes, originals.take(lines::LISTED));
-            Err(EditRefusal::Ambiguous { count: places.len(), lines })
-        }
-        _ => Ok(replace(bytes, &view, &places, edit)),
+    let finder = memmem::Finder::new(edit.old);
+    let count = count(bytes, &view, &finder, edit)?;
+    let change = Change::of(edit);
+    let size = (count as u64)
+        .saturating_mul(change.long.len() as u64)
+        .saturating_add(bytes.len() as u64)
+        .saturating_sub(count as u64 * change.removed() as u64);
+    if size > most {
+        return Err(EditRefusal::TooLarge { size, most });
     }
+    let mut endings = Endings::of(bytes);
+    let replacements =
+        finder.find_iter(&view.text).map(|place| change.at(place, &view, &mut endings));
+    Ok(before.splice(replacements, size as usize))
 }
 
 fn check(edit: &Edit<'_>) -> Result<(), EditRefusal> {
@@ -63,14 +77,30 @@ fn has_carriage_return(text: &str) -> bool {
     memchr(b'\r', text.as_bytes()).is_some()
 }
 
-/// Finds the text; where it is to be replaced once, one that overlaps the first counts too.
-fn places(text: &[u8], edit: &Edit<'_>) -> Vec<usize> {
-    let finder = memmem::Finder::new(edit.old);
-    let mut places: Vec<usize> = finder.find_iter(text).collect();
+/// Counts the places; where there may be only one, a second one that overlaps the first counts too.
+fn count(
+    bytes: &[u8],
+    view: &LineFeeds<'_>,
+    finder: &memmem::Finder<'_>,
+    edit: &Edit<'_>,
+) -> Result<usize, EditRefusal> {
+    let mut places: Vec<usize> = finder.find_iter(&view.text).take(lines::LISTED).collect();
+    let count = match places.len() {
+        lines::LISTED => finder.find_iter(&view.text).count(),
+        few => few,
+    };
     if let (&[only], false) = (places.as_slice(), edit.replace_all) {
-        places.extend(finder.find(&text[only + 1..]).map(|second| only + 1 + second));
+        places.extend(finder.find(&view.text[only + 1..]).map(|second| only + 1 + second));
     }
-    places
+    match places.as_slice() {
+        [] => Err(missing(bytes, edit)),
+        [_, _, ..] if !edit.replace_all => {
+            let originals = places.iter().map(|place| view.original(*place));
+            let lines = lines::numbers(bytes, originals);
+            Err(EditRefusal::Ambiguous { count: count.max(places.len()), lines })
+        }
+        _ => Ok(count),
+    }
 }
 
 fn missing(bytes: &[u8], edit: &Edit<'_>) -> EditRefusal {
@@ -81,24 +111,43 @@ fn missing(bytes: &[u8], edit: &Edit<'_>) -> EditRefusal {
     EditRefusal::Missing { nearest: nearest(bytes, edit.old), new_is_at }
 }
 
-fn replace(
-    bytes: &[u8],
-    view: &LineFeeds<'_>,
-    places: &[usize],
-    edit: &Edit<'_>,
-) -> Vec<Replacement> {
-    let literal = has_carriage_return(edit.old) || has_carriage_return(edit.new);
-    let (old, new) = (edit.old.as_bytes(), edit.new.as_bytes());
-    let (prefix, suffix) = if literal { (0, 0) } else { in_common(old, new) };
-    let mut endings = Endings::of(bytes);
-    let middle = &new[prefix..new.len() - suffix];
-    let replacement = |place: &usize| {
-        let start = view.original(place + prefix);
-        let range = start..view.original(place + old.len() - suffix);
-        let with = if literal { middle.to_vec() } else { endings.adapt(middle, start) };
-        Replacement { range, with }
-    };
-    places.iter().map(replacement).collect()
+/// The part of an edit that is not the same before and after.
+struct Change<'a> {
+    /// Where it is in the old text.
+    range: Range<usize>,
+    /// What is inserted where lines end in `\n`.
+    short: &'a [u8],
+    /// What is inserted where lines end in `\r\n`.
+    long: Cow<'a, [u8]>,
+}
+
+impl<'a> Change<'a> {
+    fn of(edit: &Edit<'a>) -> Self {
+        let (old, new) = (edit.old.as_bytes(), edit.new.as_bytes());
+        if has_carriage_return(edit.old) || has_carriage_return(edit.new) {
+            return Self { range: 0..old.len(), short: new, long: new.into() };
+        }
+        let (prefix, suffix) = in_common(old, new);
+        let short = &new[prefix..new.len() - suffix];
+        Self { range: prefix..old.len() - suffix, short, long: ending::long(short) }
+    }
+
+    fn removed(&self) -> usize {
+        self.range.len()
+    }
+
+    fn at<'c>(
+        &'c self,
+        place: usize,
+        view: &LineFeeds<'_>,
+        endings: &mut Endings<'_>,
+    ) -> Replacement<'c> {
+        let start = view.original(place + self.range.start);
+        let range = start..view.original(place + self.range.end);
+        let is_long = self.long.len() > self.short.len() && endings.at(start) == b"\r\n";
+        let with = if is_long { &*self.long } else { self.short };
+        Replacement { range, with: with.into() }
+    }
 }
 
 /// Returns how many bytes two texts share at their beginning, and after those at their end.
@@ -114,11 +163,15 @@ mod tests {
     use super::*;
 
     fn edited(bytes: &[u8], old: &str, new: &str) -> Vec<u8> {
-        apply(bytes, &Edit { old, new, replace_all: false }).expect("an edit").bytes.to_vec()
+        let bytes = Bytes::copy_from_slice(bytes);
+        let edit = Edit { old, new, replace_all: false };
+        apply(bytes, &edit, u64::MAX).expect("an edit").bytes.to_vec()
     }
 
     fn refused(bytes: &[u8], old: &str, new: &str) -> EditRefusal {
-        apply(bytes, &Edit { old, new, replace_all: false }).expect_err("must be refused")
+        let bytes = Bytes::copy_from_slice(bytes);
+        let edit = Edit { old, new, replace_all: false };
+        apply(bytes, &edit, u64::MAX).expect_err("must be refused")
     }
 
     #[test]
@@ -164,7 +217,7 @@ mod tests {
     #[test]
     fn all_places_are_replaced_from_the_beginning() {
         let edit = Edit { old: "aa", new: "b", replace_all: true };
-        let edited = apply(b"aaa aa", &edit).expect("an edit");
+        let edited = apply("aaa aa".into(), &edit, 6).expect("an edit");
         assert_eq!((&edited.bytes[..], edited.changes), (&b"ba b"[..], vec![0..1, 3..4]));
     }
 
@@ -172,10 +225,20 @@ mod tests {
     fn edits_build_on_each_other_or_none_is_made() {
         let edit = |old, new| Edit { old, new, replace_all: false };
         let edits = [edit("three", "3"), edit("one", "first\nline"), edit("3", "third")];
-        let edited = apply_all(b"one\ntwo\nthree\n", &edits).expect("edits");
+        let edited = apply_all("one\ntwo\nthree\n".into(), &edits, 99).expect("edits");
         assert_eq!(edited.bytes, "first\nline\ntwo\nthird\n");
-        assert_eq!(edited.changes.first(), Some(&(0..8)));
-        let refused = apply_all(b"one", &[edit("one", "two"), edit("one", "x")]);
+        assert_eq!(edited.changes, [0..8, 15..20]);
+        let refused = apply_all("one".into(), &[edit("one", "two"), edit("one", "x")], 99);
         assert_eq!(refused.expect_err("must be refused").number, 2);
+    }
+
+    #[test]
+    fn no_edit_makes_more_than_is_allowed() {
+        let edit = Edit { old: "a", new: "xyz", replace_all: true };
+        assert_eq!(apply("aa".into(), &edit, 6).expect("an edit").bytes, "xyzxyz");
+        let refused = apply("aaa".into(), &edit, 6).expect_err("must be refused");
+        assert_eq!(refused, EditRefusal::TooLarge { size: 9, most: 6 });
+        let doubled = [Edit { old: "a", new: "aa", replace_all: true }; 100];
+        assert_eq!(apply_all("a".into(), &doubled, 1000).expect_err("must be refused").number, 10);
     }
 }

@@ -1,6 +1,23 @@
 //! How inserted lines end.
 
+use std::borrow::Cow;
+
 use memchr::{memchr, memrchr};
+
+/// Returns `text` with `\r\n` for each `\n`.
+pub(super) fn long(text: &[u8]) -> Cow<'_, [u8]> {
+    if memchr(b'\n', text).is_none() {
+        return text.into();
+    }
+    let mut long = Vec::with_capacity(text.len() + text.len() / 8);
+    for line in text.split_inclusive(|byte| *byte == b'\n') {
+        match line.strip_suffix(b"\n") {
+            Some(line) => long.extend_from_slice(&[line, b"\r\n"].concat()),
+            None => long.extend_from_slice(line),
+        }
+    }
+    long.into()
+}
 
 /// Tells the line ending at positions that are asked for in ascending order, in linear time.
 pub(super) struct Endings<'a> {
@@ -15,18 +32,8 @@ impl<'a> Endings<'a> {
     }
 
     /// Returns `text` with each `\n` as the line at `position` ends.
-    pub(super) fn adapt(&mut self, text: &[u8], position: usize) -> Vec<u8> {
-        if memchr(b'\n', text).is_none() || self.at(position) == b"\n" {
-            return text.to_vec();
-        }
-        let mut adapted = Vec::with_capacity(text.len() + text.len() / 8);
-        for line in text.split_inclusive(|byte| *byte == b'\n') {
-            match line.strip_suffix(b"\n") {
-                Some(line) => adapted.extend_from_slice(&[line, b"\r\n"].concat()),
-                None => adapted.extend_from_slice(line),
-            }
-        }
-        adapted
+    pub(super) fn adapt<'t>(&mut self, text: &'t [u8], position: usize) -> Cow<'t, [u8]> {
+        if self.at(position) == b"\n" { text.into() } else { long(text) }
     }
 
     /// Returns the ending of the line at `position`, or of the one before where it has none.
@@ -69,6 +76,6 @@ mod tests {
     #[test]
     fn a_text_without_lines_gets_line_feeds() {
         assert_eq!(Endings::of(b"a").at(1), b"\n");
-        assert_eq!(Endings::of(b"a\r\n").adapt(b"x\ny", 0), b"x\r\ny");
+        assert_eq!(Endings::of(b"a\r\n").adapt(b"x\ny", 0), &b"x\r\ny"[..]);
     }
 }

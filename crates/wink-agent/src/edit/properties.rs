@@ -1,10 +1,13 @@
 //! What holds for any file and any edit, checked against a model that is slow and plain.
 
+use bytes::Bytes;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
 use super::edits::{Edit, apply, apply_all};
 use super::refusal::EditRefusal;
+use super::snippet::snippets;
+use super::splice::Edited;
 
 /// A byte, or a whole line ending.
 type Unit = Vec<u8>;
@@ -61,6 +64,10 @@ fn ending(file: &[Unit], at: usize) -> Unit {
     after.or_else(before).cloned().unwrap_or(b"\n".to_vec())
 }
 
+fn made(file: &[u8], edit: &Edit<'_>) -> Result<Edited, EditRefusal> {
+    apply(Bytes::copy_from_slice(file), edit, u64::MAX)
+}
+
 fn files() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         6 => "[a-c ]{1,3}".prop_map(String::into_bytes),
@@ -107,7 +114,7 @@ proptest! {
         prop_assume!(old != new);
         let cut = units(&file);
         let places = found_at(&cut, old.as_bytes());
-        let result = apply(&file, &Edit { old: &old, new: &new, replace_all: false });
+        let result = made(&file, &Edit { old: &old, new: &new, replace_all: false });
         match (places.as_slice(), result) {
             ([], Err(EditRefusal::Missing { .. })) => {}
             ([_], Ok(edited)) => {
@@ -135,7 +142,7 @@ proptest! {
                 places.push(place);
             }
         }
-        match apply(&file, &Edit { old: &old, new: &new, replace_all: true }) {
+        match made(&file, &Edit { old: &old, new: &new, replace_all: true }) {
             Ok(edited) => {
                 let expected = replaced(&cut, &places, old.as_bytes(), new.as_bytes());
                 prop_assert_eq!(edited.bytes, expected);
@@ -157,15 +164,35 @@ proptest! {
         }
         let edit = Edit { old: &old, new: &new, replace_all: false };
         let reverse = Edit { old: &new, new: &old, replace_all: false };
-        let there = apply(&file, &edit).expect("there").bytes;
+        let there = made(&file, &edit).expect("there").bytes;
         // Where no line ending is left, nothing says what the lines ended in.
         prop_assume!(there.contains(&b'\n') || !file.contains(&b'\n'));
-        prop_assert_eq!(&apply(&there, &reverse).expect("and back").bytes, &file);
-        prop_assert_eq!(apply_all(&file, &[edit, reverse]).expect("both").bytes, file);
+        prop_assert_eq!(&made(&there, &reverse).expect("and back").bytes, &file);
+        prop_assert_eq!(apply_all(file.clone().into(), &[edit, reverse], u64::MAX).expect("both").bytes, file);
+    }
+
+    #[test]
+    fn changes_are_where_the_new_text_is(
+        file in files(),
+        edits in prop::collection::vec(("[a-c\n]{1,2}", "[a-cxy\n]{0,3}"), 1..5),
+    ) {
+        let edits: Vec<_> = edits
+            .iter()
+            .filter(|(old, new)| old != new)
+            .map(|(old, new)| Edit { old, new, replace_all: true })
+            .collect();
+        if let Ok(edited) = apply_all(file.into(), &edits, u64::MAX) {
+            let length = edited.bytes.len();
+            prop_assert!(edited.changes.is_sorted_by_key(|change| change.start));
+            prop_assert!(edited.changes.iter().all(|change| change.start <= change.end));
+            prop_assert!(edited.changes.iter().all(|change| change.end <= length));
+            prop_assert_eq!(edited.lines().len(), edited.changes.len());
+            prop_assert_eq!(snippets(&edited.bytes, &edited.changes).is_empty(), length == 0 || edits.is_empty());
+        }
     }
 
     #[test]
     fn any_text_is_an_edit_or_a_refusal(file in any::<Vec<u8>>(), old in any::<String>(), new in any::<String>()) {
-        let _ = apply(&file, &Edit { old: &old, new: &new, replace_all: true });
+        let _ = made(&file, &Edit { old: &old, new: &new, replace_all: true });
     }
 }

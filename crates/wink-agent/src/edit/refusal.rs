@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use wink_fs::ErrorKind;
+
 use super::lines::listed;
 use super::nearest::Nearest;
 
@@ -12,6 +14,8 @@ pub(crate) enum EditRefusal {
     EmptyOld,
     /// Nothing would change.
     Same,
+    /// The result would be larger than is allowed.
+    TooLarge { size: u64, most: u64 },
     /// The text is there more than once.
     Ambiguous { count: usize, lines: Vec<usize> },
     /// The text is not there.
@@ -33,10 +37,18 @@ pub(crate) struct NumberedRefusal {
 }
 
 impl EditRefusal {
+    /// Returns what kind of failure it is.
+    pub(crate) fn kind(&self) -> ErrorKind {
+        match self {
+            Self::TooLarge { .. } => ErrorKind::TooLarge,
+            _ => ErrorKind::InvalidArgument,
+        }
+    }
+
     /// Returns the lines it is about, counted from 1.
     pub(crate) fn lines(&self) -> Vec<usize> {
         match self {
-            Self::EmptyOld | Self::Same => Vec::new(),
+            Self::EmptyOld | Self::Same | Self::TooLarge { .. } => Vec::new(),
             Self::Ambiguous { lines, .. } => lines.clone(),
             Self::Missing { nearest, .. } => nearest.iter().map(|near| near.line).collect(),
         }
@@ -58,6 +70,11 @@ impl fmt::Display for EditRefusal {
             ),
             Self::Same => f.write_str(
                 "old_string and new_string are the same; give a new_string that differs.",
+            ),
+            Self::TooLarge { size, most } => write!(
+                f,
+                "the file would have {size} bytes, and an edit makes at most {most} (limit \
+                 max_edit_bytes); replace less."
             ),
             Self::Ambiguous { count, lines } => write!(
                 f,

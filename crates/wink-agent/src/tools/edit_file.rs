@@ -48,20 +48,21 @@ fn run(workspace: &Workspace, params: &Params) -> Result<ToolResult, Refusal> {
     check_supplied(&workspace.properties().limits, "new_string", new_string)?;
     let Params { old_string: old, new_string: new, replace_all, .. } = params;
     let edit = Edit { old, new, replace_all: *replace_all };
-    let make = |bytes: &[u8]| edit::apply(bytes, &edit).map_err(|why| refusal(&path, &why));
+    let most = workspace.properties().limits.max_edit_bytes;
+    let make = |bytes| edit::apply(bytes, &edit, most).map_err(|why| refusal(&path, &why));
     let rewritten = rewrite(workspace, TOOL.name, &path, expected, make)?;
     Ok(answer(&path, &rewritten))
 }
 
 fn refusal(path: &TreePath, why: &EditRefusal) -> Refusal {
-    Refusal::invalid_argument(format!("Nothing was changed in {path}: {why}"))
+    Refusal::new(why.kind(), format!("Nothing was changed in {path}: {why}"))
         .with_path(path)
         .with_lines(why.lines())
 }
 
 fn answer(path: &TreePath, rewritten: &Rewritten) -> ToolResult {
     let Rewritten { edited, content_hash } = rewritten;
-    let (lines, count) = (edited.lines(), edited.changes.len());
+    let (lines, count) = (edited.lines(), edited.replaced);
     let place = match lines.as_slice() {
         [line] => format!("at line {line}"),
         _ => format!("in {count} places"),

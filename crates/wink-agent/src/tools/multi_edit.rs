@@ -58,7 +58,8 @@ fn run(workspace: &Workspace, params: &Params) -> Result<ToolResult, Refusal> {
     let new_strings = params.edits.iter().map(|edit| edit.new_string.as_str());
     check_supplied(&workspace.properties().limits, "new_string of all edits", new_strings)?;
     let edits = edits(params)?;
-    let make = |bytes: &[u8]| edit::apply_all(bytes, &edits).map_err(|why| refusal(&path, &why));
+    let most = workspace.properties().limits.max_edit_bytes;
+    let make = |bytes| edit::apply_all(bytes, &edits, most).map_err(|why| refusal(&path, &why));
     let rewritten = rewrite(workspace, TOOL.name, &path, expected, make)?;
     Ok(answer(&path, edits.len(), &rewritten))
 }
@@ -71,7 +72,7 @@ fn edits(params: &Params) -> Result<Vec<Edit<'_>>, Refusal> {
 }
 
 fn refusal(path: &TreePath, why: &NumberedRefusal) -> Refusal {
-    Refusal::invalid_argument(format!("Nothing was changed in {path}: {why}"))
+    Refusal::new(why.refusal.kind(), format!("Nothing was changed in {path}: {why}"))
         .with_path(path)
         .with_lines(why.refusal.lines())
 }

@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
+use bytes::Bytes;
+
 use super::super::ending::Endings;
-use super::super::splice::{Edited, Replacement, splice};
+use super::super::splice::{Edited, Replacement};
 use super::place::Places;
 use super::refusal::{HunkRefusal, Problem};
 use super::{Hunk, Line, Sign};
@@ -17,9 +19,9 @@ pub(crate) struct Patched {
 }
 
 /// Applies all hunks, which are in order, or none.
-pub(crate) fn apply(bytes: &[u8], hunks: &[Hunk]) -> Result<Patched, HunkRefusal> {
-    let places = Places::of(bytes, hunks);
-    let mut applying = Applying { endings: Endings::of(bytes), places, replacements: Vec::new() };
+pub(crate) fn apply(bytes: Bytes, hunks: &[Hunk]) -> Result<Patched, HunkRefusal> {
+    let places = Places::of(&bytes, hunks);
+    let mut applying = Applying { endings: Endings::of(&bytes), places, replacements: Vec::new() };
     let (mut from, mut moved) = (0, Vec::new());
     for (number, hunk) in (1..).zip(hunks) {
         let patch_line = hunk.patch_line;
@@ -30,13 +32,17 @@ pub(crate) fn apply(bytes: &[u8], hunks: &[Hunk]) -> Result<Patched, HunkRefusal
         moved.extend(named.map(|named| (number, named, line)));
         from = applying.hunk(hunk, at).map_err(refused)?;
     }
-    Ok(Patched { edited: splice(bytes, &applying.replacements), moved })
+    let replacements = applying.replacements;
+    let added: usize = replacements.iter().map(|replacement| replacement.with.len()).sum();
+    let size = bytes.len() + added;
+    let before = Edited::unchanged(bytes.clone());
+    Ok(Patched { edited: before.splice(replacements.into_iter(), size), moved })
 }
 
 struct Applying<'a> {
     endings: Endings<'a>,
     places: Places<'a>,
-    replacements: Vec<Replacement>,
+    replacements: Vec<Replacement<'static>>,
 }
 
 /// Lines that go and lines that come in their place.
@@ -92,9 +98,9 @@ impl Applying<'_> {
         let with = if self.places.literal {
             text.into_bytes()
         } else {
-            self.endings.adapt(text.as_bytes(), start)
+            self.endings.adapt(text.as_bytes(), start).into_owned()
         };
-        self.replacements.push(Replacement { range: start..end, with });
+        self.replacements.push(Replacement { range: start..end, with: with.into() });
         Ok(())
     }
 
@@ -131,7 +137,8 @@ mod tests {
 
     fn patched(bytes: &[u8], hunks: &str) -> Result<Vec<u8>, Problem> {
         let files = parse(&format!("--- a/f\n+++ b/f\n{hunks}")).expect("a patch");
-        let patched = apply(bytes, &files[0].hunks).map_err(|refusal| refusal.problem)?;
+        let patched = apply(Bytes::copy_from_slice(bytes), &files[0].hunks)
+            .map_err(|refusal| refusal.problem)?;
         Ok(patched.edited.bytes.to_vec())
     }
 

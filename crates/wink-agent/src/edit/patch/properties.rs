@@ -51,7 +51,7 @@ proptest! {
     fn any_text_is_a_patch_or_a_refusal(text in patches(), file in "[ab\r\n]{0,8}") {
         match parse(&text) {
             Ok(files) => for patch in files {
-                let _ = apply(file.as_bytes(), &patch.hunks);
+                let _ = apply(file.clone().into(), &patch.hunks);
             },
             Err(refusal) => {
                 let last = lines::number(text.as_bytes(), text.len()) + 1;
@@ -63,7 +63,7 @@ proptest! {
     #[test]
     fn a_patch_changes_as_many_lines_as_it_says(text in hunks(), file in "([ab]\n){0,5}") {
         let patch = parse(&text).expect("hunks can be read").remove(0);
-        if let Ok(patched) = apply(file.as_bytes(), &patch.hunks) {
+        if let Ok(patched) = apply(file.clone().into(), &patch.hunks) {
             let count = |bytes: &[u8]| bytes.iter().filter(|byte| **byte == b'\n').count();
             let (added, removed) = patch.counts();
             let expected = count(file.as_bytes()) + added - removed;

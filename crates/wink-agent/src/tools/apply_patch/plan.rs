@@ -130,8 +130,8 @@ fn patched(path: &TreePath, before: &Before, named: &Named) -> Result<Outcome, R
     if patch.hunks.is_empty() {
         return without_hunks(path, before, named);
     }
-    let patched =
-        patch::apply(&before.known.bytes, &patch.hunks).map_err(|why| does_not_fit(path, &why))?;
+    let patched = patch::apply(before.known.bytes.clone(), &patch.hunks)
+        .map_err(|why| does_not_fit(path, &why))?;
     let after = patched.edited.bytes;
     match to {
         Some(_) => Ok((Some(after), patched.moved)),
