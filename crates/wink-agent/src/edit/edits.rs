@@ -7,9 +7,9 @@ use bytes::Bytes;
 use memchr::{memchr, memmem};
 
 use super::ending::{self, Endings};
-use super::line_feeds::LineFeeds;
 use super::nearest::nearest;
 use super::refusal::{EditRefusal, NumberedRefusal};
+use super::search::Search;
 use super::splice::{Edited, Replacement};
 use super::{lines, nearest};
 
@@ -47,21 +47,16 @@ pub(crate) fn apply_all(
 fn make(before: &Edited, edit: &Edit<'_>, most: u64) -> Result<Edited, EditRefusal> {
     check(edit)?;
     let bytes = &before.bytes;
-    let literal = has_carriage_return(edit.old);
-    let view = if literal { LineFeeds::as_is(bytes) } else { LineFeeds::of(bytes) };
-    let finder = memmem::Finder::new(edit.old);
-    let count = count(bytes, &view, &finder, edit)?;
+    let search = Search::of(bytes, edit.old);
+    let count = count(bytes, &search, edit)?;
     let change = Change::of(edit);
-    let size = (count as u64)
-        .saturating_mul(change.long.len() as u64)
-        .saturating_add(bytes.len() as u64)
-        .saturating_sub(count as u64 * change.removed() as u64);
+    let size = change.size_after(bytes.len(), count);
     if size > most {
         return Err(EditRefusal::TooLarge { size, most });
     }
     let mut endings = Endings::of(bytes);
-    let replacements =
-        finder.find_iter(&view.text).map(|place| change.at(place, &view, &mut endings));
+    let places = search.places().take(count);
+    let replacements = places.map(|place| change.at(place, &search, &mut endings));
     Ok(before.splice(replacements, size as usize))
 }
 
@@ -78,25 +73,20 @@ fn has_carriage_return(text: &str) -> bool {
 }
 
 /// Counts the places; where there may be only one, a second one that overlaps the first counts too.
-fn count(
-    bytes: &[u8],
-    view: &LineFeeds<'_>,
-    finder: &memmem::Finder<'_>,
-    edit: &Edit<'_>,
-) -> Result<usize, EditRefusal> {
-    let mut places: Vec<usize> = finder.find_iter(&view.text).take(lines::LISTED).collect();
+fn count(bytes: &[u8], search: &Search<'_>, edit: &Edit<'_>) -> Result<usize, EditRefusal> {
+    let mut places: Vec<usize> = search.places().take(lines::LISTED).collect();
     let count = match places.len() {
-        lines::LISTED => finder.find_iter(&view.text).count(),
+        lines::LISTED => search.places().count(),
         few => few,
     };
     if let (&[only], false) = (places.as_slice(), edit.replace_all) {
-        places.extend(finder.find(&view.text[only + 1..]).map(|second| only + 1 + second));
+        places.extend(search.overlapping(only));
     }
     match places.as_slice() {
         [] => Err(missing(bytes, edit)),
         [_, _, ..] if !edit.replace_all => {
-            let originals = places.iter().map(|place| view.original(*place));
-            let lines = lines::numbers(bytes, originals);
+            let starts = places.iter().map(|place| search.start(*place));
+            let lines = lines::numbers(bytes, starts);
             Err(EditRefusal::Ambiguous { count: count.max(places.len()), lines })
         }
         _ => Ok(count),
@@ -132,19 +122,20 @@ impl<'a> Change<'a> {
         Self { range: prefix..old.len() - suffix, short, long: ending::long(short) }
     }
 
-    fn removed(&self) -> usize {
-        self.range.len()
+    /// Returns about how large a file is after the change at some places, and never too little.
+    fn size_after(&self, size: usize, places: usize) -> u64 {
+        let times = |length: usize| (places as u64).saturating_mul(length as u64);
+        (size as u64).saturating_add(times(self.long.len())) - times(self.range.len())
     }
 
     fn at<'c>(
         &'c self,
         place: usize,
-        view: &LineFeeds<'_>,
+        search: &Search<'_>,
         endings: &mut Endings<'_>,
     ) -> Replacement<'c> {
-        let start = view.original(place + self.range.start);
-        let range = start..view.original(place + self.range.end);
-        let is_long = self.long.len() > self.short.len() && endings.at(start) == b"\r\n";
+        let range = search.range(place, &self.range);
+        let is_long = self.long.len() > self.short.len() && endings.at(range.start) == b"\r\n";
         let with = if is_long { &*self.long } else { self.short };
         Replacement { range, with: with.into() }
     }

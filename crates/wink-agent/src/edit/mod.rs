@@ -23,6 +23,7 @@ pub(crate) mod patch;
 #[cfg(test)]
 mod properties;
 mod refusal;
+mod search;
 mod snippet;
 mod splice;
 

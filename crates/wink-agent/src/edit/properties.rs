@@ -105,7 +105,7 @@ proptest! {
 
     #[test]
     fn an_edit_does_what_the_model_does(
-        file in files(),
+        file in prop_oneof![files(), uniform_files()],
         from in any::<Index>(),
         length in 1_usize..6,
         new in "[a-c\n ]{0,6}",
@@ -128,7 +128,7 @@ proptest! {
 
     #[test]
     fn replacing_all_is_replacing_each_from_the_beginning(
-        file in files(),
+        file in prop_oneof![files(), uniform_files()],
         from in any::<Index>(),
         length in 1_usize..3,
         new in "[x\n]{0,3}",
