@@ -11,6 +11,7 @@ mod read_page_vs_sed;
 mod session;
 mod snapshot;
 mod stream_2gb_rss;
+mod tool_edit_10mb;
 mod write_host_vs_std;
 
 use anyhow::{Context as _, Result};
@@ -18,7 +19,7 @@ use anyhow::{Context as _, Result};
 use crate::case::Case;
 
 /// Every case, in the order it is run. Names stay the same for ever.
-pub(crate) static ALL: [Case; 34] = [
+pub(crate) static ALL: [Case; 35] = [
     write_host_vs_std::CASE,
     read_host_vs_std::CASE,
     read_page_vs_sed::CASE,
@@ -26,6 +27,7 @@ pub(crate) static ALL: [Case; 34] = [
     memory_create::CASE,
     memory_read::CASE,
     stream_2gb_rss::CASE,
+    tool_edit_10mb::CASE,
     grep::HOST,
     grep::HOST_MANY,
     grep::MEMORY,

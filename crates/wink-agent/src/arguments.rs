@@ -4,26 +4,19 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::field::{Field, shown};
+use crate::field::shown;
 use crate::refusal::Refusal;
-use crate::schema;
-use crate::suggest::nearest;
-
-/// Other spellings models use, each with the parameter it stands for.
-const ALIASES: [(&str, &str); 2] = [("file_path", "path"), ("filePath", "path")];
+use crate::{fields, schema};
 
 /// Parses arguments against the schema the model was shown.
 ///
 /// Forgiving where the meaning is plain (aliases, `"5"` for `5`, `null` for absent) and strict
 /// elsewhere: an unknown key is refused, because dropping it would change what was asked for.
-pub(crate) fn parse<T: DeserializeOwned + JsonSchema>(arguments: Value) -> Result<T, Refusal> {
-    let schema = schema::of::<T>();
-    let mut accepted = Map::new();
-    for (key, value) in object(arguments)? {
-        accept(&schema, &mut accepted, &key, value)?;
-    }
-    require_all(&schema, &accepted)?;
-    serde_json::from_value(Value::Object(accepted))
+pub(crate) fn parse<T: DeserializeOwned + JsonSchema + 'static>(
+    arguments: Value,
+) -> Result<T, Refusal> {
+    let accepted = fields::accepted(schema::of::<T>(), object(arguments)?);
+    serde_json::from_value(Value::Object(accepted.map_err(Refusal::invalid_argument)?))
         .map_err(|error| Refusal::invalid_argument(format!("The arguments do not fit: {error}.")))
 }
 
@@ -35,57 +28,6 @@ fn object(arguments: Value) -> Result<Map<String, Value>, Refusal> {
             "The arguments must be a JSON object; got {}.",
             shown(&other)
         ))),
-    }
-}
-
-fn accept(
-    schema: &Map<String, Value>,
-    accepted: &mut Map<String, Value>,
-    key: &str,
-    value: Value,
-) -> Result<(), Refusal> {
-    let field = find(schema, key)?;
-    if value.is_null() {
-        return Ok(());
-    }
-    let value = field.coerce(value).map_err(Refusal::invalid_argument)?;
-    match accepted.insert(field.name.to_owned(), value) {
-        None => Ok(()),
-        Some(_) => Err(Refusal::invalid_argument(format!(
-            "`{}` is given twice, under two spellings; give it once.",
-            field.name
-        ))),
-    }
-}
-
-fn find<'a>(schema: &'a Map<String, Value>, key: &str) -> Result<Field<'a>, Refusal> {
-    let name = ALIASES.iter().find(|(alias, _)| *alias == key).map_or(key, |(_, name)| *name);
-    schema::properties(schema)
-        .find(|(known, _)| *known == name)
-        .map(|(name, schema)| Field { name, schema })
-        .ok_or_else(|| unknown(schema, key))
-}
-
-fn unknown(schema: &Map<String, Value>, key: &str) -> Refusal {
-    let names = || schema::properties(schema).map(|(name, _)| name);
-    let key = key.chars().take(60).collect::<String>();
-    Refusal::invalid_argument(match nearest(&key, names()) {
-        Some(near) => format!("There is no parameter `{key}`; did you mean `{near}`?"),
-        None => format!(
-            "There is no parameter `{key}`; the parameters are {}.",
-            names().collect::<Vec<_>>().join(", ")
-        ),
-    })
-}
-
-fn require_all(schema: &Map<String, Value>, accepted: &Map<String, Value>) -> Result<(), Refusal> {
-    let required = schema.get("required").and_then(Value::as_array);
-    let mut names = required.into_iter().flatten().filter_map(Value::as_str);
-    match names.find(|name| !accepted.contains_key(*name)) {
-        None => Ok(()),
-        Some(name) => {
-            Err(Refusal::invalid_argument(format!("The parameter `{name}` is missing; give it.")))
-        }
     }
 }
 
@@ -104,6 +46,15 @@ mod tests {
         limit: Option<u64>,
         #[serde(default)]
         deep: bool,
+        #[serde(default)]
+        steps: Vec<Step>,
+    }
+
+    #[derive(Debug, Deserialize, JsonSchema)]
+    struct Step {
+        old_string: String,
+        #[serde(default)]
+        replace_all: bool,
     }
 
     fn refused(arguments: Value) -> String {
@@ -158,7 +109,7 @@ mod tests {
         );
         assert_eq!(
             refused(json!({"path": "a", "banana": 1})),
-            "There is no parameter `banana`; the parameters are deep, limit, path."
+            "There is no parameter `banana`; the parameters are deep, limit, path, steps."
         );
     }
 
@@ -177,5 +128,32 @@ mod tests {
     #[test]
     fn arguments_that_are_no_object_are_refused() {
         assert_eq!(refused(json!("a")), "The arguments must be a JSON object; got \"a\".");
+    }
+    #[test]
+    fn the_items_of_a_list_are_as_forgiving_as_the_arguments() {
+        let step = json!({"oldText": "a", "replaceAll": "true"});
+        let text = json!(json!([step]).to_string());
+        for steps in [json!([step]), text] {
+            let sample = parse::<Sample>(json!({"path": "a", "steps": steps})).expect("accepted");
+            assert_eq!((&*sample.steps[0].old_string, sample.steps[0].replace_all), ("a", true));
+        }
+    }
+
+    #[test]
+    fn an_item_of_a_list_is_named_by_its_number() {
+        let steps = |second: Value| json!({"path": "a", "steps": [{"old_str": "a"}, second]});
+        for (second, why) in [
+            (
+                json!({"old_sting": "a"}),
+                "There is no parameter `old_sting`; did you mean `old_string`?",
+            ),
+            (json!({}), "The parameter `old_string` is missing; give it."),
+            (json!({"old_string": 1}), "`old_string` must be a string; got 1."),
+            (json!("a"), "it must be an object; got \"a\"."),
+        ] {
+            assert_eq!(refused(steps(second)), format!("In `steps`, number 2: {why}"));
+        }
+        let message = refused(json!({"path": "a", "steps": "b"}));
+        assert_eq!(message, "`steps` must be a list; got \"b\".");
     }
 }

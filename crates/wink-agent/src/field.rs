@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::fields;
+
 /// The largest whole number that JSON readers which use floats keep exactly.
 const MAX_EXACT: f64 = 9_007_199_254_740_991.0;
 
@@ -18,8 +20,27 @@ impl<'a> Field<'a> {
         match self.schema["type"].as_str() {
             Some("integer") => self.integer(&value).ok_or_else(|| self.mismatch(&value)),
             Some("boolean") => boolean(&value).ok_or_else(|| self.mismatch(&value)),
+            Some("array") => self.list(value),
             _ if self.is_allowed_text(&value) => Ok(value),
             _ => Err(self.mismatch(&value)),
+        }
+    }
+
+    fn list(self, value: Value) -> Result<Value, String> {
+        let items = items(&value).ok_or_else(|| self.mismatch(&value))?;
+        let numbered = (1..).zip(items);
+        let coerced = numbered.map(|(number, item)| {
+            self.item(item).map_err(|why| format!("In `{}`, number {number}: {why}", self.name))
+        });
+        coerced.collect::<Result<_, _>>().map(Value::Array)
+    }
+
+    fn item(self, item: Value) -> Result<Value, String> {
+        match (self.schema["items"].as_object(), item) {
+            (Some(schema), Value::Object(given)) => {
+                fields::accepted(schema, given).map(Value::Object)
+            }
+            (_, other) => Err(format!("it must be an object; got {}.", shown(&other))),
         }
     }
 
@@ -53,9 +74,19 @@ impl<'a> Field<'a> {
                 format!("a whole number from {least} to {most}")
             }
             (Some("boolean"), _) => "true or false".to_owned(),
+            (Some("array"), _) => "a list".to_owned(),
             (_, Some(choices)) => format!("one of {}", listed(choices)),
             _ => "a string".to_owned(),
         }
+    }
+}
+
+/// Returns the items of a list, which models also send as the text of one.
+fn items(value: &Value) -> Option<Vec<Value>> {
+    match value {
+        Value::Array(items) => Some(items.clone()),
+        Value::String(text) => serde_json::from_str(text).ok(),
+        _ => None,
     }
 }
 

@@ -5,17 +5,18 @@
 //!
 //! ```
 //! use serde_json::json;
+//! use wink_agent::ToolContext;
 //! use wink_fs::Workspace;
 //!
-//! let workspace = Workspace::memory();
+//! let context = ToolContext::over(&Workspace::memory());
 //! let written = wink_agent::call(
-//!     &workspace,
+//!     &context,
 //!     "write_file",
 //!     json!({"path": "notes.txt", "content": "hello\n"}),
 //! );
 //! assert!(written.ok());
 //!
-//! let escaped = wink_agent::call(&workspace, "read_file", json!({"path": "../secret"}));
+//! let escaped = wink_agent::call(&context, "read_file", json!({"path": "../secret"}));
 //! assert_eq!(escaped.code(), Some("permission_denied"));
 //! ```
 //!
@@ -23,21 +24,36 @@
 //! files, [`follow`] tells it of every change, and [`SessionFiles`] is all of that in one value.
 
 mod arguments;
+mod budget;
 pub mod checkpoint;
+mod context;
+mod edit;
+mod engine;
+mod expected_hash;
 mod field;
+mod fields;
 pub mod follow;
+mod policy;
 mod refusal;
 mod result;
+mod rewrite;
 mod schema;
 pub mod session;
 mod session_files;
 mod suggest;
 mod table;
 mod tool;
+mod tool_call;
 mod tools;
+mod transaction;
 mod words;
 
+pub use budget::Budget;
+pub use context::ToolContext;
+pub use policy::{PathRules, SeenContents};
+pub use refusal::Refusal;
 pub use result::ToolResult;
 pub use session_files::SessionFiles;
 pub use table::{TOOLS, call, find, unknown_tool_message};
 pub use tool::{Effect, Tool};
+pub use tool_call::ToolCall;

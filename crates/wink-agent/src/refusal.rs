@@ -1,32 +1,58 @@
 //! Why a tool call did not happen.
 
 use serde_json::{Map, Value};
-use wink_fs::{ContentHash, Error, ErrorKind};
+use wink_fs::{ContentHash, Error, ErrorKind, Operation, TreePath};
 
 use crate::result::ToolResult;
 
 /// A failed call on its way to becoming a [`ToolResult`].
+///
+/// ```
+/// use wink_agent::{Refusal, ToolResult};
+/// use wink_fs::ErrorKind;
+///
+/// let refusal = Refusal::new(ErrorKind::InvalidArgument, "`colour` must be red or blue.");
+/// assert_eq!(ToolResult::from(refusal).code(), Some("invalid_argument"));
+/// ```
 #[derive(Debug)]
-pub(crate) struct Refusal {
+pub struct Refusal {
     kind: ErrorKind,
     message: String,
     path: Option<String>,
     current_hash: Option<ContentHash>,
+    lines: Vec<usize>,
 }
 
 impl Refusal {
-    pub(crate) fn invalid_argument(message: impl Into<String>) -> Self {
-        let kind = ErrorKind::InvalidArgument;
-        Refusal { kind, message: message.into(), path: None, current_hash: None }
+    /// Says what went wrong, and in the same sentence what to do next.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Refusal { kind, message: message.into(), path: None, current_hash: None, lines: Vec::new() }
     }
 
-    pub(crate) fn kind(&self) -> ErrorKind {
+    pub(crate) fn invalid_argument(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::InvalidArgument, message)
+    }
+
+    /// Returns the kind of failure.
+    pub fn kind(&self) -> ErrorKind {
         self.kind
     }
 
     /// Replaces the filesystem's wording by one that names the tool's own next step.
     pub(crate) fn reworded(mut self, message: impl Into<String>) -> Self {
         self.message = message.into();
+        self
+    }
+
+    /// Names the file it is about.
+    pub(crate) fn with_path(mut self, path: &TreePath) -> Self {
+        self.path = Some(path.to_string());
+        self
+    }
+
+    /// Names the lines of the file it is about, counted from 1.
+    pub(crate) fn with_lines(mut self, lines: Vec<usize>) -> Self {
+        self.lines = lines;
         self
     }
 
@@ -39,6 +65,9 @@ impl Refusal {
         if let Some(hash) = self.current_hash {
             value.insert("current_hash".into(), hash.to_string().into());
         }
+        if !self.lines.is_empty() {
+            value.insert("lines".into(), self.lines.clone().into());
+        }
         Value::Object(value)
     }
 }
@@ -50,6 +79,7 @@ impl From<Error> for Refusal {
             message: error.to_string(),
             path: error.path().map(ToString::to_string),
             current_hash: error.current_hash(),
+            lines: Vec::new(),
         }
     }
 }
@@ -58,5 +88,11 @@ impl From<Refusal> for ToolResult {
     fn from(refusal: Refusal) -> Self {
         let value = refusal.value();
         ToolResult { error: Some(refusal.kind), message: refusal.message, value }
+    }
+}
+
+impl From<std::io::Error> for Refusal {
+    fn from(error: std::io::Error) -> Self {
+        Error::system(Operation::Read, error).into()
     }
 }

@@ -15,7 +15,8 @@ pub struct ToolResult {
 }
 
 impl ToolResult {
-    pub(crate) fn success(message: String, value: Value) -> Self {
+    /// Says that the call did what it was asked to do.
+    pub fn success(message: String, value: Value) -> Self {
         ToolResult { error: None, message, value }
     }
 
@@ -27,5 +28,10 @@ impl ToolResult {
     /// Returns the stable error code of a failed call.
     pub fn code(&self) -> Option<&'static str> {
         self.error.map(ErrorKind::code)
+    }
+
+    /// Returns the text for the model, which is complete by itself.
+    pub fn render(&self) -> &str {
+        &self.message
     }
 }

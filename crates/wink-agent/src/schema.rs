@@ -1,5 +1,9 @@
 //! JSON Schemas in the plain form every model provider accepts.
 
+use std::any::TypeId;
+use std::collections::BTreeMap;
+use std::sync::{PoisonError, RwLock};
+
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
@@ -7,8 +11,22 @@ use serde_json::{Map, Value};
 /// Makes the schema of a parameter struct.
 ///
 /// Providers differ in what they accept, so the result keeps to what all of them do: one `type` a
-/// field, no `$ref`, no `format`, no `null`. An optional field is one that is not `required`.
-pub(crate) fn of<T: JsonSchema>() -> Map<String, Value> {
+/// field, no `$ref`, no `format`, no `null`. An optional field is one that is not `required`. The items
+/// of a list are objects of the same form.
+///
+/// It is made once for each struct, because it takes longer than most calls.
+pub(crate) fn of<T: JsonSchema + 'static>() -> &'static Map<String, Value> {
+    static MADE: RwLock<BTreeMap<TypeId, &'static Map<String, Value>>> =
+        RwLock::new(BTreeMap::new());
+    let id = TypeId::of::<T>();
+    let made = MADE.read().unwrap_or_else(PoisonError::into_inner).get(&id).copied();
+    made.unwrap_or_else(|| {
+        let mut all = MADE.write().unwrap_or_else(PoisonError::into_inner);
+        all.entry(id).or_insert_with(|| Box::leak(Box::new(make::<T>())))
+    })
+}
+
+fn make<T: JsonSchema>() -> Map<String, Value> {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
@@ -42,6 +60,9 @@ fn normalise_field(field: &mut Map<String, Value>) {
     }
     if let Some(kind) = field.get_mut("type") {
         drop_null(kind);
+    }
+    if let Some(Value::Object(items)) = field.get_mut("items") {
+        *items = normalised(std::mem::take(items));
     }
 }
 

@@ -1,15 +1,22 @@
 //! What a tool is.
 
 use std::fmt;
+use std::sync::Arc;
 
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
-use wink_fs::Workspace;
 
+use crate::context::ToolContext;
+use crate::engine;
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
+use crate::tool_call::ToolCall;
+use crate::{arguments, schema};
 
 /// Says what a tool may do to the workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Effect {
     /// The tool only looks.
     Reads,
@@ -19,7 +26,43 @@ pub enum Effect {
     Executes,
 }
 
+/// What a tool's function takes and gives.
+type Function = dyn Fn(&ToolCall<'_>, Value) -> Result<ToolResult, Refusal> + Send + Sync;
+
+/// Holds the function behind a tool.
+#[derive(Clone)]
+pub(crate) enum Run {
+    Ours(fn(&ToolCall<'_>, Value) -> Result<ToolResult, Refusal>),
+    Theirs(Arc<Function>),
+}
+
 /// Holds the declaration of one tool and the function behind it.
+///
+/// ```
+/// use schemars::JsonSchema;
+/// use serde::Deserialize;
+/// use serde_json::json;
+/// use wink_agent::{Effect, Tool, ToolContext, ToolResult};
+///
+/// #[derive(Deserialize, JsonSchema)]
+/// struct Params {
+///     /// File whose words are counted.
+///     path: String,
+/// }
+///
+/// let words = Tool::new("words", "Counts the words of a file.", Effect::Reads, |call, params: Params| {
+///     let content = call.tree().open(&call.path(&params.path)?)?.read_all()?;
+///     let count = String::from_utf8_lossy(&content).split_whitespace().count();
+///     Ok(ToolResult::success(format!("{count} words"), json!({"words": count})))
+/// });
+///
+/// let files = wink_fs::Workspace::memory();
+/// files.write("a.txt", "one two")?;
+/// let result = words.call(&ToolContext::over(&files), json!({"path": "a.txt"}));
+/// assert_eq!(result.message, "2 words");
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+#[derive(Clone)]
 pub struct Tool {
     /// The name a model calls it by.
     pub name: &'static str,
@@ -29,19 +72,45 @@ pub struct Tool {
     pub description: &'static str,
     /// What it may do to the workspace.
     pub effect: Effect,
-    pub(crate) schema: fn() -> Map<String, Value>,
-    pub(crate) run: fn(&Workspace, Value) -> Result<ToolResult, Refusal>,
+    pub(crate) schema: fn() -> &'static Map<String, Value>,
+    pub(crate) run: Run,
 }
 
 impl Tool {
+    /// Makes a tool of a function whose parameters are a struct.
+    pub fn new<P: DeserializeOwned + JsonSchema + 'static>(
+        name: &'static str,
+        description: &'static str,
+        effect: Effect,
+        run: impl Fn(&ToolCall<'_>, P) -> Result<ToolResult, Refusal> + Send + Sync + 'static,
+    ) -> Self {
+        let run = move |call: &ToolCall<'_>, given: Value| run(call, arguments::parse(given)?);
+        let run = Run::Theirs(Arc::new(run));
+        Self { name, title: name, description, effect, schema: schema::of::<P>, run }
+    }
+
+    /// Sets the name shown to people.
+    #[must_use]
+    pub fn title(mut self, title: &'static str) -> Self {
+        self.title = title;
+        self
+    }
+
     /// Returns the JSON Schema of the arguments: one `type` a field, no references.
-    pub fn input_schema(&self) -> Map<String, Value> {
+    pub fn input_schema(&self) -> &'static Map<String, Value> {
         (self.schema)()
     }
 
-    /// Runs the tool; a failure is a result too, worded for the model.
-    pub fn call(&self, workspace: &Workspace, arguments: Value) -> ToolResult {
-        (self.run)(workspace, arguments).unwrap_or_else(ToolResult::from)
+    /// Calls the tool; a failure is a result too, worded for the model.
+    pub fn call(&self, context: &ToolContext, arguments: Value) -> ToolResult {
+        engine::run(self, context, arguments)
+    }
+
+    pub(crate) fn run(&self, call: &ToolCall<'_>, arguments: Value) -> Result<ToolResult, Refusal> {
+        match &self.run {
+            Run::Ours(run) => run(call, arguments),
+            Run::Theirs(run) => run(call, arguments),
+        }
     }
 }
 

@@ -2,9 +2,10 @@
 
 /// Says how many there are of something, in the singular where there is one.
 pub(crate) fn counted(count: u64, noun: &str) -> String {
-    match count {
-        1 => format!("1 {noun}"),
-        _ => format!("{count} {noun}s"),
+    match (count, noun.strip_suffix('y')) {
+        (1, _) => format!("1 {noun}"),
+        (_, Some(stem)) => format!("{count} {stem}ies"),
+        (_, None) => format!("{count} {noun}s"),
     }
 }
 
@@ -16,5 +17,6 @@ mod tests {
     fn one_is_singular() {
         let counts = [0, 1, 2].map(|count| counted(count, "file"));
         assert_eq!(counts, ["0 files", "1 file", "2 files"]);
+        assert_eq!(counted(2, "directory"), "2 directories");
     }
 }

@@ -1,31 +1,31 @@
 //! What a model reads after a call.
 
+mod transcript;
+
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
-use wink_agent::{ToolResult, call};
+use wink_agent::{ToolContext, ToolResult, call};
 use wink_fs::{Limits, MemoryBackend, Workspace};
+
+use transcript::transcript;
 
 fn workspace() -> Workspace {
     let workspace = Workspace::memory();
     for (path, content) in [("notes.txt", "one\ntwo\nthree\n"), ("src/a.rs", ""), ("z", "no end")] {
-        let written = call(&workspace, "write_file", json!({"path": path, "content": content}));
+        let written = call(
+            &ToolContext::over(&workspace),
+            "write_file",
+            json!({"path": path, "content": content}),
+        );
         assert!(written.ok(), "{}", written.message);
     }
     workspace
 }
 
 fn hash_of(workspace: &Workspace, path: &str) -> Value {
-    call(workspace, "read_file", json!({ "path": path })).value["content_hash"].clone()
-}
-
-fn transcript(workspace: &Workspace, calls: &[(&str, Value)]) -> String {
-    let mut text = String::new();
-    for (name, arguments) in calls {
-        let ToolResult { message, value, .. } = call(workspace, name, arguments.clone());
-        let _ = writeln!(text, "> {name} {arguments}\n{message}\n= {value}\n");
-    }
-    text
+    call(&ToolContext::over(workspace), "read_file", json!({ "path": path })).value["content_hash"]
+        .clone()
 }
 
 #[test]
@@ -54,10 +54,11 @@ fn read_file_numbers_lines_and_names_the_next_call() {
 #[test]
 fn the_next_call_can_be_made_as_printed() {
     let workspace = workspace();
-    let cut = call(&workspace, "read_file", json!({"path": "notes.txt", "limit": 2}));
+    let cut =
+        call(&ToolContext::over(&workspace), "read_file", json!({"path": "notes.txt", "limit": 2}));
     let (_, printed) = cut.message.split_once("Next call: read_file ").expect("a next call");
     let arguments = serde_json::from_str(printed.lines().next().expect("a line")).expect("JSON");
-    let next = call(&workspace, "read_file", arguments);
+    let next = call(&ToolContext::over(&workspace), "read_file", arguments);
     assert!(next.message.contains("3\tthree"), "{}", next.message);
     assert_eq!(next.value["truncated"], false);
 }
@@ -81,18 +82,18 @@ fn write_file_says_what_it_did() {
 fn overwriting_needs_the_hash_of_what_is_there() {
     let workspace = workspace();
     let write = json!({"path": "notes.txt", "content": "new\n"});
-    let refused = call(&workspace, "write_file", write.clone());
+    let refused = call(&ToolContext::over(&workspace), "write_file", write.clone());
     assert_eq!(refused.code(), Some("conflict"));
     assert_eq!(refused.value["current_hash"], hash_of(&workspace, "notes.txt"));
     insta::assert_snapshot!("overwrite_unread", refused.message);
 
     let mut with_hash = write;
     with_hash["expected_hash"] = hash_of(&workspace, "notes.txt");
-    let replaced = call(&workspace, "write_file", with_hash.clone());
+    let replaced = call(&ToolContext::over(&workspace), "write_file", with_hash.clone());
     assert!(replaced.ok(), "{}", replaced.message);
     assert_eq!(replaced.value["content_hash"], hash_of(&workspace, "notes.txt"));
 
-    let stale = call(&workspace, "write_file", with_hash);
+    let stale = call(&ToolContext::over(&workspace), "write_file", with_hash);
     assert_eq!(stale.code(), Some("conflict"));
     assert_eq!(stale.value["current_hash"], hash_of(&workspace, "notes.txt"));
     insta::assert_snapshot!("overwrite_stale", stale.message);
@@ -102,7 +103,11 @@ fn overwriting_needs_the_hash_of_what_is_there() {
 fn a_refused_overwrite_leaves_the_old_content() {
     let workspace = workspace();
     let before = hash_of(&workspace, "notes.txt");
-    call(&workspace, "write_file", json!({"path": "notes.txt", "content": "new\n"}));
+    call(
+        &ToolContext::over(&workspace),
+        "write_file",
+        json!({"path": "notes.txt", "content": "new\n"}),
+    );
     assert_eq!(hash_of(&workspace, "notes.txt"), before);
 }
 
@@ -122,7 +127,7 @@ fn arguments_are_checked_before_anything_is_touched() {
         ("banana", json!({})),
     ];
     for (name, arguments) in &wrong {
-        let result = call(&Workspace::memory(), name, arguments.clone());
+        let result = call(&ToolContext::over(&Workspace::memory()), name, arguments.clone());
         assert_eq!(result.code(), Some("invalid_argument"), "{name} {arguments}");
     }
     insta::assert_snapshot!(transcript(&Workspace::memory(), &wrong));
@@ -140,7 +145,7 @@ fn filesystem_errors_keep_their_code() {
         ("write_file", json!({"path": "src", "content": ""}), "is_a_directory"),
         ("write_file", json!({"path": "z", "content": "", "mode": "create"}), "already_exists"),
     ] {
-        let result = call(&workspace, name, arguments);
+        let result = call(&ToolContext::over(&workspace), name, arguments);
         assert_eq!(result.code(), Some(code), "{}", result.message);
         assert_eq!(result.value["error"], code);
     }
@@ -195,7 +200,7 @@ fn read_file_says_what_to_do_with_what_it_cannot_show() {
 fn export_and_import_bring_everything_back() {
     let workspace = Workspace::memory();
     workspace.write("kept.txt", "kept").expect("written");
-    let done = call(&workspace, "export", json!({"path": "backup/all.fs.zip"}));
+    let done = call(&ToolContext::over(&workspace), "export", json!({"path": "backup/all.fs.zip"}));
     assert_eq!(done.code(), Some("not_found"), "the parent is not there: {}", done.message);
     insta::assert_snapshot!(transcript_without_sizes(
         &workspace,
@@ -215,7 +220,8 @@ fn export_and_import_bring_everything_back() {
 fn transcript_without_sizes(workspace: &Workspace, calls: &[(&str, Value)]) -> String {
     let mut text = String::new();
     for (name, arguments) in calls {
-        let ToolResult { message, .. } = call(workspace, name, arguments.clone());
+        let ToolResult { message, .. } =
+            call(&ToolContext::over(workspace), name, arguments.clone());
         let message = match message.split_once(", an archive of ") {
             Some((before, _)) => format!("{before}, an archive of … bytes."),
             None => message,
@@ -223,6 +229,44 @@ fn transcript_without_sizes(workspace: &Workspace, calls: &[(&str, Value)]) -> S
         let _ = writeln!(text, "> {name} {arguments}\n{message}\n");
     }
     text
+}
+
+#[test]
+fn mkdir_mv_and_rm_say_what_they_did() {
+    let workspace = workspace();
+    insta::assert_snapshot!(transcript(
+        &workspace,
+        &[
+            ("mkdir", json!({"path": "a/b"})),
+            ("mkdir", json!({"path": "a/b"})),
+            ("mkdir", json!({"path": "z"})),
+            ("mv", json!({"from": "notes.txt", "to": "a/b/notes.txt"})),
+            ("mv", json!({"source": "z", "destination": "src"})),
+            ("mv", json!({"from": "a", "to": "a/b/c"})),
+            ("mv", json!({"from": "missing", "to": "b"})),
+            ("mv", json!({"from": "z", "to": "a/b/notes.txt", "overwrite": true})),
+            ("rm", json!({"path": "a"})),
+            ("rm", json!({"path": "a"})),
+            ("rm", json!({"path": "a", "allow_missing": "true"})),
+            ("rm", json!({"path": "src/a.rs"})),
+            ("rm", json!({"path": "../x", "allow_missing": true})),
+        ]
+    ));
+}
+
+#[test]
+fn the_root_cannot_be_removed_or_moved() {
+    let workspace = workspace();
+    for root in ["", ".", "/"] {
+        for (tool, arguments) in [
+            ("rm", json!({"path": root, "allow_missing": true})),
+            ("mv", json!({"from": root, "to": "elsewhere"})),
+        ] {
+            let refused = call(&ToolContext::over(&workspace), tool, arguments);
+            assert_eq!(refused.code(), Some("permission_denied"), "{}", refused.message);
+        }
+    }
+    assert!(workspace.is_file("notes.txt"));
 }
 
 /// A search without an end would keep a thread of the server for ever.
@@ -234,7 +278,7 @@ fn a_search_ends_when_its_time_is_up() {
     files.write("a.txt", "a\n").unwrap();
     for (tool, arguments) in [("grep", json!({"pattern": "a"})), ("glob", json!({"pattern": "*"}))]
     {
-        let result = call(&files, tool, arguments);
+        let result = call(&ToolContext::over(&files), tool, arguments);
         assert_eq!(result.code(), Some("deadline"), "{tool}");
     }
 }

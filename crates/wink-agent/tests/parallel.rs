@@ -5,7 +5,7 @@
 use std::sync::Barrier;
 
 use serde_json::json;
-use wink_agent::{ToolResult, call};
+use wink_agent::{ToolContext, ToolResult, call};
 use wink_fs::Workspace;
 
 /// Once, both writers of one new file were told that it was written, and one of them was wrong.
@@ -17,7 +17,11 @@ fn of_two_writers_of_a_new_file_one_is_refused() {
         let barrier = Barrier::new(2);
         let write = |files: &Workspace, content: &str| -> ToolResult {
             barrier.wait();
-            call(files, "write_file", json!({"path": format!("f{round}"), "content": content}))
+            call(
+                &ToolContext::over(files),
+                "write_file",
+                json!({"path": format!("f{round}"), "content": content}),
+            )
         };
         let (first, second) = std::thread::scope(|scope| {
             let first = scope.spawn(|| write(&a, "a"));

@@ -1,5 +1,7 @@
 //! What providers and models read of the tool table.
 
+#![allow(clippy::expect_used, reason = "a test fails by panicking")]
+
 use serde_json::{Value, json};
 use wink_agent::{TOOLS, Tool};
 
@@ -24,17 +26,25 @@ fn the_table_is_as_reviewed() {
 #[test]
 fn every_field_has_one_type_and_nothing_a_provider_refuses() {
     for tool in TOOLS {
-        let schema = tool.input_schema();
-        assert_eq!(schema["type"], "object", "{}", tool.name);
-        assert_eq!(schema["additionalProperties"], false, "{}", tool.name);
-        let fields = schema["properties"].as_object().expect("properties");
-        for (name, field) in fields {
-            assert!(field["type"].is_string(), "{}.{name}", tool.name);
-            assert!(field["description"].is_string(), "{}.{name}", tool.name);
-        }
-        let text = Value::Object(schema).to_string();
+        let schema = Value::Object(tool.input_schema().clone());
+        check_object(&schema, tool.name);
+        let text = schema.to_string();
         for key in ["$schema", "$ref", "$defs", "oneOf", "anyOf", "allOf", "format", "null"] {
             assert!(!text.contains(key), "{} has {key}", tool.name);
+        }
+    }
+}
+
+fn check_object(schema: &Value, name: &str) {
+    assert_eq!(schema["type"], "object", "{name}");
+    assert_eq!(schema["additionalProperties"], false, "{name}");
+    let fields = schema["properties"].as_object().expect("properties");
+    for (field, schema) in fields {
+        let name = format!("{name}.{field}");
+        assert!(schema["type"].is_string(), "{name}");
+        assert!(schema["description"].is_string(), "{name}");
+        if schema["type"] == "array" {
+            check_object(&schema["items"], &name);
         }
     }
 }

@@ -32,6 +32,8 @@ pub struct Limits {
     pub page_lines: u64,
     /// Bytes of a page, of text or binary, when the caller does not say.
     pub max_read_bytes: u64,
+    /// Bytes of a file that one call edits.
+    pub max_edit_bytes: u64,
     /// Lines or files a search returns, when the caller does not say.
     pub max_grep_matches: u64,
     /// Bytes of a line a search shows.
@@ -62,6 +64,7 @@ impl Default for Limits {
             plain_names: true,
             page_lines: 2_000,
             max_read_bytes: 256 * 1024,
+            max_edit_bytes: 64 * 1024 * 1024,
             max_grep_matches: 1_000,
             max_line_bytes: 1_000,
             max_pattern_bytes: 1024,

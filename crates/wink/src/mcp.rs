@@ -17,14 +17,15 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 use tokio::task::spawn_blocking;
-use wink_agent::{Effect, TOOLS, Tool, ToolResult, find, unknown_tool_message};
+use wink_agent::{Effect, TOOLS, Tool, ToolContext, ToolResult, find, unknown_tool_message};
 use wink_fs::Workspace;
 
 use crate::http_guard::MAX_BODY_BYTES;
 
 const INSTRUCTIONS: &str = "A workspace of files. List with ls, find with glob and grep, read with \
-    read_file, write with write_file. Paths are relative to the workspace root. Read a file before you overwrite it and \
-    give its content_hash as expected_hash.";
+    read_file, write with write_file, change parts of a file with edit_file. Paths are relative to \
+    the workspace root. Read a file before you overwrite it and give its content_hash as \
+    expected_hash.";
 
 /// Makes the HTTP service that answers MCP requests on `workspace`.
 pub(crate) fn service(workspace: Workspace) -> StreamableHttpService<Server, NeverSessionManager> {
@@ -68,9 +69,9 @@ impl ServerHandler for Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let tool = find(&request.name)
             .ok_or_else(|| ErrorData::invalid_params(unknown_tool_message(&request.name), None))?;
-        let workspace = self.workspace.clone();
+        let context = ToolContext::over(&self.workspace);
         let arguments = Value::Object(request.arguments.unwrap_or_default());
-        let result = spawn_blocking(move || tool.call(&workspace, arguments))
+        let result = spawn_blocking(move || tool.call(&context, arguments))
             .await
             .map_err(|_| ErrorData::internal_error("The tool failed unexpectedly.", None))?;
         Ok(answered(result).into())
@@ -78,7 +79,7 @@ impl ServerHandler for Server {
 }
 
 fn declared(tool: &Tool) -> McpTool {
-    McpTool::new(tool.name, tool.description, tool.input_schema())
+    McpTool::new(tool.name, tool.description, tool.input_schema().clone())
         .with_title(tool.title)
         .with_annotations(annotations(tool.effect))
 }

@@ -42,14 +42,19 @@ def check_server(client, era):
     assert "read_file" in client.instructions
 
 
+READING = ["ls", "read_file", "glob", "grep"]
+CHANGING = ["write_file", "edit_file", "multi_edit", "apply_patch", "mkdir", "mv", "rm"]
+ARCHIVES = ["export", "import"]
+
+
 async def check_tools(client):
     tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-    assert list(tools) == ["ls", "read_file", "write_file", "glob", "grep", "export", "import"], tools
+    assert list(tools) == READING[:2] + CHANGING + READING[2:] + ARCHIVES, tools
     for tool in tools.values():
         assert tool.title and tool.description
         assert tool.input_schema["type"] == "object"
         assert tool.input_schema["additionalProperties"] is False
-        writes = tool.name in ("write_file", "export", "import")
+        writes = tool.name in CHANGING + ARCHIVES
         assert tool.annotations.read_only_hint is not writes
         assert tool.annotations.destructive_hint is writes
 
@@ -89,6 +94,22 @@ async def check_overwrite(client):
     assert "     1\tthree\n" in text
 
     await refused(client, "conflict", "write_file", **new, expected_hash=page["content_hash"])
+
+
+async def check_edit(client):
+    text, edited = await call(client, "edit_file", path="docs/a.txt", oldText="three", newText="four")
+    assert edited["lines"] == [1] and "     1\tfour\n" in text, text
+    text, _ = await refused(
+        client, "invalid_argument", "edit_file", path="docs/a.txt", old_string="Four", new_string="4"
+    )
+    assert "upper and lower case" in text, text
+
+    edits = [{"old_string": "four", "new_string": "five"}, {"old_str": "five", "new_str": "six"}]
+    await call(client, "multi_edit", path="docs/a.txt", edits=edits)
+    patch = "--- a/docs/a.txt\n+++ b/docs/a.txt\n@@ -1 +1 @@\n-six\n+three\n"
+    await call(client, "apply_patch", patch=patch)
+    text, _ = await call(client, "read_file", path="docs/a.txt")
+    assert "     1\tthree\n" in text
 
 
 async def check_search(client):
@@ -135,6 +156,7 @@ async def main(url, era):
         await check_tools(client)
         await check_write_and_read(client)
         await check_overwrite(client)
+        await check_edit(client)
         await check_search(client)
         await check_archive(client)
         await check_refusals(client)

@@ -4,13 +4,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use wink_fs::archive::{self, ExportOptions, Exported};
-use wink_fs::{
-    Error, Filesystem, Operation, PutCondition, PutOptions, Staged, Tree, TreePath, Workspace,
-};
+use wink_fs::{Error, Filesystem, Operation, PutCondition, PutOptions, Staged, Tree, TreePath};
 
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
-use crate::tool::{Effect, Tool};
+use crate::tool::{Effect, Run, Tool};
+use crate::tool_call::ToolCall;
 use crate::words::counted;
 use crate::{arguments, schema};
 
@@ -21,7 +20,7 @@ pub(crate) const TOOL: Tool = Tool {
                   import can bring back. The archive's name should end in .fs.zip.",
     effect: Effect::Writes,
     schema: schema::of::<Params>,
-    run: |workspace, arguments| run(workspace, &arguments::parse(arguments)?),
+    run: Run::Ours(|call, arguments| run(call, &arguments::parse(arguments)?)),
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -35,10 +34,10 @@ fn target() -> String {
     "export.fs.zip".to_owned()
 }
 
-fn run(workspace: &Workspace, params: &Params) -> Result<ToolResult, Refusal> {
-    let path = workspace.path(&params.path)?;
-    let tree = workspace.tree();
-    let exported = workspace.as_agent("export", |fs| export(fs, &*tree, &path))?;
+fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
+    let path = call.path(&params.path)?;
+    let tree = call.tree();
+    let exported = call.change(|fs| export(fs, &*tree, &path))?;
     let files = counted(exported.file_count, "file");
     let message = format!(
         "Wrote {files} with {} bytes to {path}, an archive of {} bytes.",

@@ -3,12 +3,13 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use wink_fs::TreePath;
 use wink_fs::search::{GlobOptions, GlobResult, Stop, glob};
-use wink_fs::{TreePath, Workspace};
 
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
-use crate::tool::{Effect, Tool};
+use crate::tool::{Effect, Run, Tool};
+use crate::tool_call::ToolCall;
 use crate::words::counted;
 use crate::{arguments, schema};
 
@@ -21,7 +22,7 @@ pub(crate) const TOOL: Tool = Tool {
                   to `path`. Hidden files are found too.",
     effect: Effect::Reads,
     schema: schema::of::<Params>,
-    run: |workspace, arguments| run(workspace, &arguments::parse(arguments)?),
+    run: Run::Ours(|call, arguments| run(call, &arguments::parse(arguments)?)),
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -40,13 +41,13 @@ fn root() -> String {
     ".".to_owned()
 }
 
-fn run(workspace: &Workspace, params: &Params) -> Result<ToolResult, Refusal> {
-    let base = workspace.path(&params.path)?;
-    let limits = &workspace.properties().limits;
+fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
+    let base = call.path(&params.path)?;
+    let limits = call.limits();
     let options = GlobOptions::default()
         .ignore_files(params.respect_ignore_files)
         .stop(Stop::after(limits.max_search_time));
-    let found = glob(&*workspace.tree(), &params.pattern, &base, &options, limits)?;
+    let found = glob(&*call.tree(), &params.pattern, &base, &options, limits)?;
     let most = usize::try_from(limits.max_grep_matches).unwrap_or(usize::MAX);
     Ok(ToolResult::success(message(params, &found, most), value(&found, most)))
 }

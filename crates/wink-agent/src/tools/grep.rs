@@ -5,12 +5,12 @@ use std::fmt::Write as _;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use wink_fs::Workspace;
 use wink_fs::search::{Case, GrepMatch, GrepMode, GrepOptions, GrepResult, Stop, grep};
 
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
-use crate::tool::{Effect, Tool};
+use crate::tool::{Effect, Run, Tool};
+use crate::tool_call::ToolCall;
 use crate::words::counted;
 use crate::{arguments, schema};
 
@@ -23,7 +23,7 @@ pub(crate) const TOOL: Tool = Tool {
                   totals are true even when not everything is shown.",
     effect: Effect::Reads,
     schema: schema::of::<Params>,
-    run: |workspace, arguments| run(workspace, &arguments::parse(arguments)?),
+    run: Run::Ours(|call, arguments| run(call, &arguments::parse(arguments)?)),
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -72,12 +72,12 @@ fn root() -> String {
     ".".to_owned()
 }
 
-fn run(workspace: &Workspace, params: &Params) -> Result<ToolResult, Refusal> {
-    let base = workspace.path(&params.path)?;
-    let limits = &workspace.properties().limits;
+fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
+    let base = call.path(&params.path)?;
+    let limits = call.limits();
     let max = params.max_matches.unwrap_or(limits.max_grep_matches).min(limits.max_grep_matches);
     let options = options(params).max_matches(max).stop(Stop::after(limits.max_search_time));
-    let found = grep(&*workspace.tree(), &params.pattern, &base, &options, limits)?;
+    let found = grep(&*call.tree(), &params.pattern, &base, &options, limits)?;
     Ok(ToolResult::success(message(params, &found), value(&found)))
 }
 

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use wink_fs::Workspace;
 use wink_fs::archive::{ArchiveLimits, ArchiveTree, Imported};
 
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
-use crate::tool::{Effect, Tool};
+use crate::tool::{Effect, Run, Tool};
+use crate::tool_call::ToolCall;
 use crate::words::counted;
 use crate::{arguments, schema};
 
@@ -22,7 +22,7 @@ pub(crate) const TOOL: Tool = Tool {
                   included. A bad archive changes nothing.",
     effect: Effect::Writes,
     schema: schema::of::<Params>,
-    run: |workspace, arguments| run(workspace, &arguments::parse(arguments)?),
+    run: Run::Ours(|call, arguments| run(call, &arguments::parse(arguments)?)),
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -33,17 +33,17 @@ struct Params {
     replace_everything: bool,
 }
 
-fn run(workspace: &Workspace, params: &Params) -> Result<ToolResult, Refusal> {
+fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
     if !params.replace_everything {
         return Err(Refusal::invalid_argument(
             "Nothing was imported: set replace_everything to true if all files are to be replaced.",
         ));
     }
-    let path = workspace.path(&params.path)?;
-    let content = workspace.tree().open(&path)?;
+    let path = call.path(&params.path)?;
+    let content = call.tree().open(&path)?;
     let len = content.len();
     let archive = ArchiveTree::open(Arc::new(content), len, &ArchiveLimits::default())?;
-    let Imported { file_count, replaced, .. } = workspace.import(&archive)?;
+    let Imported { file_count, replaced, .. } = call.everything()?.import(&archive)?;
     let message = format!(
         "The workspace now holds the {} of {path}: {} written, {} removed, {} unchanged.",
         counted(file_count, "file"),

@@ -4,11 +4,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use wink_fs::ops::{self, ListOptions, Listed};
-use wink_fs::{Kind, TreePath, Workspace};
+use wink_fs::{Kind, TreePath};
 
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
-use crate::tool::{Effect, Tool};
+use crate::tool::{Effect, Run, Tool};
+use crate::tool_call::ToolCall;
 use crate::{arguments, schema};
 
 pub(crate) const TOOL: Tool = Tool {
@@ -18,7 +19,7 @@ pub(crate) const TOOL: Tool = Tool {
                   and its size in bytes. Without a path it lists the workspace root.",
     effect: Effect::Reads,
     schema: schema::of::<Params>,
-    run: |workspace, arguments| run(workspace, &arguments::parse(arguments)?),
+    run: Run::Ours(|call, arguments| run(call, &arguments::parse(arguments)?)),
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -32,9 +33,9 @@ fn root() -> String {
     ".".to_owned()
 }
 
-fn run(workspace: &Workspace, params: &Params) -> Result<ToolResult, Refusal> {
-    let path = workspace.path(&params.path)?;
-    let entries = ops::list(&*workspace.tree(), &path, &ListOptions::default().sizes(true))?;
+fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
+    let path = call.path(&params.path)?;
+    let entries = ops::list(&*call.tree(), &path, &ListOptions::default().sizes(true))?;
     Ok(ToolResult::success(message(&path, &entries), value(&path, &entries)))
 }
 

@@ -6,11 +6,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use wink_fs::ops::{self, PageLimit, ReadOptions, TextPage};
-use wink_fs::{Error, ErrorKind, TreePath, Workspace};
+use wink_fs::{Error, ErrorKind, TreePath};
 
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
-use crate::tool::{Effect, Tool};
+use crate::tool::{Effect, Run, Tool};
+use crate::tool_call::ToolCall;
 use crate::{arguments, schema};
 
 pub(crate) const TOOL: Tool = Tool {
@@ -21,7 +22,7 @@ pub(crate) const TOOL: Tool = Tool {
                   page at a time and, when lines remain, the call that shows the next ones. Also gives the content_hash that write_file wants before it overwrites.",
     effect: Effect::Reads,
     schema: schema::of::<Params>,
-    run: |workspace, arguments| run(workspace, &arguments::parse(arguments)?),
+    run: Run::Ours(|call, arguments| run(call, &arguments::parse(arguments)?)),
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -37,14 +38,15 @@ struct Params {
     limit: Option<u64>,
 }
 
-fn run(workspace: &Workspace, params: &Params) -> Result<ToolResult, Refusal> {
-    let path = workspace.path(&params.path)?;
-    let limits = &workspace.properties().limits;
+fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
+    let path = call.path(&params.path)?;
+    let limits = call.limits();
     let limit = params.limit.map_or(limits.page_lines, |limit| limit.min(limits.page_lines));
     let options =
         ReadOptions::default().offset(params.offset).limit(PageLimit::Count(limit)).hash(true);
-    let page = ops::read(&*workspace.tree(), &path, &options, limits)
-        .map_err(|error| refusal(error, &path))?;
+    let page =
+        ops::read(&*call.tree(), &path, &options, limits).map_err(|error| refusal(error, &path))?;
+    page.content_hash.into_iter().for_each(|hash| call.saw(hash));
     Ok(ToolResult::success(message(&page, limit), value(&page)))
 }
 

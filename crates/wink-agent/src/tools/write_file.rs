@@ -4,12 +4,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use wink_fs::ops::{self, WriteMode, WriteOptions, Written};
-use wink_fs::{ContentHash, Error, ErrorKind, Filesystem, Operation, TreePath, Workspace};
+use wink_fs::{ContentHash, Error, ErrorKind, Filesystem, Operation, TreePath};
 
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
-use crate::tool::{Effect, Tool};
-use crate::{arguments, schema};
+use crate::tool::{Effect, Run, Tool};
+use crate::tool_call::ToolCall;
+use crate::{arguments, expected_hash, schema};
 
 pub(crate) const TOOL: Tool = Tool {
     name: "write_file",
@@ -20,7 +21,7 @@ pub(crate) const TOOL: Tool = Tool {
                   first and give its content_hash as `expected_hash`.",
     effect: Effect::Writes,
     schema: schema::of::<Params>,
-    run: |workspace, arguments| run(workspace, &arguments::parse(arguments)?),
+    run: Run::Ours(|call, arguments| run(call, &arguments::parse(arguments)?)),
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -45,31 +46,33 @@ enum Mode {
     Append,
 }
 
-fn run(workspace: &Workspace, params: &Params) -> Result<ToolResult, Refusal> {
-    let path = workspace.path(&params.path)?;
-    let expected = params.expected_hash.as_deref().map(parsed_hash).transpose()?;
-    let written = workspace
-        .as_agent("write_file", |fs| write(fs, &path, params, expected))
-        .map_err(|error| refusal(error, &path, expected))?;
+fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
+    let path = call.path(&params.path)?;
+    let expected = expected_hash::parse(params.expected_hash.as_deref())?;
+    let written = call
+        .change(|fs| write(call, fs, &path, params, expected))
+        .map_err(|refused| refusal(refused, call, &path, expected))?;
+    call.saw(written.content_hash);
     Ok(ToolResult::success(message(&written, params.mode), value(&written, params.mode)))
 }
 
-fn parsed_hash(text: &str) -> Result<ContentHash, Refusal> {
-    text.trim().parse().map_err(|_| {
-        Refusal::invalid_argument(
-            "`expected_hash` must be the content_hash that read_file gave: 64 hexadecimal digits.",
-        )
-    })
-}
-
 fn write(
+    call: &ToolCall<'_>,
     fs: &mut dyn Filesystem,
     path: &TreePath,
     params: &Params,
     expected: Option<ContentHash>,
 ) -> wink_fs::Result<Written> {
-    match ops::write(fs, path, &params.content, &options(params.mode, expected)) {
-        Err(error) if params.mode == Mode::Overwrite => Err(unread(fs, path, error)),
+    let (content, mode) = (&params.content, params.mode);
+    match ops::write(fs, path, content, &options(mode, expected)) {
+        Err(error) if mode == Mode::Overwrite => {
+            let conflict = unread(fs, path, error);
+            // What the session has seen it may replace, as long as that is what stands there.
+            match conflict.current_hash().filter(|hash| expected.is_none() && call.has_seen(hash)) {
+                Some(seen) => ops::write(fs, path, content, &options(mode, Some(seen))),
+                None => Err(conflict),
+            }
+        }
         result => result,
     }
 }
@@ -101,17 +104,22 @@ fn options(mode: Mode, expected: Option<ContentHash>) -> WriteOptions {
     }
 }
 
-fn refusal(error: Error, path: &TreePath, expected: Option<ContentHash>) -> Refusal {
-    let refusal = Refusal::from(error);
+fn refusal(
+    refusal: Refusal,
+    call: &ToolCall<'_>,
+    path: &TreePath,
+    expected: Option<ContentHash>,
+) -> Refusal {
     match (refusal.kind(), expected) {
+        (ErrorKind::Conflict, None) if call.remembers() => refusal.reworded(format!(
+            "{path} already exists in a version that was not read here, and nothing was written: \
+             read it with read_file first, then repeat this call."
+        )),
         (ErrorKind::Conflict, None) => refusal.reworded(format!(
             "{path} already exists and nothing was written: read it with read_file first, then \
              repeat this call with expected_hash set to the content_hash it gives."
         )),
-        (ErrorKind::Conflict, Some(_)) => refusal.reworded(format!(
-            "{path} has changed since the version named by expected_hash and nothing was \
-             written: read it again with read_file and work from what it shows."
-        )),
+        (ErrorKind::Conflict, Some(_)) => expected_hash::stale(refusal, path),
         _ => refusal,
     }
 }

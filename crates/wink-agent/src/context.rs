@@ -1,0 +1,131 @@
+//! What a tool call happens in.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use wink_fs::{ErrorKind, Workspace};
+
+use crate::budget::Budget;
+use crate::follow::Follower;
+use crate::policy::{PathRules, SeenContents};
+use crate::refusal::Refusal;
+use crate::session::Session;
+
+/// Says whose calls they are, which files they are about, and how far they may go.
+///
+/// A clone is the same context: what one has read, the other has.
+///
+/// ```
+/// use serde_json::json;
+/// use wink_agent::session::{Session, ToolInvoked};
+/// use wink_agent::{PathRules, ToolContext, call};
+///
+/// let (session, files) = (Session::new(), wink_fs::Workspace::memory());
+/// let context = ToolContext::over(&files)
+///     .session(&session)
+///     .rules(PathRules::new().deny(["*.env"])?)
+///     .turn(1);
+/// assert!(call(&context, "write_file", json!({"path": "a.txt", "content": "one"})).ok());
+/// let denied = call(&context, "write_file", json!({"path": "prod.env", "content": "KEY=1"}));
+/// assert_eq!(denied.code(), Some("permission_denied"));
+/// assert_eq!(session.query::<ToolInvoked>().unwrap().len(), 2);
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct ToolContext {
+    /// The files; without them no tool that needs some can be called.
+    pub workspace: Option<Workspace>,
+    /// The session that the calls are written down in.
+    pub session: Option<Session>,
+    /// What keeps the session's listing of the files up to date.
+    pub follower: Option<Arc<Follower>>,
+    /// Which paths may be seen and changed.
+    pub rules: Arc<PathRules>,
+    /// What the session has read; with it, an overwrite needs no hash of what was read.
+    pub seen: Option<Arc<SeenContents>>,
+    /// When calls are refused, and waiting ends.
+    pub deadline: Option<Instant>,
+    /// How many calls are left.
+    pub budget: Option<Budget>,
+    /// The turn of the conversation.
+    pub turn: u64,
+}
+
+impl ToolContext {
+    /// Makes the context of calls without files and without a session.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Makes the context of calls on the files of a workspace.
+    pub fn over(workspace: &Workspace) -> Self {
+        Self { workspace: Some(workspace.clone()), ..Self::default() }
+    }
+
+    /// Sets the session that the calls are written down in, and that remembers what was read.
+    #[must_use]
+    pub fn session(mut self, session: &Session) -> Self {
+        self.session = Some(session.clone());
+        self.seen.get_or_insert_default();
+        self
+    }
+
+    /// Sets what keeps the session's listing of the files up to date.
+    #[must_use]
+    pub fn follower(mut self, follower: Arc<Follower>) -> Self {
+        self.follower = Some(follower);
+        self
+    }
+
+    /// Sets which paths may be seen and changed.
+    #[must_use]
+    pub fn rules(mut self, rules: PathRules) -> Self {
+        self.rules = Arc::new(rules);
+        self
+    }
+
+    /// Sets when calls are refused.
+    #[must_use]
+    pub fn deadline(mut self, deadline: Instant) -> Self {
+        self.deadline = Some(deadline);
+        self
+    }
+
+    /// Sets how many calls may be made.
+    #[must_use]
+    pub fn budget(mut self, budget: Budget) -> Self {
+        self.budget = Some(budget);
+        self
+    }
+
+    /// Sets the turn of the conversation.
+    #[must_use]
+    pub fn turn(mut self, turn: u64) -> Self {
+        self.turn = turn;
+        self
+    }
+
+    /// Returns the files, for as long as there is time.
+    pub(crate) fn files(&self) -> Result<Workspace, Refusal> {
+        let none =
+            || Refusal::new(ErrorKind::Unavailable, "No filesystem available in this context.");
+        let workspace = self.workspace.as_ref().ok_or_else(none)?;
+        Ok(match self.time_left()? {
+            Some(left) => workspace.waiting_at_most(left),
+            None => workspace.clone(),
+        })
+    }
+
+    /// Returns how much time there is; none left refuses the call.
+    pub(crate) fn time_left(&self) -> Result<Option<Duration>, Refusal> {
+        let Some(deadline) = self.deadline else { return Ok(None) };
+        match deadline.saturating_duration_since(Instant::now()) {
+            Duration::ZERO => Err(Refusal::new(
+                ErrorKind::Deadline,
+                "The time for this work is over; finish with what is known.",
+            )),
+            left => Ok(Some(left)),
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! One text replaced by another, and several in order.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use bytes::Bytes;
+use memchr::{memchr, memmem};
+
+use super::ending::{self, Endings};
+use super::nearest::nearest;
+use super::refusal::{EditRefusal, NumberedRefusal};
+use super::search::Search;
+use super::splice::{Edited, Replacement};
+use super::{lines, nearest};
+
+/// Names a text and what takes its place.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Edit<'a> {
+    pub(crate) old: &'a str,
+    pub(crate) new: &'a str,
+    /// Whether the text may be there more than once.
+    pub(crate) replace_all: bool,
+}
+
+/// Makes one edit whose result has at most `most` bytes.
+pub(crate) fn apply(bytes: Bytes, edit: &Edit<'_>, most: u64) -> Result<Edited, EditRefusal> {
+    make(&Edited::unchanged(bytes), edit, most)
+}
+
+/// Makes several edits in order, each on what the one before left, or none.
+pub(crate) fn apply_all(
+    bytes: Bytes,
+    edits: &[Edit<'_>],
+    most: u64,
+) -> Result<Edited, NumberedRefusal> {
+    let mut edited = Edited::unchanged(bytes);
+    for (number, edit) in (1..).zip(edits) {
+        edited = make(&edited, edit, most).map_err(|refusal| NumberedRefusal {
+            number,
+            of: edits.len(),
+            refusal,
+        })?;
+    }
+    Ok(edited)
+}
+
+fn make(before: &Edited, edit: &Edit<'_>, most: u64) -> Result<Edited, EditRefusal> {
+    check(edit)?;
+    let bytes = &before.bytes;
+    let search = Search::of(bytes, edit.old);
+    let count = count(bytes, &search, edit)?;
+    let change = Change::of(edit);
+    let size = change.size_after(bytes.len(), count);
+    if size > most {
+        return Err(EditRefusal::TooLarge { size, most });
+    }
+    let mut endings = Endings::of(bytes);
+    let places = search.places().take(count);
+    let replacements = places.map(|place| change.at(place, &search, &mut endings));
+    Ok(before.splice(replacements, size as usize))
+}
+
+fn check(edit: &Edit<'_>) -> Result<(), EditRefusal> {
+    match edit.old {
+        "" => Err(EditRefusal::EmptyOld),
+        old if old == edit.new => Err(EditRefusal::Same),
+        _ => Ok(()),
+    }
+}
+
+fn has_carriage_return(text: &str) -> bool {
+    memchr(b'\r', text.as_bytes()).is_some()
+}
+
+/// Counts the places; where there may be only one, a second one that overlaps the first counts too.
+fn count(bytes: &[u8], search: &Search<'_>, edit: &Edit<'_>) -> Result<usize, EditRefusal> {
+    let mut places: Vec<usize> = search.places().take(lines::LISTED).collect();
+    let count = match places.len() {
+        lines::LISTED => search.places().count(),
+        few => few,
+    };
+    if let (&[only], false) = (places.as_slice(), edit.replace_all) {
+        places.extend(search.overlapping(only));
+    }
+    match places.as_slice() {
+        [] => Err(missing(bytes, edit)),
+        [_, _, ..] if !edit.replace_all => {
+            let starts = places.iter().map(|place| search.start(*place));
+            let lines = lines::numbers(bytes, starts);
+            Err(EditRefusal::Ambiguous { count: count.max(places.len()), lines })
+        }
+        _ => Ok(count),
+    }
+}
+
+fn missing(bytes: &[u8], edit: &Edit<'_>) -> EditRefusal {
+    let new_is_at = nearest::is_telling(edit.new)
+        .then(|| memmem::find(bytes, edit.new.as_bytes()))
+        .flatten()
+        .map(|at| lines::number(bytes, at));
+    EditRefusal::Missing { nearest: nearest(bytes, edit.old), new_is_at }
+}
+
+/// The part of an edit that is not the same before and after.
+struct Change<'a> {
+    /// Where it is in the old text.
+    range: Range<usize>,
+    /// What is inserted where lines end in `\n`.
+    short: &'a [u8],
+    /// What is inserted where lines end in `\r\n`.
+    long: Cow<'a, [u8]>,
+}
+
+impl<'a> Change<'a> {
+    fn of(edit: &Edit<'a>) -> Self {
+        let (old, new) = (edit.old.as_bytes(), edit.new.as_bytes());
+        if has_carriage_return(edit.old) || has_carriage_return(edit.new) {
+            return Self { range: 0..old.len(), short: new, long: new.into() };
+        }
+        let (prefix, suffix) = in_common(old, new);
+        let short = &new[prefix..new.len() - suffix];
+        Self { range: prefix..old.len() - suffix, short, long: ending::long(short) }
+    }
+
+    /// Returns about how large a file is after the change at some places, and never too little.
+    fn size_after(&self, size: usize, places: usize) -> u64 {
+        let times = |length: usize| (places as u64).saturating_mul(length as u64);
+        (size as u64).saturating_add(times(self.long.len())) - times(self.range.len())
+    }
+
+    fn at<'c>(
+        &'c self,
+        place: usize,
+        search: &Search<'_>,
+        endings: &mut Endings<'_>,
+    ) -> Replacement<'c> {
+        let range = search.range(place, &self.range);
+        let is_long = self.long.len() > self.short.len() && endings.at(range.start) == b"\r\n";
+        let with = if is_long { &*self.long } else { self.short };
+        Replacement { range, with: with.into() }
+    }
+}
+
+/// Returns how many bytes two texts share at their beginning, and after those at their end.
+fn in_common(old: &[u8], new: &[u8]) -> (usize, usize) {
+    let same = |(a, b): &(&u8, &u8)| a == b;
+    let prefix = old.iter().zip(new).take_while(same).count();
+    let (old, new) = (&old[prefix..], &new[prefix..]);
+    (prefix, old.iter().rev().zip(new.iter().rev()).take_while(same).count())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edited(bytes: &[u8], old: &str, new: &str) -> Vec<u8> {
+        let bytes = Bytes::copy_from_slice(bytes);
+        let edit = Edit { old, new, replace_all: false };
+        apply(bytes, &edit, u64::MAX).expect("an edit").bytes.to_vec()
+    }
+
+    fn refused(bytes: &[u8], old: &str, new: &str) -> EditRefusal {
+        let bytes = Bytes::copy_from_slice(bytes);
+        let edit = Edit { old, new, replace_all: false };
+        apply(bytes, &edit, u64::MAX).expect_err("must be refused")
+    }
+
+    #[test]
+    fn nothing_outside_the_match_changes() {
+        let bytes = b"\xef\xbb\xbfone\r\ntwo \xff\r\nthree";
+        assert_eq!(edited(bytes, "two", "2"), b"\xef\xbb\xbfone\r\n2 \xff\r\nthree");
+    }
+
+    #[test]
+    fn lines_copied_from_read_file_match_and_keep_long_endings() {
+        assert_eq!(edited(b"a\r\nb\r\nc\r\n", "a\nb\n", "x\ny\nz\n"), b"x\r\ny\r\nz\r\nc\r\n");
+        assert_eq!(edited(b"a\r\nb\r\n", "\nb", "\nc"), b"a\r\nc\r\n");
+        assert_eq!(edited(b"a\r\nb\r\n", "a", "a\nx"), b"a\r\nx\r\nb\r\n");
+        assert_eq!(edited(b"a\r\nb", "b", "b\nc"), b"a\r\nb\r\nc");
+        assert_eq!(edited(b"a\r\n\r\nb", "a\n\nb", "a\nb"), b"a\r\nb");
+    }
+
+    #[test]
+    fn unchanged_lines_of_a_match_keep_their_own_endings() {
+        let bytes = b"a\r\nb\nc\r\nd\n";
+        assert_eq!(edited(bytes, "a\nb\nc\nd\n", "a\nB\nc\nd\n"), b"a\r\nB\nc\r\nd\n");
+        assert_eq!(edited(bytes, "a\nb\nc\n", "a\nb\nx\nc\n"), b"a\r\nb\nx\r\nc\r\nd\n");
+    }
+
+    #[test]
+    fn a_carriage_return_is_taken_literally() {
+        assert_eq!(edited(b"a\r\nb\r\n", "a\r\n", "a\n"), b"a\nb\r\n");
+        assert_eq!(edited(b"a\nb\n", "a\n", "a\r\n"), b"a\r\nb\n");
+        assert!(matches!(refused(b"a\nb\n", "a\r\nb", "c"), EditRefusal::Missing { .. }));
+    }
+
+    #[test]
+    fn two_places_are_refused_even_where_they_overlap() {
+        let lines = |bytes: &[u8], old| match refused(bytes, old, "x") {
+            EditRefusal::Ambiguous { count, lines } => (count, lines),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(lines(b"a\nb\r\na\n", "a"), (2, vec![1, 3]));
+        assert_eq!(lines(b"aaa", "aa"), (2, vec![1, 1]));
+        assert_eq!(lines(b"a\nb\na\r\nb", "a\nb"), (2, vec![1, 3]));
+    }
+
+    #[test]
+    fn all_places_are_replaced_from_the_beginning() {
+        let edit = Edit { old: "aa", new: "b", replace_all: true };
+        let edited = apply("aaa aa".into(), &edit, 6).expect("an edit");
+        assert_eq!((&edited.bytes[..], edited.changes), (&b"ba b"[..], vec![0..1, 3..4]));
+    }
+
+    #[test]
+    fn edits_build_on_each_other_or_none_is_made() {
+        let edit = |old, new| Edit { old, new, replace_all: false };
+        let edits = [edit("three", "3"), edit("one", "first\nline"), edit("3", "third")];
+        let edited = apply_all("one\ntwo\nthree\n".into(), &edits, 99).expect("edits");
+        assert_eq!(edited.bytes, "first\nline\ntwo\nthird\n");
+        assert_eq!(edited.changes, [0..8, 15..20]);
+        let refused = apply_all("one".into(), &[edit("one", "two"), edit("one", "x")], 99);
+        assert_eq!(refused.expect_err("must be refused").number, 2);
+    }
+
+    #[test]
+    fn no_edit_makes_more_than_is_allowed() {
+        let edit = Edit { old: "a", new: "xyz", replace_all: true };
+        assert_eq!(apply("aa".into(), &edit, 6).expect("an edit").bytes, "xyzxyz");
+        let refused = apply("aaa".into(), &edit, 6).expect_err("must be refused");
+        assert_eq!(refused, EditRefusal::TooLarge { size: 9, most: 6 });
+        let doubled = [Edit { old: "a", new: "aa", replace_all: true }; 100];
+        assert_eq!(apply_all("a".into(), &doubled, 1000).expect_err("must be refused").number, 10);
+    }
+}

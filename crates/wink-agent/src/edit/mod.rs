@@ -1,0 +1,33 @@
+//! The thinking behind the tools that edit: bytes in, bytes or a typed refusal out.
+//!
+//! An edit changes the bytes it matches and no others. Three rules say what that means for lines:
+//!
+//! - **Matching.** `read_file` shows every line ending as `\n`, so a `\n` in the text to be replaced
+//!   matches `\n` and `\r\n` alike. A text that holds a carriage return itself is compared byte for
+//!   byte.
+//! - **Inserting.** What the old and the new text have in common at their beginning and at their end
+//!   keeps the bytes of the file. Each `\n` of what lies between becomes the ending of the line on
+//!   which the change begins; where that line has none, because the file ends there, the ending of the
+//!   line before it, and `\n` where there is no other line. If either text holds a carriage return, the
+//!   new one is inserted byte for byte instead.
+//! - **Several matches.** With `replace_all` they are taken from the beginning, each after the end of
+//!   the one before. Without, two that overlap are two.
+
+mod edits;
+mod ending;
+mod fold;
+mod line_feeds;
+mod lines;
+mod nearest;
+pub(crate) mod patch;
+#[cfg(test)]
+mod properties;
+mod refusal;
+mod search;
+mod snippet;
+mod splice;
+
+pub(crate) use edits::{Edit, apply, apply_all};
+pub(crate) use refusal::{EditRefusal, NumberedRefusal};
+pub(crate) use snippet::snippets;
+pub(crate) use splice::Edited;

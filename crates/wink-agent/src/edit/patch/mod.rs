@@ -1,0 +1,136 @@
+//! Patches: what a text asks for, and what it makes of a file's bytes.
+//!
+//! Two formats are read: the unified diff, with or without git's headers, and the one between
+//! `*** Begin Patch` and `*** End Patch` that coding agents send. Both give the same [`FilePatch`].
+//!
+//! - A hunk changes the lines it was made for and no others: its context and its removed lines must be
+//!   in the file exactly. Line endings are as for an edit: they are not compared and stay what they
+//!   are, unless a line of the patch ends in a carriage return itself.
+//! - It applies at the line it names. Where its lines are not there, they may be in exactly one other
+//!   place after the hunk before it. The counts of a hunk's header are not needed; its lines are.
+//! - In the second format a hunk names no line. It may name a line above it (`@@ fn main() {`), which
+//!   must be there once; then the first place below it is meant.
+//! - `\ No newline at end of file` is honoured. Where a patch has none of it, the end of the file stays
+//!   as it is.
+
+mod apply;
+mod body;
+mod envelope;
+mod header;
+mod place;
+#[cfg(test)]
+mod properties;
+mod refusal;
+mod unified;
+
+pub(crate) use apply::apply;
+pub(crate) use refusal::{HunkRefusal, PatchRefusal};
+
+/// Holds what a patch asks for one file; its names are text that nobody has checked yet.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct FilePatch {
+    pub(crate) action: Action,
+    pub(crate) hunks: Vec<Hunk>,
+    /// Whether the file is to be one that can be run, where the patch says so.
+    pub(crate) executable: Option<bool>,
+}
+
+/// Says what becomes of a file as a whole.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Action {
+    Create { path: String },
+    Delete { path: String },
+    Update { path: String },
+    Move { from: String, to: String },
+}
+
+/// Holds lines that stay, go and come together.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Hunk {
+    /// The line of the patch that it begins at, counted from 1.
+    pub(crate) patch_line: usize,
+    pub(crate) target: Target,
+    pub(crate) lines: Vec<Line>,
+}
+
+/// Says where a hunk belongs.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Target {
+    /// The first line, counted from 1.
+    line: Option<usize>,
+    /// Lines above it, the outermost first.
+    anchors: Vec<String>,
+    /// Whether its last line is the last of the file.
+    at_end: bool,
+}
+
+/// Holds one line of a hunk, without its ending.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Line {
+    pub(crate) sign: Sign,
+    pub(crate) text: String,
+    /// Whether it ends in a newline.
+    ended: bool,
+}
+
+/// Says what happens to a line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Sign {
+    Kept,
+    Added,
+    Removed,
+}
+
+impl Hunk {
+    fn old_lines(&self) -> impl DoubleEndedIterator<Item = &Line> {
+        self.lines.iter().filter(|line| line.sign != Sign::Added)
+    }
+}
+
+impl FilePatch {
+    /// Counts the lines that come and those that go.
+    pub(crate) fn counts(&self) -> (usize, usize) {
+        let lines = || self.hunks.iter().flat_map(|hunk| &hunk.lines);
+        let count = |sign| lines().filter(|line| line.sign == sign).count();
+        (count(Sign::Added), count(Sign::Removed))
+    }
+
+    /// Returns the content of a file that the patch makes.
+    pub(crate) fn new_content(&self) -> String {
+        let mut content = String::new();
+        for line in self.hunks.iter().flat_map(|hunk| &hunk.lines) {
+            content.push_str(&line.text);
+            if line.ended {
+                content.push('\n');
+            }
+        }
+        content
+    }
+}
+
+/// Reads a patch in either format.
+pub(crate) fn parse(text: &str) -> Result<Vec<FilePatch>, PatchRefusal> {
+    let lines = lines(text);
+    let files = match lines.iter().position(|line| !line.trim().is_empty()) {
+        Some(at) if lines[at].trim_end() == envelope::BEGIN => envelope::parse(&lines, at + 1)?,
+        _ => unified::parse(&lines)?,
+    };
+    if files.is_empty() {
+        return Err(PatchRefusal::at(
+            1,
+            "it names no file; begin with `--- a/path` and `+++ b/path`, or with `*** Begin Patch`",
+        ));
+    }
+    Ok(files)
+}
+
+/// Cuts a patch into lines; where its first line ends in `\r\n`, that is how the patch was sent.
+fn lines(text: &str) -> Vec<&str> {
+    let lines = text.strip_suffix('\n').unwrap_or(text).split('\n');
+    match text.split_once('\n') {
+        Some((first, _)) if first.ends_with('\r') => {
+            lines.map(|line| line.strip_suffix('\r').unwrap_or(line)).collect()
+        }
+        _ => lines.collect(),
+    }
+}

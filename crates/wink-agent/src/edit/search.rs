@@ -1,0 +1,88 @@
+//! How a text is looked for in a file, whatever its lines end in.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use memchr::memmem::{FindIter, Finder};
+use memchr::{memchr, memchr_iter};
+
+use super::ending;
+use super::line_feeds::LineFeeds;
+
+/// A text, spelt so that a plain search finds it, and the bytes it is searched in.
+pub(super) struct Search<'a> {
+    old: &'a [u8],
+    /// Whether each `\n` of the text stands for a `\r\n` of the bytes.
+    is_long: bool,
+    view: LineFeeds<'a>,
+    finder: Finder<'a>,
+}
+
+impl<'a> Search<'a> {
+    pub(super) fn of(bytes: &'a [u8], old: &'a str) -> Self {
+        let old = old.as_bytes();
+        let has_plain_lines = memchr(b'\n', old).is_some() && memchr(b'\r', old).is_none();
+        // Only where line endings are mixed is a copy needed, without those that differ.
+        let (is_long, view) = match has_plain_lines.then(|| Endings::of(bytes)) {
+            None | Some(Endings::Short) => (false, LineFeeds::as_is(bytes)),
+            Some(Endings::Long) => (true, LineFeeds::as_is(bytes)),
+            Some(Endings::Mixed) => (false, LineFeeds::of(bytes)),
+        };
+        let needle = if is_long { ending::long(old) } else { Cow::Borrowed(old) };
+        let finder = match needle {
+            Cow::Borrowed(needle) => Finder::new(needle),
+            Cow::Owned(needle) => Finder::new(&needle).into_owned(),
+        };
+        Self { old, is_long, view, finder }
+    }
+
+    /// Finds the text from the beginning on, each time after the end of the one before.
+    pub(super) fn places(&self) -> FindIter<'_, '_> {
+        self.finder.find_iter(&self.view.text)
+    }
+
+    /// Finds another place of the text that overlaps one.
+    pub(super) fn overlapping(&self, place: usize) -> Option<usize> {
+        let (text, length) = (&self.view.text, self.finder.needle().len());
+        let end = (place + 2 * length - 1).min(text.len());
+        self.finder.find(&text[place + 1..end]).map(|second| place + 1 + second)
+    }
+
+    /// Returns where a place is in the bytes.
+    pub(super) fn start(&self, place: usize) -> usize {
+        self.view.original(place)
+    }
+
+    /// Returns where a part of the text at a place is in the bytes.
+    pub(super) fn range(&self, place: usize, part: &Range<usize>) -> Range<usize> {
+        let position = |at: usize| self.view.original(place + self.spelt(at));
+        position(part.start)..position(part.end)
+    }
+
+    /// Returns where a position of the text is in what is searched for.
+    fn spelt(&self, at: usize) -> usize {
+        match self.is_long {
+            true => at + memchr_iter(b'\n', &self.old[..at]).count(),
+            false => at,
+        }
+    }
+}
+
+/// What the lines of a file end in.
+enum Endings {
+    Short,
+    Long,
+    Mixed,
+}
+
+impl Endings {
+    fn of(bytes: &[u8]) -> Self {
+        let mut lines = memchr_iter(b'\n', bytes).map(|at| at > 0 && bytes[at - 1] == b'\r');
+        match lines.next() {
+            None => Self::Short,
+            Some(first) if lines.any(|other| other != first) => Self::Mixed,
+            Some(true) => Self::Long,
+            Some(false) => Self::Short,
+        }
+    }
+}

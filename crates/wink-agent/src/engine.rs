@@ -1,0 +1,57 @@
+//! One call from its beginning to its end.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
+
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::context::ToolContext;
+use crate::refusal::Refusal;
+use crate::result::ToolResult;
+use crate::session::{Session, ToolInvoked};
+use crate::tool::Tool;
+use crate::tool_call::{ToolCall, panicked};
+
+/// Runs a tool: what it did is told to the session, whether it went well or not.
+pub(crate) fn run(tool: &Tool, context: &ToolContext, arguments: Value) -> ToolResult {
+    let Some(session) = &context.session else { return attempt(tool, context, arguments) };
+    let (began, at) = (Instant::now(), session.now());
+    let record = ToolInvoked::new(Uuid::new_v4().to_string(), tool.name, at)
+        .turn(context.turn)
+        .parameters(&arguments.to_string());
+    let record = described(record, &arguments);
+    let result = attempt(tool, context, arguments);
+    let record = record.result(&result.message, result.ok()).duration(began.elapsed());
+    tell(session, context, record);
+    result
+}
+
+/// Refuses what may not begin, and makes a result of whatever comes out.
+fn attempt(tool: &Tool, context: &ToolContext, arguments: Value) -> ToolResult {
+    let work = || {
+        context.time_left()?;
+        context.budget.iter().try_for_each(|budget| budget.spend())?;
+        tool.run(&ToolCall::new(tool, context)?, arguments)
+    };
+    let done = catch_unwind(AssertUnwindSafe(work));
+    done.unwrap_or_else(|_| Err(panicked(tool))).unwrap_or_else(|refusal: Refusal| refusal.into())
+}
+
+/// Adds what the parameters say of a path and a mode.
+fn described(mut record: ToolInvoked, arguments: &Value) -> ToolInvoked {
+    let text = |name: &str| arguments.get(name).and_then(Value::as_str).map(str::to_owned);
+    record.path = ["path", "file_path", "filePath", "from"].into_iter().find_map(text);
+    record.mode = text("mode");
+    record
+}
+
+/// Tells the session of the call and of the files it changed.
+///
+/// The call is done: a session that cannot be told does not unmake it.
+fn tell(session: &Session, context: &ToolContext, record: ToolInvoked) {
+    let _ = session.dispatch(record);
+    if let Some(follower) = &context.follower {
+        let _ = follower.update();
+    }
+}

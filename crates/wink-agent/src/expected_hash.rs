@@ -1,0 +1,22 @@
+//! The hash by which a caller shows that he knows what he changes.
+
+use wink_fs::{ContentHash, TreePath};
+
+use crate::refusal::Refusal;
+
+/// Reads the parameter `expected_hash`.
+pub(crate) fn parse(text: Option<&str>) -> Result<Option<ContentHash>, Refusal> {
+    text.map(|text| text.trim().parse()).transpose().map_err(|_| {
+        Refusal::invalid_argument(
+            "`expected_hash` must be the content_hash that read_file gave: 64 hexadecimal digits.",
+        )
+    })
+}
+
+/// Words the conflict of a caller who knows an older version.
+pub(crate) fn stale(refusal: Refusal, path: &TreePath) -> Refusal {
+    refusal.reworded(format!(
+        "{path} has changed since the version named by expected_hash and nothing was written: read \
+         it again with read_file and work from what it shows."
+    ))
+}

@@ -1,0 +1,86 @@
+//! The parameters of one object, whether it is all of the arguments or an item of a list.
+
+use serde_json::{Map, Value};
+
+use crate::field::Field;
+use crate::schema;
+use crate::suggest::nearest;
+
+/// Other spellings models use, each with the parameter it stands for.
+const ALIASES: [(&str, &str); 15] = [
+    ("file_path", "path"),
+    ("filePath", "path"),
+    ("old_str", "old_string"),
+    ("oldText", "old_string"),
+    ("oldString", "old_string"),
+    ("new_str", "new_string"),
+    ("newText", "new_string"),
+    ("newString", "new_string"),
+    ("replaceAll", "replace_all"),
+    ("dryRun", "dry_run"),
+    ("expectedHash", "expected_hash"),
+    ("source", "from"),
+    ("destination", "to"),
+    ("input", "patch"),
+    ("diff", "patch"),
+];
+
+/// Makes of what was given what the schema declares, or says what is wrong with it.
+pub(crate) fn accepted(
+    schema: &Map<String, Value>,
+    given: Map<String, Value>,
+) -> Result<Map<String, Value>, String> {
+    let mut accepted = Map::new();
+    for (key, value) in given {
+        accept(schema, &mut accepted, &key, value)?;
+    }
+    require_all(schema, &accepted)?;
+    Ok(accepted)
+}
+
+fn accept(
+    schema: &Map<String, Value>,
+    accepted: &mut Map<String, Value>,
+    key: &str,
+    value: Value,
+) -> Result<(), String> {
+    let field = find(schema, key).ok_or_else(|| unknown(schema, key))?;
+    if value.is_null() {
+        return Ok(());
+    }
+    match accepted.insert(field.name.to_owned(), field.coerce(value)?) {
+        None => Ok(()),
+        Some(_) => {
+            Err(format!("`{}` is given twice, under two spellings; give it once.", field.name))
+        }
+    }
+}
+
+/// Finds a parameter by its own name before any alias, which may be the name of another.
+fn find<'a>(schema: &'a Map<String, Value>, key: &str) -> Option<Field<'a>> {
+    let named = |name: &str| schema::properties(schema).find(|(known, _)| *known == name);
+    let alias = || ALIASES.iter().find(|(alias, _)| *alias == key);
+    let found = named(key).or_else(|| alias().and_then(|(_, name)| named(name)));
+    found.map(|(name, schema)| Field { name, schema })
+}
+
+fn unknown(schema: &Map<String, Value>, key: &str) -> String {
+    let names = || schema::properties(schema).map(|(name, _)| name);
+    let key = key.chars().take(60).collect::<String>();
+    match nearest(&key, names()) {
+        Some(near) => format!("There is no parameter `{key}`; did you mean `{near}`?"),
+        None => format!(
+            "There is no parameter `{key}`; the parameters are {}.",
+            names().collect::<Vec<_>>().join(", ")
+        ),
+    }
+}
+
+fn require_all(schema: &Map<String, Value>, accepted: &Map<String, Value>) -> Result<(), String> {
+    let required = schema.get("required").and_then(Value::as_array);
+    let mut names = required.into_iter().flatten().filter_map(Value::as_str);
+    match names.find(|name| !accepted.contains_key(*name)) {
+        None => Ok(()),
+        Some(name) => Err(format!("The parameter `{name}` is missing; give it.")),
+    }
+}

@@ -1,0 +1,9 @@
+//! What a session may do to files.
+
+mod ruled;
+mod rules;
+mod seen;
+
+pub(crate) use self::ruled::{RuledFilesystem, RuledTree};
+pub use self::rules::PathRules;
+pub use self::seen::SeenContents;

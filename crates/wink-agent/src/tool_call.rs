@@ -1,0 +1,141 @@
+//! One call of a tool, as the tool's function sees it.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use wink_fs::{
+    ContentHash, Error, ErrorKind, Filesystem, Limits, Operation, Properties, Tree, TreePath,
+    Workspace,
+};
+
+use crate::context::ToolContext;
+use crate::policy::{RuledFilesystem, RuledTree};
+use crate::refusal::Refusal;
+use crate::tool::{Effect, Tool};
+
+/// Gives a tool's function what it may use: files to look at, and files to change if it says so.
+///
+/// Paths that the rules of the context deny are not there. All that is changed in
+/// [`change`](Self::change) is one operation, which is taken back where it fails.
+#[derive(Debug)]
+pub struct ToolCall<'c> {
+    tool: &'c Tool,
+    context: &'c ToolContext,
+    workspace: Workspace,
+}
+
+impl<'c> ToolCall<'c> {
+    pub(crate) fn new(tool: &'c Tool, context: &'c ToolContext) -> Result<Self, Refusal> {
+        Ok(Self { tool, context, workspace: context.files()? })
+    }
+
+    /// Returns what the call happens in.
+    pub fn context(&self) -> &'c ToolContext {
+        self.context
+    }
+
+    /// Returns what the workspace says of itself.
+    pub fn properties(&self) -> &Properties {
+        self.workspace.properties()
+    }
+
+    /// Returns how much of anything is allowed.
+    pub fn limits(&self) -> &Limits {
+        &self.properties().limits
+    }
+
+    /// Makes a path of what a model sent.
+    pub fn path(&self, text: &str) -> Result<TreePath, Refusal> {
+        Ok(self.workspace.path(text)?)
+    }
+
+    /// Returns the files to look at.
+    pub fn tree(&self) -> Arc<dyn Tree> {
+        let tree = self.workspace.tree();
+        match self.context.rules.is_empty() {
+            true => tree,
+            false => Arc::new(RuledTree { inner: tree, rules: self.context.rules.clone() }),
+        }
+    }
+
+    /// Changes files as one operation; where it is refused, or panics, nothing has changed.
+    ///
+    /// A workspace that keeps no history cannot take several changes back; there only each is whole.
+    pub fn change<T, E: Into<Refusal>>(
+        &self,
+        work: impl FnOnce(&mut dyn Filesystem) -> Result<T, E>,
+    ) -> Result<T, Refusal> {
+        if self.tool.effect == Effect::Reads {
+            return Err(only_looks(self.tool));
+        }
+        let mut refused = None;
+        let done = self.workspace.as_agent(self.tool.name, |fs| {
+            self.by_the_rules(fs, work).map_err(|refusal| {
+                let kind = refusal.kind();
+                refused = Some(refusal);
+                Error::new(Operation::Write, kind)
+            })
+        });
+        done.map_err(|error| refused.unwrap_or_else(|| error.into()))
+    }
+
+    fn by_the_rules<T, E: Into<Refusal>>(
+        &self,
+        fs: &mut dyn Filesystem,
+        work: impl FnOnce(&mut dyn Filesystem) -> Result<T, E>,
+    ) -> Result<T, Refusal> {
+        let rules = &*self.context.rules;
+        let work = move || match rules.is_empty() {
+            true => work(fs),
+            false => work(&mut RuledFilesystem { inner: fs, rules }),
+        };
+        match catch_unwind(AssertUnwindSafe(work)) {
+            Ok(done) => done.map_err(Into::into),
+            Err(_) => Err(panicked(self.tool)),
+        }
+    }
+
+    /// Returns the workspace itself, for tools that replace all files; rules that deny some forbid it.
+    pub(crate) fn everything(&self) -> Result<&Workspace, Refusal> {
+        match self.context.rules.is_empty() {
+            true => Ok(&self.workspace),
+            false => Err(Refusal::new(
+                ErrorKind::PermissionDenied,
+                format!(
+                    "`{}` touches all files, and the rules of this session deny some; change files \
+                     one by one.",
+                    self.tool.name
+                ),
+            )),
+        }
+    }
+
+    /// Remembers that the session knows a content.
+    pub fn saw(&self, hash: ContentHash) {
+        if let Some(seen) = &self.context.seen {
+            seen.note(hash);
+        }
+    }
+
+    /// Tells whether the session remembers what it has seen.
+    pub(crate) fn remembers(&self) -> bool {
+        self.context.seen.is_some()
+    }
+
+    /// Tells whether the session knows a content; without a session nothing is known.
+    pub fn has_seen(&self, hash: &ContentHash) -> bool {
+        self.context.seen.as_ref().is_some_and(|seen| seen.contains(hash))
+    }
+}
+
+fn only_looks(tool: &Tool) -> Refusal {
+    let message =
+        format!("`{}` is declared as a tool that only looks; nothing was changed.", tool.name);
+    Refusal::new(ErrorKind::Unsupported, message)
+}
+
+pub(crate) fn panicked(tool: &Tool) -> Refusal {
+    let message =
+        format!("`{}` failed unexpectedly and nothing was changed; try another way.", tool.name);
+    Refusal::new(ErrorKind::Io, message)
+}

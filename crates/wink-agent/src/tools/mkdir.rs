@@ -1,0 +1,38 @@
+//! `mkdir`: a new directory.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use wink_fs::ops::{self, MkdirOptions};
+
+use crate::refusal::Refusal;
+use crate::result::ToolResult;
+use crate::tool::{Effect, Run, Tool};
+use crate::tool_call::ToolCall;
+use crate::{arguments, schema};
+
+pub(crate) const TOOL: Tool = Tool {
+    name: "mkdir",
+    title: "Make directory",
+    description: "Makes a directory and its missing parents; one that is there already will do. \
+                  Not needed before write_file, which makes parents itself.",
+    effect: Effect::Writes,
+    schema: schema::of::<Params>,
+    run: Run::Ours(|call, arguments| run(call, &arguments::parse(arguments)?)),
+};
+
+#[derive(Deserialize, JsonSchema)]
+struct Params {
+    /// Directory to make, relative to the workspace root.
+    path: String,
+}
+
+fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
+    let path = call.path(&params.path)?;
+    let created = call.change(|fs| ops::mkdir(fs, &path, &MkdirOptions::default()))?;
+    let message = match created {
+        true => format!("Made the directory {path}."),
+        false => format!("The directory {path} is there already."),
+    };
+    Ok(ToolResult::success(message, json!({"path": path.to_string(), "created": created})))
+}

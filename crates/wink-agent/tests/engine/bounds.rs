@@ -1,0 +1,63 @@
+//! Deadlines, budgets, and contexts that lack something.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use wink_agent::{Budget, TOOLS, ToolContext, call};
+
+use crate::scene::{done, hash, on_each_backend, refused};
+
+#[test]
+fn without_files_every_tool_says_so() {
+    let context = ToolContext::new();
+    for tool in TOOLS {
+        let result = tool.call(&context, json!({}));
+        assert_eq!(result.message, "No filesystem available in this context.", "{}", tool.name);
+        assert_eq!(result.code(), Some("unavailable"));
+    }
+}
+
+#[test]
+fn after_the_deadline_nothing_begins() {
+    on_each_backend(|files| {
+        let before = hash(files);
+        let context = ToolContext::over(files).deadline(Instant::now());
+        let late = refused(&context, "write_file", json!({"path": "a", "content": "a"}));
+        assert_eq!(late, "deadline");
+        assert_eq!(hash(files), before);
+        let soon = ToolContext::over(files).deadline(Instant::now() + Duration::from_secs(60));
+        done(&soon, "write_file", json!({"path": "a", "content": "a"}));
+    });
+}
+
+#[test]
+fn a_writer_is_waited_for_until_the_deadline_and_no_longer() {
+    on_each_backend(|files| {
+        let deadline = Instant::now() + Duration::from_millis(80);
+        let context = ToolContext::over(files).deadline(deadline);
+        files
+            .as_owner("busy", |_| {
+                let code = refused(&context, "write_file", json!({"path": "a", "content": "a"}));
+                assert_eq!(code, "deadline");
+                Ok(())
+            })
+            .unwrap();
+        assert!(Instant::now() >= deadline);
+        assert!(!files.exists("a"));
+    });
+}
+
+#[test]
+fn a_budget_counts_every_call_of_all_who_share_it() {
+    on_each_backend(|files| {
+        let context = ToolContext::over(files).budget(Budget::calls(2));
+        done(&context, "ls", json!({}));
+        refused(&context.clone(), "read_file", json!({"path": "missing"}));
+        let over = call(&context, "ls", json!({}));
+        assert_eq!(
+            over.message,
+            "All 2 calls that were allowed are used up; finish with what is known."
+        );
+        assert_eq!(context.budget.as_ref().unwrap().left(), 0);
+    });
+}

@@ -1,0 +1,100 @@
+//! A call that fails changes nothing.
+
+use serde_json::{Value, json};
+use wink_agent::session::{Session, VirtualFileSystem};
+use wink_agent::{Effect, Refusal, TOOLS, Tool, ToolCall, ToolContext, ToolResult};
+use wink_fs::{ErrorKind, WriteOptions, ops};
+
+use crate::scene::{hash, on_each_backend};
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Nothing {}
+
+/// Writes a file, removes another, and then does as it is told.
+fn changing(
+    end: impl Fn() -> Result<ToolResult, Refusal> + Send + Sync + 'static,
+) -> impl Fn(&ToolCall<'_>, Nothing) -> Result<ToolResult, Refusal> + Send + Sync + 'static {
+    move |call, Nothing {}| {
+        let (new, old) = (call.path("new/file.txt")?, call.path("kept.txt")?);
+        call.change(|fs| {
+            ops::write(fs, &new, "new", &WriteOptions::default())?;
+            fs.remove(&old, wink_fs::Recursion::OnlyEmpty)?;
+            end()
+        })
+    }
+}
+
+fn assert_changes_nothing(tool: &Tool, code: &str) {
+    on_each_backend(|files| {
+        files.write("kept.txt", "kept").unwrap();
+        files.write(".gitignore", "*").unwrap();
+        let (before, session) = (hash(files), Session::new());
+        let context = ToolContext::over(files).session(&session);
+        let result = tool.call(&context, json!({}));
+        assert_eq!(result.code(), Some(code), "{}", result.message);
+        assert_eq!(hash(files), before);
+        assert_eq!(session.query::<VirtualFileSystem>().unwrap().len(), 0);
+        // The next call is none the worse for it.
+        files.write("after.txt", "").unwrap();
+    });
+}
+
+#[test]
+fn a_tool_that_refuses_after_it_wrote_is_rolled_back() {
+    let refuse = || Err(Refusal::new(ErrorKind::InvalidArgument, "No."));
+    let tool = Tool::new("half", "", Effect::Writes, changing(refuse));
+    assert_changes_nothing(&tool, "invalid_argument");
+}
+
+#[test]
+fn a_tool_that_panics_after_it_wrote_is_rolled_back() {
+    let tool = Tool::new("half", "", Effect::Writes, changing(|| panic!("a bug")));
+    assert_changes_nothing(&tool, "io");
+}
+
+#[test]
+fn a_tool_that_says_it_only_looks_cannot_write() {
+    let done = || Ok(ToolResult::success(String::new(), Value::Null));
+    let tool = Tool::new("liar", "", Effect::Reads, changing(done));
+    assert_changes_nothing(&tool, "unsupported");
+}
+
+/// Arguments no tool can make sense of.
+fn nonsense() -> Vec<Value> {
+    let huge = "x".repeat(100_000);
+    vec![
+        json!(null),
+        json!([]),
+        json!("text"),
+        json!({"path": 7}),
+        json!({"path": -1, "offset": -1}),
+        json!({"path": "a", "nosuch": true}),
+        json!({"path": "../../etc/passwd", "content": "x", "old_string": "a", "new_string": "b"}),
+        json!({"path": "kept.txt", "content": huge}),
+        json!({"path": "kept.txt", "limit": "many", "offset": 1e300}),
+        json!({"from": "../a", "to": "b"}),
+        json!({"patch": "--- a\n+++ ../b\n@@ -1 +1 @@\n-a\n+b\n"}),
+        json!({"path": "k\u{0}t", "content": ""}),
+    ]
+}
+
+#[test]
+fn nonsense_given_to_any_writing_tool_changes_nothing_and_shows_no_path_of_the_host() {
+    on_each_backend(|files| {
+        files.write("kept.txt", "kept").unwrap();
+        let (before, context) = (hash(files), ToolContext::over(files));
+        for tool in TOOLS.iter().filter(|tool| tool.effect != Effect::Reads) {
+            for arguments in nonsense() {
+                // An export, and a directory that is to be made, need nothing.
+                if ["export", "mkdir", "import"].contains(&tool.name) {
+                    continue;
+                }
+                let result = tool.call(&context, arguments.clone());
+                assert!(!result.ok(), "{} took {arguments}", tool.name);
+                assert!(!result.message.contains("/tmp"), "{}", result.message);
+                assert!(result.message.len() < 2_000, "{}", result.message);
+                assert_eq!(hash(files), before, "{} {arguments}", tool.name);
+            }
+        }
+    });
+}

@@ -1,0 +1,11 @@
+//! What holds for every call, whatever the tool and the backend.
+
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used)]
+
+mod bounds;
+mod custom;
+mod failing;
+mod records;
+mod rules;
+mod scene;
+mod seen;

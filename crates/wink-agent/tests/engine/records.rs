@@ -1,0 +1,68 @@
+//! What a session is told of calls.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use wink_agent::ToolContext;
+use wink_agent::follow::Follower;
+use wink_agent::session::{Session, ToolInvoked, VirtualFileSystem};
+use wink_fs::{MemoryBackend, Workspace};
+
+use crate::scene::{done, on_each_backend, refused};
+
+#[test]
+fn a_session_is_told_of_every_call_whether_it_went_well_or_not() {
+    on_each_backend(|files| {
+        let session = Session::new();
+        let context = ToolContext::over(files).session(&session).turn(3);
+        done(&context, "write_file", json!({"path": "a.txt", "content": "one", "mode": "create"}));
+        refused(&context, "read_file", json!({"path": "missing.txt"}));
+        let calls = session.query::<ToolInvoked>().unwrap();
+        let calls: Vec<_> = calls.all().collect();
+        let [written, missing] = &calls[..] else { panic!("{calls:?}") };
+        assert_eq!((written.tool.as_str(), written.turn, written.success), ("write_file", 3, true));
+        assert_eq!(written.path.as_deref(), Some("a.txt"));
+        assert_eq!(written.mode.as_deref(), Some("create"));
+        assert!(!missing.success && written.call_id != missing.call_id);
+    });
+}
+
+#[test]
+fn what_is_kept_of_parameters_and_results_is_bounded() {
+    let (files, session) = (Workspace::memory(), Session::new());
+    let context = ToolContext::over(&files).session(&session);
+    let content = "line\n".repeat(9_000);
+    done(&context, "write_file", json!({"path": "a.txt", "content": content}));
+    done(&context, "read_file", json!({"path": "a.txt"}));
+    for call in session.query::<ToolInvoked>().unwrap().all() {
+        let kept = serde_json::to_string(&**call).unwrap().len();
+        assert!(kept < 10_000, "{kept} bytes of {}", call.tool);
+    }
+}
+
+#[test]
+fn another_session_is_told_nothing() {
+    let (files, session, other) = (Workspace::memory(), Session::new(), Session::new());
+    done(&ToolContext::over(&files).session(&session), "ls", json!({}));
+    assert_eq!(other.query::<ToolInvoked>().unwrap().len(), 0);
+}
+
+#[test]
+fn the_listing_of_a_session_follows_every_call() {
+    let session = Session::new();
+    let builder = Workspace::builder(MemoryBackend::new());
+    let (files, follower) = Follower::begin(&session, builder).unwrap();
+    let context = ToolContext::over(&files).session(&session).follower(Arc::new(follower));
+    let version = || {
+        let listing = session.query::<VirtualFileSystem>().unwrap().latest().unwrap();
+        listing.files().map(|file| file.version).collect::<Vec<_>>()
+    };
+    done(&context, "write_file", json!({"path": "a.txt", "content": "one"}));
+    assert_eq!(version(), [1]);
+    done(&context, "edit_file", json!({"path": "a.txt", "old_str": "one", "new_str": "two"}));
+    assert_eq!(version(), [2]);
+    refused(&context, "edit_file", json!({"path": "a.txt", "old_str": "one", "new_str": "x"}));
+    assert_eq!(version(), [2]);
+    done(&context, "rm", json!({"path": "a.txt"}));
+    assert_eq!(version(), [0_u64; 0]);
+}

@@ -1,0 +1,92 @@
+//! Nobody overwrites what he has not read.
+
+use serde_json::json;
+use wink_agent::session::Session;
+use wink_agent::{ToolContext, call};
+use wink_fs::Workspace;
+
+use crate::scene::{done, on_each_backend, refused};
+
+fn of_a_session(files: &Workspace) -> ToolContext {
+    files.write("a.txt", "one").unwrap();
+    ToolContext::over(files).session(&Session::new())
+}
+
+fn overwrite(context: &ToolContext, content: &str) -> Option<&'static str> {
+    call(context, "write_file", json!({"path": "a.txt", "content": content})).code()
+}
+
+#[test]
+fn a_file_that_was_not_read_is_not_overwritten() {
+    on_each_backend(|files| {
+        let context = of_a_session(files);
+        assert_eq!(overwrite(&context, "two"), Some("conflict"));
+        assert_eq!(files.read("a.txt").unwrap().content, "one");
+        done(&context, "read_file", json!({"path": "a.txt"}));
+        assert_eq!(overwrite(&context, "two"), None);
+        assert_eq!(files.read("a.txt").unwrap().content, "two");
+    });
+}
+
+#[test]
+fn a_write_of_the_session_counts_as_a_read() {
+    on_each_backend(|files| {
+        let context = of_a_session(files);
+        done(&context, "write_file", json!({"path": "b.txt", "content": "one"}));
+        done(&context, "write_file", json!({"path": "b.txt", "content": "two"}));
+        let edit = json!({"path": "b.txt", "old_string": "two", "new_string": "three"});
+        done(&context, "edit_file", edit);
+        done(&context, "write_file", json!({"path": "b.txt", "content": "four"}));
+    });
+}
+
+#[test]
+fn a_file_that_somebody_changed_since_is_a_conflict_with_the_present_hash() {
+    on_each_backend(|files| {
+        let context = of_a_session(files);
+        done(&context, "read_file", json!({"path": "a.txt"}));
+        let theirs = files.write("a.txt", "theirs").unwrap().content_hash;
+        let refused = call(&context, "write_file", json!({"path": "a.txt", "content": "mine"}));
+        assert_eq!(refused.code(), Some("conflict"));
+        assert_eq!(refused.value["current_hash"], theirs.to_string());
+        assert_eq!(files.read("a.txt").unwrap().content, "theirs");
+    });
+}
+
+#[test]
+fn a_rollback_and_an_equal_rewrite_make_nothing_unread() {
+    on_each_backend(|files| {
+        let context = of_a_session(files);
+        let before = files.snapshot("before").unwrap();
+        done(&context, "read_file", json!({"path": "a.txt"}));
+        assert_eq!(overwrite(&context, "two"), None);
+        files.restore(&before).unwrap();
+        assert_eq!(overwrite(&context, "three"), None);
+        files.write("a.txt", "x").unwrap();
+        files.write("a.txt", "three").unwrap();
+        assert_eq!(overwrite(&context, "four"), None);
+    });
+}
+
+#[test]
+fn what_another_session_read_was_not_read_here() {
+    on_each_backend(|files| {
+        let context = of_a_session(files);
+        done(&context, "read_file", json!({"path": "a.txt"}));
+        assert_eq!(overwrite(&of_a_session(files), "two"), Some("conflict"));
+    });
+}
+
+#[test]
+fn without_a_session_the_hash_is_asked_for() {
+    on_each_backend(|files| {
+        files.write("a.txt", "one").unwrap();
+        let context = ToolContext::over(files);
+        let read = done(&context, "read_file", json!({"path": "a.txt"}));
+        let write = json!({"path": "a.txt", "content": "two"});
+        assert_eq!(refused(&context, "write_file", write.clone()), "conflict");
+        let mut write = write;
+        write["expected_hash"] = read.value["content_hash"].clone();
+        done(&context, "write_file", write);
+    });
+}
