@@ -88,6 +88,11 @@ impl Disk {
         File::open(self.root.join(name))
     }
 
+    /// Tells whether a name is in use, by whatever.
+    pub(crate) fn is_there(&self, name: &str) -> bool {
+        fs::symlink_metadata(self.root.join(name)).is_ok()
+    }
+
     /// Reads a whole file that must not be larger than `limit`.
     pub(crate) fn read(&self, name: &str, limit: u64) -> io::Result<Vec<u8>> {
         let mut file = self.open(name)?;

@@ -41,7 +41,7 @@ pub(super) struct KeptSnapshots {
 }
 
 /// Writes what a keeper wants to find in its directories.
-pub(super) type Fill = fn(&Disk) -> io::Result<()>;
+pub(super) type Fill = Box<dyn Fn(&Disk) -> io::Result<()>>;
 
 /// Makes the directory of a strategy, with the directories that its keeper has in it.
 pub(super) fn create(

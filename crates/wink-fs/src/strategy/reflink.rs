@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
+use rustix::fd::AsFd;
 use rustix::io::Errno;
 
 use crate::content::Content;
@@ -39,7 +40,7 @@ pub(super) fn is_possible(path: &Path, root: &Path) -> bool {
 }
 
 /// Returns the directory that a path is to be made in, or itself where it is there.
-fn home(path: &Path) -> &Path {
+pub(super) fn home(path: &Path) -> &Path {
     match path.parent() {
         _ if rustix::fs::stat(path).is_ok() => path,
         Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
@@ -72,7 +73,7 @@ fn unsupported(why: impl Into<String>) -> io::Error {
 }
 
 /// Names the file system of an open file.
-fn file_system(file: &File) -> String {
+pub(super) fn file_system(file: impl AsFd) -> String {
     let Ok(found) = rustix::fs::fstatfs(file) else { return "unknown".to_owned() };
     match found.f_type as u32 {
         0xef53 => "ext4".to_owned(),

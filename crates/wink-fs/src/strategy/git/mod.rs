@@ -10,6 +10,7 @@ mod pack;
 mod packs;
 
 use std::io::{self, Write as _};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use self::object::{ID_BYTES, ObjectId, ObjectKind};
@@ -52,6 +53,11 @@ pub(super) fn make(disk: &Disk) -> io::Result<()> {
         file.sync_all()?;
     }
     disk.sync_dir(REPOSITORY)
+}
+
+/// Tells whether a directory is that of a git repository with its files.
+pub(super) fn is_repository(root: &Path) -> bool {
+    Disk::new(root).is_there(".git")
 }
 
 fn pack_name(name: &str, extension: &str) -> String {
