@@ -117,6 +117,10 @@ fn run_strategy(what: &str, place: &std::path::Path) -> Result<()> {
     let files = Workspace::builder(files).snapshots(snapshots).build();
     match what {
         "snapshot" => files.snapshot("crash").map(drop),
+        "prune" => {
+            let retention = Retention::default().max_count(1);
+            files.prune(&PruneOptions::default().retention(retention)).map(drop)
+        }
         _ => files.restore("crash").map(drop),
     }
 }

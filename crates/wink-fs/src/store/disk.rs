@@ -166,7 +166,7 @@ impl Disk {
     }
 
     /// Returns the bytes of a file or, where it is a directory, of all files below it.
-    pub(super) fn size(&self, name: &str) -> io::Result<u64> {
+    pub(crate) fn size(&self, name: &str) -> io::Result<u64> {
         size_below(&self.root.join(name))
     }
 

@@ -50,7 +50,7 @@ pub enum Strategy {
     Store,
     /// Clones that share their space with the files; on btrfs and XFS.
     Reflink,
-    /// Objects of a bare git repository, which git can read; those of deleted snapshots stay in it.
+    /// Objects of a bare git repository, which git can read; a prune takes those of deleted snapshots out.
     Git,
     /// What is different from the base of a workspace that `OverlayMount` mounted; the base must stay as
     /// it is.

@@ -8,7 +8,7 @@ use wink_fs::{
 };
 
 use crate::scene::{Scene, by_every_strategy, new, read_everything};
-use crate::trees::{Random, path, plant, plant_generated, put};
+use crate::trees::{Random, noise, path, plant, plant_generated, put};
 
 by_every_strategy! {
     a_loaded_tree_is_the_one_that_was_saved,
@@ -20,6 +20,7 @@ by_every_strategy! {
     an_unknown_id_is_not_found,
     only_as_many_as_wanted_are_kept_and_those_with_tags,
     several_writers_get_an_order_and_lose_nothing,
+    pruning_loses_nothing_of_the_others_whoever_saves_meanwhile,
     what_a_dead_process_left_goes_when_it_is_opened,
     an_interrupted_save_leaves_nothing,
 }
@@ -149,6 +150,43 @@ fn several_writers_get_an_order_and_lose_nothing(strategy: Strategy) {
     });
     let sequences: Vec<_> = scene.store.list().unwrap().iter().map(|it| it.sequence).collect();
     assert_eq!(sequences, (1..=15).collect::<Vec<_>>());
+    assert_eq!(scene.verify().problems, []);
+}
+
+fn pruning_loses_nothing_of_the_others_whoever_saves_meanwhile(strategy: Strategy) {
+    let scene = Scene::new(strategy);
+    let options = scene.options().max_snapshots(100);
+    thread::scope(|scope| {
+        for writer in 0..2 {
+            let (options, home) = (&options, scene.home());
+            scope.spawn(move || {
+                let store = options.open_ambient().unwrap();
+                let mut files = planted_at(home.join(writer.to_string()), None);
+                for number in 0..12 {
+                    // What was forgotten comes back every now and then.
+                    put(&mut files, b"changes", noise(20_000, number % 3));
+                    let saved = store.save(&*files.live(), &new()).unwrap();
+                    if number % 4 != 0 {
+                        assert!(store.delete(&saved.id).unwrap());
+                    }
+                }
+            });
+        }
+        scope.spawn(|| {
+            for _ in 0..10 {
+                options.open_ambient().unwrap().reclaim().unwrap();
+            }
+        });
+    });
+    let store = options.open_ambient().unwrap();
+    store.reclaim().unwrap();
+    let left = store.list().unwrap();
+    assert_eq!(left.len(), 6);
+    for snapshot in left {
+        let loaded = store.load(&snapshot.id).unwrap();
+        assert_eq!(Some(tree_hash(&*loaded).unwrap()), snapshot.tree_hash);
+        read_everything(&*loaded).unwrap();
+    }
     assert_eq!(scene.verify().problems, []);
 }
 
