@@ -38,6 +38,11 @@ impl Disk {
         Self { root: self.root.join(name), marker: self.marker.clone() }
     }
 
+    /// Returns the place of the whole store.
+    pub(super) fn top(&self) -> Self {
+        Self::new(self.marker.parent().unwrap_or(&self.root))
+    }
+
     pub(crate) fn root(&self) -> &Path {
         &self.root
     }
