@@ -358,3 +358,69 @@ fn a_path_is_not_taken_out_while_somebody_works_in_a_branch() {
         .unwrap();
     assert_eq!(main.prune_path("**/.env").unwrap().elsewhere["one"].len(), 2);
 }
+
+#[test]
+fn ten_snapshots_without_a_tag_stay_where_nobody_says_otherwise() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Store::create_ambient(directory.path().join("store")).unwrap();
+    std::fs::create_dir(directory.path().join("root")).unwrap();
+    let host = Workspace::host_with_store(directory.path().join("root"), store).unwrap();
+    for files in [Workspace::memory(), host] {
+        let take = || untagged(&files).id;
+        files.snapshot("kept").unwrap();
+        let taken: Vec<_> = (0..13).map(|_| take()).collect();
+        let mut left: Vec<_> = files.snapshots().unwrap().iter().map(|it| it.id).collect();
+        assert_eq!(files.find_snapshot("kept").unwrap().id, left.remove(0));
+        assert_eq!(left, taken[3..]);
+    }
+}
+
+#[test]
+fn a_workspace_keeps_as_many_as_the_strategy_is_told_to() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = wink_fs::StrategyOptions::new(directory.path().join("snapshots"));
+    let options = options.max_snapshots(12);
+    let snapshots = options.create_ambient(directory.path()).unwrap();
+    let files = Workspace::builder(wink_fs::MemoryBackend::new()).snapshots(snapshots).build();
+    for _ in 0..15 {
+        untagged(&files);
+    }
+    assert_eq!(files.snapshots().unwrap().len(), 12);
+}
+
+#[test]
+fn where_space_comes_first_the_oldest_go_although_the_count_would_keep_them() {
+    let scene = Scene::new();
+    let files =
+        scene.open(Retention::default().max_count(500).max_bytes(1_000_000).space_first(true));
+    files.write_bytes("large", noise(0, 100_000)).unwrap();
+    files.snapshot("kept").unwrap();
+    let taken: Vec<_> = (1..30)
+        .map(|number| {
+            files.write_bytes("large", noise(number, 100_000)).unwrap();
+            untagged(&files).id
+        })
+        .collect();
+    assert!(files.usage().unwrap().bytes <= 1_000_000);
+    let mut left: Vec<_> = files.snapshots().unwrap().iter().map(|it| it.id).collect();
+    assert_eq!(left.remove(0), files.find_snapshot("kept").unwrap().id);
+    assert!(left.len() > 1 && taken.ends_with(&left), "the newest of {} stay", taken.len());
+    verify(&files);
+}
+
+#[test]
+fn what_a_fork_reads_from_stays_as_long_as_the_fork() {
+    let scene = Scene::new();
+    let files = scene.open(Retention::default().max_count(1));
+    files.write("a", &"content ".repeat(1000)).unwrap();
+    let start = untagged(&files);
+    let fork = files.fork(&start).unwrap();
+    files.write("a", "other").unwrap();
+    untagged(&files);
+    files.prune(&PruneOptions::default()).unwrap();
+    assert_eq!(fork.read("a").unwrap().content, "content ".repeat(1000));
+    drop(fork);
+    files.prune(&PruneOptions::default()).unwrap();
+    let left: Vec<_> = files.snapshots().unwrap().iter().map(|it| it.id).collect();
+    assert!(left.len() == 1 && !left.contains(&start.id));
+}

@@ -7,8 +7,8 @@ use std::time::SystemTime;
 use crate::error::Result;
 use crate::scope::Exclusions;
 use crate::snapshot::{
-    Choose, NewSnapshot, Pin, Reclaimed, Redacted, Repaired, Snapshot, SnapshotCause, SnapshotId,
-    SnapshotStore, Usage, Verification, VerifyOptions, is_pinned,
+    Choose, NewSnapshot, Pin, Reclaimed, Redacted, Repaired, Retention, Snapshot, SnapshotCause,
+    SnapshotId, SnapshotStore, Usage, Verification, VerifyOptions, is_pinned,
 };
 use crate::tree::Tree;
 
@@ -97,6 +97,10 @@ impl<S: SnapshotStore> SnapshotStore for Limited<S> {
 
     fn is_fragmented(&self) -> Result<bool> {
         self.inner.is_fragmented()
+    }
+
+    fn retention(&self) -> Option<Retention> {
+        Some(Retention::default().max_count(self.max.max(1)))
     }
 
     fn usage(&self) -> Result<Usage> {

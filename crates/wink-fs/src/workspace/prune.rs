@@ -80,7 +80,7 @@ impl Workspace {
         let before = history.snapshots.usage()?;
         let mut snapshots = history.expire(retention)?;
         let reclaimed = history.snapshots.reclaim()?;
-        snapshots.extend(history.fit(retention)?.0);
+        snapshots.extend(history.fit(retention)?.gone);
         let bytes_freed = before.bytes.saturating_sub(history.snapshots.usage()?.bytes);
         Ok(Pruned { snapshots, reclaimed, bytes_freed })
     }

@@ -3,17 +3,14 @@
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use wink_fs::{PruneOptions, Pruned, Redacted, Retention};
+use wink_fs::{PruneOptions, Pruned, Redacted};
 
 use super::{list_text, milliseconds};
 use crate::answer::Answer;
 use crate::context::{Context, Opened};
 use crate::documents::{PrunedEntry, RedactedEntry, SnapshotEntry};
 use crate::failure::Failure;
-use crate::words;
-
-/// How many snapshots without a tag stay where nobody says otherwise.
-const KEPT: usize = 500;
+use crate::{retention, words};
 
 const DAY: u64 = 24 * 60 * 60;
 
@@ -52,7 +49,8 @@ fn prune(
     args: &PruneArgs,
     start: Instant,
 ) -> Result<Answer, Failure> {
-    let mut retention = Retention::default().max_count(args.keep.unwrap_or(KEPT));
+    let mut retention = retention::usual();
+    retention.max_count = args.keep.or(retention.max_count);
     if let Some(days) = args.older_than {
         retention = retention.max_age(Duration::from_secs(days.saturating_mul(DAY)));
     }

@@ -45,6 +45,19 @@ fn everything_that_is_captured_comes_back() {
     assert!(scene.project("made since").exists());
 }
 
+/// A program that uses the library keeps ten where it says nothing.
+#[test]
+fn many_snapshots_stay_although_they_have_no_tag() {
+    let scene = Scene::new();
+    for round in 0..13 {
+        scene.write("notes.txt", format!("round {round}\n"));
+        scene.ok(&["snapshot", "-q"]);
+    }
+    assert_eq!(scene.ids().len(), 13);
+    scene.ok(&["prune"]);
+    assert_eq!(scene.ids().len(), 13);
+}
+
 #[test]
 fn what_is_excluded_is_left_alone() {
     let scene = Scene::empty();
