@@ -93,11 +93,19 @@ fn redact(context: &Context, opened: &Opened, pattern: &str) -> Result<Answer, F
 }
 
 fn redacted_text(redacted: &Redacted) -> String {
+    let elsewhere = redacted.elsewhere.values().map(Vec::len).sum::<usize>();
+    let forgotten = match (redacted.operations.len() + elsewhere) as u64 {
+        0 => String::new(),
+        count => {
+            let operations = words::counted(count, "operation", "operations");
+            format!("Forgot {operations} that kept some of it\n")
+        }
+    };
     if redacted.paths.is_empty() {
-        return "No snapshot holds anything that matches.\n".to_owned();
+        return format!("No snapshot holds anything that matches.\n{forgotten}");
     }
     let paths = words::counted(redacted.paths.len() as u64, "path", "paths");
     let snapshots = words::counted(redacted.snapshots.len() as u64, "snapshot", "snapshots");
     let lines = list_text(redacted.paths.iter());
-    format!("Took {paths} out of {snapshots}; the files themselves stay\n{lines}")
+    format!("Took {paths} out of {snapshots}; the files themselves stay\n{lines}{forgotten}")
 }
