@@ -72,6 +72,9 @@ fn unsupported(why: impl Into<String>) -> io::Error {
     worded(io::ErrorKind::Unsupported, why)
 }
 
+/// The name of the file system that lays one directory over another.
+pub(super) const OVERLAY: &str = "OverlayFS";
+
 /// Names the file system of an open file.
 pub(super) fn file_system(file: impl AsFd) -> String {
     let Ok(found) = rustix::fs::fstatfs(file) else { return "unknown".to_owned() };
@@ -80,7 +83,7 @@ pub(super) fn file_system(file: impl AsFd) -> String {
         0x0102_1994 => "tmpfs".to_owned(),
         0x9123_683e => "btrfs".to_owned(),
         0x5846_5342 => "XFS without reflinks".to_owned(),
-        0x794c_7630 => "OverlayFS".to_owned(),
+        0x794c_7630 => OVERLAY.to_owned(),
         0x6969 => "NFS".to_owned(),
         other => format!("of type {other:#x}"),
     }

@@ -231,6 +231,12 @@ fn a_mount_that_cannot_be_made_is_refused_with_the_reason() {
     assert_eq!(refused(&base, &home).0, ErrorKind::AlreadyExists);
     fs::create_dir(home.join("base 2")).unwrap();
     assert_eq!(refused(&home.join("base 2"), &home.join("place")).0, ErrorKind::AlreadyExists);
+    let (other, root) = (home.join("other"), home.join("other/root"));
+    drop(OverlayMount::mount_ambient(&base, &other).unwrap());
+    crate::disk::run("mount", ["-t", "tmpfs", "tmpfs", root.to_str().unwrap()]);
+    assert_eq!(refused(&base, &other).0, ErrorKind::AlreadyExists, "somebody's own mount");
+    crate::disk::run("umount", [&root]);
+    OverlayMount::mount_ambient(&base, &other).unwrap();
     for place in ["base 2", "base 2/p"] {
         assert_eq!(refused(&home.join("base 2"), &home.join(place)).0, ErrorKind::InvalidArgument);
     }

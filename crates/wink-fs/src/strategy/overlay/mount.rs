@@ -15,7 +15,7 @@ use rustix::mount::{MountFlags, UnmountFlags};
 use crate::error::{Error, ErrorKind, Operation, Result, worded};
 use crate::host::root::{by_handle, mount_of, real_path};
 use crate::store::disk::Disk;
-use crate::strategy::reflink::{file_system, home};
+use crate::strategy::reflink::{OVERLAY, file_system, home};
 
 /// The name of the link to the base; it is what makes a directory the place of such a workspace.
 const BASE: &str = "base";
@@ -84,12 +84,15 @@ impl OverlayMount {
         let (base, path) = (open_base(base.as_ref())?, place.as_ref());
         let place = open_place(path, &base)?;
         let owner = own(&place)?;
-        let mut root = open(&place, ROOT).map_err(failed)?;
+        let root = open(&place, ROOT).map_err(failed)?;
         if mount_of(&root).map_err(failed)? == mount_of(&place).map_err(failed)? {
             mount(&base, &place, &root)?;
-            root = open(&place, ROOT).map_err(failed)?;
         }
-        Ok(Self { path: path.join(ROOT), root, _owner: owner })
+        let root = open(&place, ROOT).map_err(failed)?;
+        match file_system(&root) == OVERLAY {
+            true => Ok(Self { path: path.join(ROOT), root, _owner: owner }),
+            false => Err(foreign()),
+        }
     }
 
     /// Returns the directory of the workspace.
@@ -116,7 +119,7 @@ pub(super) fn base_of(root: &Path) -> io::Result<PathBuf> {
     let root = rustix::fs::open(root, DIRECTORY, Mode::empty())?;
     let place = open(&root, "..")?;
     let file_system = file_system(&root);
-    let is_mounted = file_system == "OverlayFS" && mount_of(&root)? != mount_of(&place)?;
+    let is_mounted = file_system == OVERLAY && mount_of(&root)? != mount_of(&place)?;
     match rustix::fs::readlinkat(&place, BASE, Vec::new()) {
         Ok(base) if is_mounted => Ok(OsString::from_vec(base.into_bytes()).into()),
         _ => Err(worded(
@@ -148,7 +151,7 @@ fn open_place(path: &Path, base: &OwnedFd) -> Result<OwnedFd> {
         rustix::fs::symlinkat(&*base, CWD, path.join(BASE)).map_err(failed)?;
     }
     if !link().is_ok_and(|link| link.to_bytes() == base) {
-        return Err(Error::new(Operation::Mount, ErrorKind::AlreadyExists).with_detail(FOREIGN));
+        return Err(foreign());
     }
     let place = rustix::fs::open(path, DIRECTORY, Mode::empty()).map_err(failed)?;
     for name in [ROOT, UPPER, WORK] {
@@ -173,6 +176,10 @@ fn check_outside(place: &Path, base: &[u8]) -> Result<()> {
 
 const FOREIGN: &str =
     "the place is neither empty nor that of a workspace over this base; name another";
+
+fn foreign() -> Error {
+    Error::new(Operation::Mount, ErrorKind::AlreadyExists).with_detail(FOREIGN)
+}
 
 fn own(place: &OwnedFd) -> Result<File> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -224,7 +231,7 @@ fn refused(errno: Errno, upper: &OwnedFd) -> Error {
             file_system(upper)
         )),
         // The kernel remembers which directory the changes are of.
-        Errno::STALE => Error::new(Operation::Mount, ErrorKind::AlreadyExists).with_detail(FOREIGN),
+        Errno::STALE => foreign(),
         Errno::BUSY => locked(),
         _ => failed(errno),
     }
