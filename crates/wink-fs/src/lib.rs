@@ -155,6 +155,8 @@ pub use snapshot::{
 };
 pub use staged::{Staged, StagedBody, Staging, StagingSink};
 pub use store::Store;
+#[cfg(target_os = "linux")]
+pub use strategy::OverlayMount;
 pub use strategy::{Strategy, StrategyOptions};
 pub use tree::{Entry, FileMode, Kind, KnownEntry, KnownFile, Stat, Tree};
 pub use tree_hash::{TreeHash, tree_hash};

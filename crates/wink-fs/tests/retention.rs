@@ -11,6 +11,8 @@ use wink_fs::{
     VerifyOptions, Workspace,
 };
 
+const SECRET: &str = "TOKEN=correct-horse-battery-staple";
+
 /// A directory with a store beside it, and what a workspace of them tells.
 struct Scene {
     directory: tempfile::TempDir,
@@ -217,7 +219,6 @@ fn unpacked(scene: &Scene) -> Vec<u8> {
 
 #[test]
 fn a_path_that_is_taken_out_is_gone_from_every_byte_of_the_history() {
-    const SECRET: &str = "TOKEN=correct-horse-battery-staple";
     let scene = Scene::new();
     let files = scene.open(Retention::everything());
     let padding = "a line that packs well\n".repeat(40_000);
@@ -248,4 +249,178 @@ fn a_path_that_is_taken_out_is_gone_from_every_byte_of_the_history() {
     let told = |event: &Event| matches!(event, Event::PathsPruned { snapshots, .. } if snapshots.len() == 2);
     assert!(scene.events().iter().any(told));
     assert!(files.prune_path("config/.env").unwrap().snapshots.is_empty());
+}
+
+/// Writes a secret over and over, so that only operations keep it, and takes it away.
+fn leak(files: &Workspace) {
+    files.write("config/.env", SECRET).unwrap();
+    files.write("config/.env", "nothing").unwrap();
+    files.write("plain", "1").unwrap();
+    files.write("plain", "2").unwrap();
+}
+
+fn has_secret(scene: &Scene) -> bool {
+    memchr::memmem::find(&unpacked(scene), SECRET.as_bytes()).is_some()
+}
+
+impl Scene {
+    /// Opens another workspace that shares the snapshots.
+    fn branch(&self, name: &str) -> Workspace {
+        let root = self.path(name);
+        std::fs::create_dir_all(&root).unwrap();
+        let store = Store::open_ambient(self.path("store")).unwrap().on_branch(name).unwrap();
+        Workspace::host_with_store(root, store).unwrap()
+    }
+}
+
+#[test]
+fn a_path_is_taken_out_of_the_operations_of_every_branch_whoever_asks() {
+    for asked_in_branch in [false, true] {
+        let scene = Scene::new();
+        let (main, one, two) =
+            (scene.open(Retention::everything()), scene.branch("one"), scene.branch("two"));
+        leak(&main);
+        leak(&one);
+        one.snapshot("of a branch").unwrap();
+        two.write("plain", "1").unwrap();
+        assert!(has_secret(&scene));
+        let asked = if asked_in_branch { &one } else { &main };
+        let redacted = asked.prune_path("**/.env").unwrap();
+        assert_eq!(redacted.operations, [2]);
+        let other = if asked_in_branch { "" } else { "one" };
+        assert_eq!(redacted.elsewhere.into_iter().collect::<Vec<_>>(), [(other.into(), vec![2])]);
+        assert!(!has_secret(&scene), "asked in a branch: {asked_in_branch}");
+        for files in [&main, &one] {
+            assert_eq!(files.operations().unwrap().len(), 3, "the others stay");
+            files.undo().unwrap();
+            assert_eq!(files.read("plain").unwrap().content, "1");
+            assert_eq!(files.read("config/.env").unwrap().content, "nothing");
+        }
+        verify(&main);
+    }
+}
+
+#[test]
+fn a_path_is_taken_out_of_operations_that_are_not_listed_any_more() {
+    let scene = Scene::new();
+    let files = scene.branch("one");
+    leak(&files);
+    // One of more than are listed, and one whose record is damaged.
+    let number = |number: u32| files.write("plain", &number.to_string()).unwrap();
+    (0..199).for_each(|it| drop(number(it)));
+    assert!(files.operations().unwrap().iter().all(|it| it.sequence > 2));
+    files.write("config/.env", SECRET).unwrap();
+    files.write("config/.env", "nothing").unwrap();
+    let last = files.operations().unwrap().pop().unwrap().sequence;
+    let record = scene.path(&format!("store/branches/one/operations/{last}.op"));
+    std::fs::write(record, "damaged").unwrap();
+    assert!(has_secret(&scene));
+    let redacted = scene.open(Retention::everything()).prune_path("**/.env").unwrap();
+    assert_eq!(redacted.elsewhere["one"], [2, last - 1, last]);
+    assert!(!has_secret(&scene));
+}
+
+#[test]
+fn a_path_stays_while_a_call_of_a_branch_has_to_be_taken_back_with_it() {
+    let scene = Scene::new();
+    let main = scene.open(Retention::everything());
+    leak(&scene.branch("one"));
+    // As if the process had died before it wrote the operation down.
+    let record = scene.path("store/branches/one/operations/2.op");
+    let others = [1, 3, 4].map(|it| scene.path(&format!("store/branches/one/operations/{it}.op")));
+    std::fs::rename(&record, record.with_extension("gone")).unwrap();
+    assert!(others.iter().all(|it| it.exists()));
+    let error = main.prune_path("**/.env").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");
+    assert!(error.to_string().contains("`one`"), "{error}");
+    assert!(main.prune_path("plain").is_ok());
+    // Whoever opens it takes the call back, and then it can go.
+    let branch = scene.branch("one");
+    branch.write("other", "1").unwrap();
+    assert_eq!(branch.read("config/.env").unwrap().content, SECRET);
+    branch.delete("config/.env").unwrap();
+    assert!(!main.prune_path("**/.env").unwrap().elsewhere["one"].is_empty());
+    std::fs::remove_file(record.with_extension("gone")).unwrap();
+    assert!(!has_secret(&scene));
+}
+
+#[test]
+fn a_path_is_not_taken_out_while_somebody_works_in_a_branch() {
+    let scene = Scene::new();
+    let (main, branch) = (scene.open(Retention::everything()), scene.branch("one"));
+    leak(&branch);
+    let path = branch.path("config/.env").unwrap();
+    branch
+        .as_agent("work", |files| {
+            assert_eq!(main.prune_path("**/.env").unwrap_err().kind(), ErrorKind::Locked);
+            files.remove(&path, wink_fs::Recursion::OnlyEmpty)
+        })
+        .unwrap();
+    assert_eq!(main.prune_path("**/.env").unwrap().elsewhere["one"].len(), 2);
+}
+
+#[test]
+fn ten_snapshots_without_a_tag_stay_where_nobody_says_otherwise() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Store::create_ambient(directory.path().join("store")).unwrap();
+    std::fs::create_dir(directory.path().join("root")).unwrap();
+    let host = Workspace::host_with_store(directory.path().join("root"), store).unwrap();
+    for files in [Workspace::memory(), host] {
+        let take = || untagged(&files).id;
+        files.snapshot("kept").unwrap();
+        let taken: Vec<_> = (0..13).map(|_| take()).collect();
+        let mut left: Vec<_> = files.snapshots().unwrap().iter().map(|it| it.id).collect();
+        assert_eq!(files.find_snapshot("kept").unwrap().id, left.remove(0));
+        assert_eq!(left, taken[3..]);
+    }
+}
+
+#[test]
+fn a_workspace_keeps_as_many_as_the_strategy_is_told_to() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = wink_fs::StrategyOptions::new(directory.path().join("snapshots"));
+    let options = options.max_snapshots(12);
+    let snapshots = options.create_ambient(directory.path()).unwrap();
+    let files = Workspace::builder(wink_fs::MemoryBackend::new()).snapshots(snapshots).build();
+    for _ in 0..15 {
+        untagged(&files);
+    }
+    assert_eq!(files.snapshots().unwrap().len(), 12);
+}
+
+#[test]
+fn where_space_comes_first_the_oldest_go_although_the_count_would_keep_them() {
+    let scene = Scene::new();
+    let files =
+        scene.open(Retention::default().max_count(500).max_bytes(1_000_000).space_first(true));
+    files.write_bytes("large", noise(0, 100_000)).unwrap();
+    files.snapshot("kept").unwrap();
+    let taken: Vec<_> = (1..30)
+        .map(|number| {
+            files.write_bytes("large", noise(number, 100_000)).unwrap();
+            untagged(&files).id
+        })
+        .collect();
+    assert!(files.usage().unwrap().bytes <= 1_000_000);
+    let mut left: Vec<_> = files.snapshots().unwrap().iter().map(|it| it.id).collect();
+    assert_eq!(left.remove(0), files.find_snapshot("kept").unwrap().id);
+    assert!(left.len() > 1 && taken.ends_with(&left), "the newest of {} stay", taken.len());
+    verify(&files);
+}
+
+#[test]
+fn what_a_fork_reads_from_stays_as_long_as_the_fork() {
+    let scene = Scene::new();
+    let files = scene.open(Retention::default().max_count(1));
+    files.write("a", &"content ".repeat(1000)).unwrap();
+    let start = untagged(&files);
+    let fork = files.fork(&start).unwrap();
+    files.write("a", "other").unwrap();
+    untagged(&files);
+    files.prune(&PruneOptions::default()).unwrap();
+    assert_eq!(fork.read("a").unwrap().content, "content ".repeat(1000));
+    drop(fork);
+    files.prune(&PruneOptions::default()).unwrap();
+    let left: Vec<_> = files.snapshots().unwrap().iter().map(|it| it.id).collect();
+    assert!(left.len() == 1 && !left.contains(&start.id));
 }

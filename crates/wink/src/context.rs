@@ -10,7 +10,7 @@ use crate::disk;
 use crate::documents::Document;
 use crate::failure::Failure;
 use crate::home::Home;
-use crate::paths;
+use crate::{paths, retention};
 
 /// Holds what all commands are told.
 #[derive(Debug)]
@@ -49,7 +49,8 @@ impl Context {
     pub(crate) fn open_home(home: Home) -> Result<Opened, Failure> {
         let store = home.open_store()?;
         let excluded = Exclusions::parse(home.settings.exclude.clone())?;
-        let files = Workspace::host_builder(&home.root, store)?.exclude(excluded.clone()).build();
+        let files = Workspace::host_builder(&home.root, store)?.exclude(excluded.clone());
+        let files = files.retention(retention::usual()).build();
         Ok(Opened { home, excluded, files })
     }
 

@@ -15,6 +15,7 @@ mod http_guard;
 mod mcp;
 mod paths;
 mod refs;
+mod retention;
 mod serve;
 mod settings;
 mod signals;

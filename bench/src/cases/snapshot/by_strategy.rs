@@ -72,7 +72,7 @@ impl ByStrategy {
 }
 
 fn options(store: &Path) -> StrategyOptions {
-    StrategyOptions::new(store).max_snapshots(MAX_SNAPSHOTS)
+    StrategyOptions::new(store).strategy(Strategy::Auto).max_snapshots(MAX_SNAPSHOTS)
 }
 
 impl Keeper for ByStrategy {

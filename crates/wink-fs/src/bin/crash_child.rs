@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use wink_fs::{
     ErrorKind, HostBackend, MemoryBackend, NewSnapshot, PruneOptions, Result, Retention, Snapshot,
-    SnapshotStore as _, Store, StrategyOptions, TreePath, Workspace, WriteOptions, ops,
+    SnapshotStore as _, Store, Strategy, StrategyOptions, TreePath, Workspace, WriteOptions, ops,
 };
 
 /// How long things are done that are done again and again.
@@ -75,6 +75,11 @@ fn run(what: &str, directory: &str) -> Result<()> {
     if let Some(what) = what.strip_prefix("strategy-") {
         return run_strategy(what, place);
     }
+    #[cfg(target_os = "linux")]
+    if what == "mount-overlay" {
+        return wink_fs::OverlayMount::mount_ambient(place.join("base"), place.join("mount"))
+            .map(drop);
+    }
     let store = Store::open_ambient(place.join("store"))?;
     match what {
         "save-for-a-while" => return for_a_while(|round| save(&store, round)),
@@ -106,11 +111,16 @@ fn run(what: &str, directory: &str) -> Result<()> {
 
 /// Works in the directory `root`, with what keeps the snapshots in `snapshots` beside it.
 fn run_strategy(what: &str, place: &std::path::Path) -> Result<()> {
-    let snapshots = StrategyOptions::new(place.join("snapshots")).open_ambient()?;
+    let snapshots = StrategyOptions::new(place.join("snapshots"));
+    let snapshots = snapshots.strategy(Strategy::Auto).open_ambient()?;
     let files = HostBackend::open_ambient(place.join("root"))?;
     let files = Workspace::builder(files).snapshots(snapshots).build();
     match what {
         "snapshot" => files.snapshot("crash").map(drop),
+        "prune" => {
+            let retention = Retention::default().max_count(1);
+            files.prune(&PruneOptions::default().retention(retention)).map(drop)
+        }
         _ => files.restore("crash").map(drop),
     }
 }

@@ -193,9 +193,10 @@ pub(super) struct Slot<'p> {
 }
 
 /// Which file system a file lies on, and by which mount it was reached.
-pub(super) type Mount = (u32, u32, u64);
+pub(crate) type Mount = (u32, u32, u64);
 
-fn mount_of(fd: impl AsFd) -> Result<Mount> {
+/// Returns the mount of an open file.
+pub(crate) fn mount_of(fd: impl AsFd) -> Result<Mount> {
     rustix::fs::statx(fd, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID).map(|found| mount_in(&found))
 }
 
@@ -216,7 +217,7 @@ pub(crate) fn reopen(handle: &OwnedFd) -> Result<OwnedFd> {
 }
 
 /// Returns where an open directory really lies.
-pub(super) fn real_path(handle: &OwnedFd) -> Result<Vec<u8>> {
+pub(crate) fn real_path(handle: &OwnedFd) -> Result<Vec<u8>> {
     Ok(rustix::fs::readlinkat(CWD, by_handle(handle), Vec::new())?.into_bytes())
 }
 

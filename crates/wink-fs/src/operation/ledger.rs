@@ -45,10 +45,20 @@ pub(crate) trait Ledger: Send + Sync {
     /// Forgets some operations; those that are not there are passed over.
     fn forget(&self, sequences: &[u64]) -> Result<()>;
 
+    /// Returns the numbers of all operations that are written down, also of those that are too old or too
+    /// damaged to be listed.
+    fn numbers(&self) -> Result<Vec<u64>> {
+        Ok(self.list()?.iter().map(|operation| operation.sequence).collect())
+    }
+
     /// Forgets all operations that are written down.
     fn forget_all(&self) -> Result<()> {
-        let all: Vec<u64> = self.list()?.iter().map(|operation| operation.sequence).collect();
-        self.forget(&all)
+        self.forget(&self.numbers()?)
+    }
+
+    /// Returns where other workspaces are written down that share the snapshots, each with its name.
+    fn others(&self) -> Result<Vec<(String, Box<dyn Ledger>)>> {
+        Ok(Vec::new())
     }
 
     /// Returns what was there before an operation.

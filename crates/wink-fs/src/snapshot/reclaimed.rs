@@ -1,6 +1,6 @@
 //! How much space a history takes, and how much was given back.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::id::SnapshotId;
 
@@ -75,6 +75,9 @@ pub struct Redacted {
     pub paths: BTreeSet<String>,
     /// The numbers of the operations that are forgotten because they kept some of it.
     pub operations: Vec<u64>,
+    /// The numbers of those that are forgotten in other workspaces that share the snapshots, by the names of
+    /// their branches; the store's own has none.
+    pub elsewhere: BTreeMap<String, Vec<u64>>,
     /// What was done to give its space back.
     pub reclaimed: Reclaimed,
 }

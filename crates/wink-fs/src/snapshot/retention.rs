@@ -36,11 +36,20 @@ pub struct Retention {
     pub keep_tagged: bool,
     /// How many bytes the history may take on its disk; none means as many as there are.
     pub max_bytes: Option<u64>,
+    /// Whether those go too, where there is too little space, that the count would keep; without, taking a
+    /// snapshot fails then.
+    pub space_first: bool,
 }
 
 impl Default for Retention {
     fn default() -> Self {
-        Self { max_count: Some(DEFAULT_COUNT), max_age: None, keep_tagged: true, max_bytes: None }
+        Self {
+            max_count: Some(DEFAULT_COUNT),
+            max_age: None,
+            keep_tagged: true,
+            max_bytes: None,
+            space_first: false,
+        }
     }
 }
 
@@ -75,6 +84,13 @@ impl Retention {
     #[must_use]
     pub fn max_bytes(mut self, bytes: u64) -> Self {
         self.max_bytes = Some(bytes);
+        self
+    }
+
+    /// Sets whether those go too, where there is too little space, that the count would keep.
+    #[must_use]
+    pub fn space_first(mut self, space_first: bool) -> Self {
+        self.space_first = space_first;
         self
     }
 
@@ -116,7 +132,7 @@ impl Retention {
     }
 
     /// Returns the snapshots that go next where there is too little space, those that go first in front:
-    /// what restores and imports replaced, then, where no count is set, the others that may go.
+    /// what restores and imports replaced, then, where no count keeps them, the others that may go.
     pub(crate) fn expendable(
         &self,
         snapshots: &[Snapshot],
@@ -126,7 +142,8 @@ impl Retention {
         let may_go: Vec<_> = self.may_go(snapshots, pins, now).collect();
         let (safety, requested): (Vec<_>, Vec<_>) =
             may_go.into_iter().partition(|it| it.cause == SnapshotCause::Safety);
-        let requested = requested.into_iter().filter(|_| self.max_count.is_none());
+        let is_kept = self.max_count.is_some() && !self.space_first;
+        let requested = requested.into_iter().filter(|_| !is_kept);
         safety.into_iter().chain(requested).map(|it| it.id).collect()
     }
 

@@ -8,6 +8,7 @@ use super::id::SnapshotId;
 use super::pin::{Pin, is_pinned};
 use super::reclaimed::{Reclaimed, Redacted, Usage};
 use super::request::NewSnapshot;
+use super::retention::Retention;
 use super::value::Snapshot;
 use super::verification::{Repaired, Verification, VerifyOptions};
 use crate::error::{Error, ErrorKind, Operation, Result};
@@ -124,6 +125,11 @@ pub trait SnapshotStore: Send + Sync {
     /// Tells whether [`reclaim`](Self::reclaim) is worth its time although nobody asked for it.
     fn is_fragmented(&self) -> Result<bool> {
         Ok(false)
+    }
+
+    /// Returns which snapshots stay by themselves, where that is limited already.
+    fn retention(&self) -> Option<Retention> {
+        None
     }
 
     /// Returns how much space is taken; nothing where that is not known.

@@ -38,6 +38,11 @@ impl Disk {
         Self { root: self.root.join(name), marker: self.marker.clone() }
     }
 
+    /// Returns the place of the whole store.
+    pub(super) fn top(&self) -> Self {
+        Self::new(self.marker.parent().unwrap_or(&self.root))
+    }
+
     pub(crate) fn root(&self) -> &Path {
         &self.root
     }
@@ -86,6 +91,11 @@ impl Disk {
 
     pub(crate) fn open(&self, name: &str) -> io::Result<File> {
         File::open(self.root.join(name))
+    }
+
+    /// Tells whether a name is in use, by whatever.
+    pub(crate) fn is_there(&self, name: &str) -> bool {
+        fs::symlink_metadata(self.root.join(name)).is_ok()
     }
 
     /// Reads a whole file that must not be larger than `limit`.
@@ -161,7 +171,7 @@ impl Disk {
     }
 
     /// Returns the bytes of a file or, where it is a directory, of all files below it.
-    pub(super) fn size(&self, name: &str) -> io::Result<u64> {
+    pub(crate) fn size(&self, name: &str) -> io::Result<u64> {
         size_below(&self.root.join(name))
     }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::disk::Disk;
 use super::temporary::{self, Temporary};
-use super::{failure, lock, operation_record};
+use super::{BRANCHES, failure, lock, operation_record};
 use crate::error::{Error, Operation, Result};
 use crate::host::HostBackend;
 use crate::memory::MemoryBackend;
@@ -96,6 +96,19 @@ impl StoreLedger {
         file.keep();
         Ok(())
     }
+}
+
+/// Returns where the histories are that share a store: its own, which has no name, and those of its branches.
+fn branches(store: &Disk) -> io::Result<Vec<(String, Disk)>> {
+    let names = match store.names(BRANCHES) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        names => names?,
+    };
+    let branch = |name: String| {
+        let disk = store.below(&format!("{BRANCHES}/{name}"));
+        (name, disk)
+    };
+    Ok([(String::new(), store.clone())].into_iter().chain(names.into_iter().map(branch)).collect())
 }
 
 /// The numbers of what lies in the directory.
@@ -196,6 +209,17 @@ impl Ledger for StoreLedger {
         };
         let read = numbers.into_iter().map(|number| self.read(number));
         read.filter(|read| !is_none(read)).collect()
+    }
+
+    fn numbers(&self) -> Result<Vec<u64>> {
+        Ok(self.look().map_err(|error| failure::of(Operation::List, error))?.records)
+    }
+
+    fn others(&self) -> Result<Vec<(String, Box<dyn Ledger>)>> {
+        let all = branches(&self.disk.top());
+        let all = all.map_err(|error| failure::of(Operation::List, error))?;
+        let others = all.into_iter().filter(|(_, disk)| disk.root() != self.disk.root());
+        Ok(others.map(|(name, disk)| (name, Box::new(Self::new(disk)) as _)).collect())
     }
 
     fn forget(&self, sequences: &[u64]) -> Result<()> {

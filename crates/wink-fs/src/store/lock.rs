@@ -60,7 +60,7 @@ pub(crate) fn work(disk: &Disk) -> Result<Held> {
 }
 
 /// Waits until nobody else gives space back, and leaves this process's id for those who wait.
-pub(super) fn prune(disk: &Disk) -> Result<Held> {
+pub(crate) fn prune(disk: &Disk) -> Result<Held> {
     let mut file = open(disk, PRUNE)?;
     wait(&file, File::try_lock)?;
     sign(&mut file).map_err(|error| failure::of(Operation::Prune, error))?;
@@ -68,7 +68,7 @@ pub(super) fn prune(disk: &Disk) -> Result<Held> {
 }
 
 /// Waits until nobody uses the store, and keeps it so, to delete objects.
-pub(super) fn exclusive(disk: &Disk) -> Result<Held> {
+pub(crate) fn exclusive(disk: &Disk) -> Result<Held> {
     let gate = open(disk, GATE)?;
     wait(&gate, File::try_lock)?;
     let file = open(disk, STORE)?;

@@ -56,7 +56,7 @@ impl<'a> Temporary<'a> {
 
     /// Takes the place of the file of its name, and makes that durable; if that fails, it stays all the same,
     /// because what it replaced is gone.
-    pub(super) fn replace(mut self) -> io::Result<()> {
+    pub(crate) fn replace(mut self) -> io::Result<()> {
         self.rename()?;
         let (disk, directory) = (self.disk, self.directory);
         self.keep();

@@ -8,7 +8,7 @@ use super::manifest::{Directory, KeptFile, Manifest, Node, Place};
 use crate::content::Content;
 use crate::hash::ContentHash;
 use crate::path::{Name, TreePath};
-use crate::snapshot::{Snapshot, SnapshotId};
+use crate::snapshot::{Reclaimed, Snapshot, SnapshotId};
 use crate::tree::FileMode;
 
 /// Keeps the contents of snapshots; names, kinds, modes and targets are in their manifests.
@@ -34,10 +34,45 @@ pub(super) trait Keeper: Send + Sync + fmt::Debug {
     /// Gives back the space of what is kept under an id.
     fn forget(&self, id: &str) -> io::Result<()>;
 
+    /// Returns how many packs there are, where several snapshots are in one.
+    fn packs(&self) -> io::Result<u64> {
+        Ok(0)
+    }
+
+    /// Tells whether condensing is worth its time although nobody asked for it.
+    fn is_fragmented(&self) -> io::Result<bool> {
+        Ok(false)
+    }
+
+    /// Makes a part of what is kept superfluous, where forgetting snapshots did not give all space back;
+    /// these are all snapshots there are.
+    fn condense(&self, _: &[Snapshot], _: ManifestOf<'_>) -> io::Result<Condensed> {
+        Ok(Condensed::default())
+    }
+
+    /// Removes what [`condense`](Self::condense) made superfluous; nobody else keeps anything meanwhile.
+    fn remove_condensed(&self, _: &Condensed) -> io::Result<Reclaimed> {
+        Ok(Reclaimed::default())
+    }
+
     /// Is told all snapshots there are, with the one that is about to be, or after one went.
     fn announce(&self, _: &[Snapshot]) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// Reads the manifest of a snapshot.
+pub(super) type ManifestOf<'m> = &'m dyn Fn(&Snapshot) -> io::Result<Manifest>;
+
+/// What took the place of what.
+#[derive(Default)]
+pub(super) struct Condensed {
+    /// The pack that was written, if any is needed.
+    pub(super) new: Option<String>,
+    /// The packs that nothing needs any more.
+    pub(super) old: Vec<String>,
+    /// What the last snapshot's manifest has to say from now on, where that is something else.
+    pub(super) notes: Option<Vec<u8>>,
 }
 
 /// One snapshot on its way in; several threads call it at once.

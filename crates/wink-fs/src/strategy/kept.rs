@@ -3,6 +3,8 @@
 //! First come the contents, then the manifest, then the record, each durable before the next. What has no
 //! record is no snapshot, and goes when the directory is opened the next time.
 
+mod condense;
+
 use std::io::{self, Write as _};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,8 +16,8 @@ use super::manifest::Manifest;
 use super::tree::KeptTree;
 use crate::error::{Error, Operation, Result, damaged};
 use crate::snapshot::{
-    NewSnapshot, Problem, Snapshot, SnapshotId, SnapshotStore, Verification, VerifyOptions,
-    check_tag, check_unused,
+    NewSnapshot, Problem, Reclaimed, Snapshot, SnapshotId, SnapshotStore, Usage, Verification,
+    VerifyOptions, check_tag, check_unused,
 };
 use crate::store::catalog::{self, Catalog};
 use crate::store::disk::Disk;
@@ -41,7 +43,7 @@ pub(super) struct KeptSnapshots {
 }
 
 /// Writes what a keeper wants to find in its directories.
-pub(super) type Fill = fn(&Disk) -> io::Result<()>;
+pub(super) type Fill = Box<dyn Fn(&Disk) -> io::Result<()>>;
 
 /// Makes the directory of a strategy, with the directories that its keeper has in it.
 pub(super) fn create(
@@ -267,6 +269,21 @@ impl SnapshotStore for KeptSnapshots {
             }
         }
         Ok(found)
+    }
+
+    fn reclaim(&self) -> Result<Reclaimed> {
+        self.condense().map_err(|error| error.during(Operation::Prune))
+    }
+
+    fn is_fragmented(&self) -> Result<bool> {
+        self.keeper.is_fragmented().map_err(|error| failure::of(Operation::Stat, error))
+    }
+
+    fn usage(&self) -> Result<Usage> {
+        let failed = |error| failure::of(Operation::Stat, error);
+        let bytes = self.disk.size(".").map_err(failed)?;
+        let packs = self.keeper.packs().map_err(failed)?;
+        Ok(Usage { bytes, packs, ..Usage::default() })
     }
 
     fn directory(&self) -> Option<&Path> {

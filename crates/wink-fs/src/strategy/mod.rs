@@ -11,6 +11,8 @@ mod kept;
 mod manifest;
 mod options;
 #[cfg(target_os = "linux")]
+mod overlay;
+#[cfg(target_os = "linux")]
 mod reflink;
 mod retention;
 mod streamed;
@@ -21,6 +23,8 @@ use std::fmt;
 use std::str::FromStr;
 
 pub use self::options::StrategyOptions;
+#[cfg(target_os = "linux")]
+pub use self::overlay::OverlayMount;
 use crate::error::{Error, ErrorKind, Operation, Result};
 
 /// Names a way to keep snapshots.
@@ -32,21 +36,25 @@ use crate::error::{Error, ErrorKind, Operation, Result};
 ///
 /// assert_eq!("archive".parse::<Strategy>()?, Strategy::Archive);
 /// assert_eq!(Strategy::Reflink.to_string(), "reflink");
-/// assert_eq!(Strategy::default(), Strategy::Auto);
+/// assert_eq!(Strategy::default(), Strategy::Store);
 /// # Ok::<(), wink_fs::Error>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[non_exhaustive]
 pub enum Strategy {
-    /// The best one that the machine has.
-    #[default]
+    /// The first that the directory and the machine are made for: `reflink` where files can be cloned, `git`
+    /// for a git repository, `overlay` for what `OverlayMount` mounted, `archive`, `copy`.
     Auto,
-    /// The content-addressed store, which works everywhere.
+    /// The content-addressed store, which works everywhere and is the fastest.
+    #[default]
     Store,
     /// Clones that share their space with the files; on btrfs and XFS.
     Reflink,
-    /// Objects of a bare git repository, which git can read; those of deleted snapshots stay in it.
+    /// Objects of a bare git repository, which git can read; a prune takes those of deleted snapshots out.
     Git,
+    /// What is different from the base of a workspace that `OverlayMount` mounted; the base must stay as
+    /// it is.
+    Overlay,
     /// A compressed tar for each snapshot.
     Archive,
     /// A directory of copies for each snapshot.
@@ -54,11 +62,12 @@ pub enum Strategy {
 }
 
 /// Every strategy with its name in settings and results.
-const NAMES: [(Strategy, &str); 6] = [
+const NAMES: [(Strategy, &str); 7] = [
     (Strategy::Auto, "auto"),
     (Strategy::Store, "store"),
     (Strategy::Reflink, "reflink"),
     (Strategy::Git, "git"),
+    (Strategy::Overlay, "overlay"),
     (Strategy::Archive, "archive"),
     (Strategy::Copy, "copy"),
 ];

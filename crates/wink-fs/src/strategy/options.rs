@@ -12,6 +12,8 @@ use super::copy::{self, CopyKeeper, Way};
 use super::git;
 use super::keeper::Keeper;
 use super::kept::{self, Fill, KeptSnapshots};
+#[cfg(target_os = "linux")]
+use super::overlay;
 use super::retention::Limited;
 use crate::error::{Error, Operation, Result};
 use crate::snapshot::SnapshotStore;
@@ -52,9 +54,9 @@ pub struct StrategyOptions {
 }
 
 impl StrategyOptions {
-    /// Names the directory of the snapshots; ten are kept, in the best way there is.
+    /// Names the directory of the snapshots; ten are kept, in the store.
     pub fn new(snapshot_dir: impl Into<PathBuf>) -> Self {
-        let (strategy, snapshot_dir) = (Strategy::Auto, snapshot_dir.into());
+        let (strategy, snapshot_dir) = (Strategy::default(), snapshot_dir.into());
         Self { strategy, snapshot_dir, max_snapshots: 10 }
     }
 
@@ -75,8 +77,8 @@ impl StrategyOptions {
     /// Begins to keep snapshots of a directory in a new or empty one, with the ambient authority of the
     /// process.
     ///
-    /// A strategy that the machine does not have is Unsupported. `auto` is `reflink` where both
-    /// directories are on one file system that can clone files, and `store` everywhere else.
+    /// A strategy that the machine or the directory is not made for is Unsupported, with the reason. What
+    /// [`Strategy::Auto`] is here is decided now, and kept.
     pub fn create_ambient(&self, root: impl AsRef<Path>) -> Result<Arc<dyn SnapshotStore>> {
         let strategy = match self.strategy {
             Strategy::Auto => best(&self.snapshot_dir, root.as_ref()),
@@ -85,7 +87,7 @@ impl StrategyOptions {
         if strategy == Strategy::Store {
             return Ok(self.limited(Store::create_ambient(&self.snapshot_dir)?));
         }
-        let made = make(&self.snapshot_dir, strategy);
+        let made = make(&self.snapshot_dir, strategy, root.as_ref());
         made.map_err(|error| Error::system(Operation::OpenStore, error))?;
         self.open_as(strategy)
     }
@@ -121,30 +123,46 @@ impl StrategyOptions {
     }
 }
 
-/// Chooses by what the machine can do; finding out leaves nothing behind.
+/// Chooses by what the directory and the machine are made for; finding out leaves nothing behind.
 fn best(snapshot_dir: &Path, root: &Path) -> Strategy {
     #[cfg(target_os = "linux")]
     if super::reflink::is_possible(snapshot_dir, root) {
         return Strategy::Reflink;
     }
+    #[cfg(unix)]
+    if git::is_repository(root) {
+        return Strategy::Git;
+    }
+    #[cfg(target_os = "linux")]
+    if overlay::base_of(root).is_ok() {
+        return Strategy::Overlay;
+    }
     let _ = (snapshot_dir, root);
-    Strategy::Store
+    // It works everywhere, so that `copy`, the last, is never reached.
+    Strategy::Archive
 }
 
-fn make(path: &Path, strategy: Strategy) -> io::Result<()> {
+fn make(path: &Path, strategy: Strategy, root: &Path) -> io::Result<()> {
+    let nothing: Fill = Box::new(|_| Ok(()));
     let (directories, fill): (&[&str], Fill) = match strategy {
-        Strategy::Archive => (&[archive::DIRECTORY], |_| Ok(())),
+        Strategy::Archive => (&[archive::DIRECTORY], nothing),
         #[cfg(unix)]
-        Strategy::Git => (&git::DIRECTORIES, git::make),
+        Strategy::Git => (&git::DIRECTORIES, Box::new(git::make)),
         #[cfg(target_os = "linux")]
-        Strategy::Copy => (&[copy::DIRECTORY], |_| Ok(())),
+        Strategy::Copy => (&[copy::DIRECTORY], nothing),
         #[cfg(target_os = "linux")]
         Strategy::Reflink => {
             super::reflink::probe(path)?;
-            (&[copy::DIRECTORY], |_| Ok(()))
+            (&[copy::DIRECTORY], nothing)
+        }
+        #[cfg(target_os = "linux")]
+        Strategy::Overlay => {
+            let base = overlay::base_of(root)?;
+            (&[copy::DIRECTORY], Box::new(move |disk| overlay::make(disk, &base)))
         }
         _ => return Err(not_here(strategy)),
     };
+    let _ = root;
     kept::create(path, strategy, directories, fill)
 }
 
@@ -158,6 +176,8 @@ fn keeper(path: &Path, strategy: Strategy) -> io::Result<Box<dyn Keeper>> {
         Strategy::Copy => Box::new(CopyKeeper::new(disk, Way::Copy)),
         #[cfg(target_os = "linux")]
         Strategy::Reflink => Box::new(CopyKeeper::new(disk, Way::Clone)),
+        #[cfg(target_os = "linux")]
+        Strategy::Overlay => Box::new(overlay::OverlayKeeper::new(disk)),
         _ => return Err(not_here(strategy)),
     })
 }

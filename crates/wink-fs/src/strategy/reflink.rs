@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
+use rustix::fd::AsFd;
 use rustix::io::Errno;
 
 use crate::content::Content;
@@ -39,7 +40,7 @@ pub(super) fn is_possible(path: &Path, root: &Path) -> bool {
 }
 
 /// Returns the directory that a path is to be made in, or itself where it is there.
-fn home(path: &Path) -> &Path {
+pub(super) fn home(path: &Path) -> &Path {
     match path.parent() {
         _ if rustix::fs::stat(path).is_ok() => path,
         Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
@@ -71,15 +72,18 @@ fn unsupported(why: impl Into<String>) -> io::Error {
     worded(io::ErrorKind::Unsupported, why)
 }
 
+/// The name of the file system that lays one directory over another.
+pub(super) const OVERLAY: &str = "OverlayFS";
+
 /// Names the file system of an open file.
-fn file_system(file: &File) -> String {
+pub(super) fn file_system(file: impl AsFd) -> String {
     let Ok(found) = rustix::fs::fstatfs(file) else { return "unknown".to_owned() };
     match found.f_type as u32 {
         0xef53 => "ext4".to_owned(),
         0x0102_1994 => "tmpfs".to_owned(),
         0x9123_683e => "btrfs".to_owned(),
         0x5846_5342 => "XFS without reflinks".to_owned(),
-        0x794c_7630 => "OverlayFS".to_owned(),
+        0x794c_7630 => OVERLAY.to_owned(),
         0x6969 => "NFS".to_owned(),
         other => format!("of type {other:#x}"),
     }

@@ -2,10 +2,13 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use crate::error::Result;
+use crate::scope::Exclusions;
 use crate::snapshot::{
-    NewSnapshot, Snapshot, SnapshotCause, SnapshotId, SnapshotStore, Verification, VerifyOptions,
+    Choose, NewSnapshot, Pin, Reclaimed, Redacted, Repaired, Retention, Snapshot, SnapshotCause,
+    SnapshotId, SnapshotStore, Usage, Verification, VerifyOptions, is_pinned,
 };
 use crate::tree::Tree;
 
@@ -21,12 +24,18 @@ impl<S: SnapshotStore> Limited<S> {
         Self { inner, max }
     }
 
-    fn let_oldest_go(&self) -> Result<()> {
-        let mut counted = self.inner.list()?;
-        counted.retain(|it| it.cause == SnapshotCause::Requested && it.tag.is_none());
-        // The newest stays, whatever was asked for.
-        let oldest = counted.len().saturating_sub(self.max.max(1));
-        counted[..oldest].iter().try_for_each(|it| self.inner.delete(&it.id).map(drop))
+    fn let_oldest_go(&self, now: SystemTime) -> Result<()> {
+        let counts = |it: &&Snapshot, pins: &[Pin]| {
+            let is_plain = it.cause == SnapshotCause::Requested && it.tag.is_none();
+            is_plain && !is_pinned(&it.id, pins, now)
+        };
+        let oldest = |all: &[Snapshot], pins: &[Pin]| {
+            let counted: Vec<_> = all.iter().filter(|it| counts(it, pins)).collect();
+            // The newest stays, whatever was asked for.
+            let many = counted.len().saturating_sub(self.max.max(1));
+            counted[..many].iter().map(|it| it.id).collect()
+        };
+        self.inner.forget(&oldest).map(drop)
     }
 }
 
@@ -38,7 +47,7 @@ impl<S: SnapshotStore> SnapshotStore for Limited<S> {
     fn save(&self, tree: &dyn Tree, new: &NewSnapshot) -> Result<Snapshot> {
         let saved = self.inner.save(tree, new)?;
         // The snapshot is there; what could not go now goes after the next one.
-        let _ = self.let_oldest_go();
+        let _ = self.let_oldest_go(saved.created_at);
         Ok(saved)
     }
 
@@ -60,6 +69,54 @@ impl<S: SnapshotStore> SnapshotStore for Limited<S> {
 
     fn verify(&self, options: &VerifyOptions) -> Result<Verification> {
         self.inner.verify(options)
+    }
+
+    fn set_tag(&self, id: &SnapshotId, tag: Option<&str>) -> Result<Snapshot> {
+        self.inner.set_tag(id, tag)
+    }
+
+    fn delete_unpinned(&self, id: &SnapshotId, now: SystemTime) -> Result<bool> {
+        self.inner.delete_unpinned(id, now)
+    }
+
+    fn forget(&self, choose: Choose<'_>) -> Result<Vec<Snapshot>> {
+        self.inner.forget(choose)
+    }
+
+    fn reclaim(&self) -> Result<Reclaimed> {
+        self.inner.reclaim()
+    }
+
+    fn redact(&self, out: &Exclusions) -> Result<Redacted> {
+        self.inner.redact(out)
+    }
+
+    fn repair(&self) -> Result<Repaired> {
+        self.inner.repair()
+    }
+
+    fn is_fragmented(&self) -> Result<bool> {
+        self.inner.is_fragmented()
+    }
+
+    fn retention(&self) -> Option<Retention> {
+        Some(Retention::default().max_count(self.max.max(1)))
+    }
+
+    fn usage(&self) -> Result<Usage> {
+        self.inner.usage()
+    }
+
+    fn pin(&self, pin: &Pin) -> Result<()> {
+        self.inner.pin(pin)
+    }
+
+    fn unpin(&self, id: &SnapshotId, owner: &str) -> Result<bool> {
+        self.inner.unpin(id, owner)
+    }
+
+    fn pins(&self) -> Result<Vec<Pin>> {
+        self.inner.pins()
     }
 
     fn directory(&self) -> Option<&Path> {

@@ -2,28 +2,61 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
+use super::history::History;
 use super::{At, SnapshotOptions, Workspace};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::host::HostBackend;
 use crate::memory::MemoryBackend;
 use crate::scope::{Exclusions, Scope};
-use crate::snapshot::SnapshotId;
+use crate::snapshot::{Pin, SnapshotId, SnapshotStore};
 use crate::tree::Tree;
 use crate::{Backend, Replaced};
+
+/// How long a state is kept for a fork whose process died and cannot let it go.
+const PINNED: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// The state a workspace was forked from.
 pub(super) struct Origin {
     snapshot: SnapshotId,
     pub(super) tree: Arc<dyn Tree>,
+    _pinned: Pinned,
+}
+
+/// Keeps a snapshot from being pruned while a fork reads from it.
+struct Pinned {
+    snapshots: Arc<dyn SnapshotStore>,
+    pin: Pin,
+}
+
+impl Pinned {
+    fn new(history: &History, id: SnapshotId) -> Result<Self> {
+        let pin = Pin::new(id, format!("fork {}", uuid::Uuid::new_v4()));
+        let pin = pin.expires(history.clock.now() + PINNED);
+        match history.snapshots.pin(&pin) {
+            // Then it stays as long as nobody takes it away.
+            Err(error) if error.kind() == ErrorKind::Unsupported => {}
+            pinned => pinned?,
+        }
+        Ok(Self { snapshots: history.snapshots.clone(), pin })
+    }
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        // Where it fails, the pin stops to count by itself.
+        let _ = self.snapshots.unpin(&self.pin.snapshot, &self.pin.owner);
+    }
 }
 
 impl Workspace {
     /// Makes an independent workspace of a state, which shares its files and makes none.
     ///
     /// A fork is in memory: it begins with the files of the state, which are read where they are kept
-    /// when somebody opens them, and what is changed in it changes nowhere else. It has the limits and
-    /// exclusions of this workspace and a history of its own, and goes when its last handle does.
+    /// when somebody opens them, and what is changed in it changes nowhere else. It has the limits,
+    /// exclusions and retention of this workspace and a history of its own, and goes when its last handle
+    /// does; until then, but no longer than a week, the state is [pinned](Pin).
     /// [`merge`](Self::merge) brings what was done in it back, [`materialise`](Self::materialise) makes it
     /// a directory. Of [`At::Live`] a snapshot is taken first.
     ///
@@ -42,11 +75,13 @@ impl Workspace {
             At::Live => self.snapshot_with(&SnapshotOptions::default().message("fork"))?,
             At::Snapshot(name) => history.find(&name).map_err(failed)?,
         };
+        let pinned = Pinned::new(history, snapshot.id).map_err(failed)?;
         let tree = history.snapshots.load(&snapshot.id).map_err(failed)?;
         let mut builder = Self::builder(MemoryBackend::over(&tree).map_err(failed)?);
         builder.guard = self.turn()?.layer().clone().read_only(false);
         builder.excluded = history.excluded.clone();
-        builder.origin = Some(Origin { snapshot: snapshot.id, tree });
+        builder.retention = Some(history.retention.clone());
+        builder.origin = Some(Origin { snapshot: snapshot.id, tree, _pinned: pinned });
         Ok(builder.build())
     }
 

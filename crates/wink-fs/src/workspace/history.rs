@@ -71,7 +71,7 @@ impl History {
             ledger,
             excluded: Exclusions::default(),
             clock: Arc::new(SystemClock),
-            retention: Retention::everything(),
+            retention: Retention::default(),
             observers: Arc::default(),
             saved: Mutex::default(),
         }

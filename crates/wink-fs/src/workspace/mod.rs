@@ -101,7 +101,7 @@ pub struct WorkspaceBuilder {
     excluded: Exclusions,
     origin: Option<Origin>,
     clock: Arc<dyn Clock>,
-    retention: Retention,
+    retention: Option<Retention>,
 }
 
 impl WorkspaceBuilder {
@@ -184,7 +184,7 @@ impl WorkspaceBuilder {
 
     /// Sets which snapshots are kept; the others go after each one that is taken.
     ///
-    /// Where it is not set, all stay that were asked for.
+    /// Where it is not set, it is [`Retention::default`], or what [`StrategyOptions`](crate::StrategyOptions) say.
     ///
     /// ```
     /// use wink_fs::{MemoryBackend, Retention, SnapshotOptions, Workspace};
@@ -200,7 +200,7 @@ impl WorkspaceBuilder {
     /// ```
     #[must_use]
     pub fn retention(mut self, retention: Retention) -> Self {
-        self.retention = retention;
+        self.retention = Some(retention);
         self
     }
 
@@ -215,7 +215,8 @@ impl WorkspaceBuilder {
         let mut history = self.history.or_else(in_memory);
         if let Some(history) = &mut history {
             (history.excluded, history.clock) = (self.excluded, self.clock);
-            history.retention = self.retention;
+            let usual = || history.snapshots.retention().unwrap_or_default();
+            history.retention = self.retention.unwrap_or_else(usual);
             history.observers = observers.clone();
         }
         let writer = Turns::new(guarded);
@@ -284,7 +285,7 @@ impl Workspace {
             excluded: Exclusions::default(),
             origin: None,
             clock: Arc::new(SystemClock),
-            retention: Retention::everything(),
+            retention: None,
         }
     }
 

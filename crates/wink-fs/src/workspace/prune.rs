@@ -1,10 +1,9 @@
 //! Taking snapshots and paths away, with the space they take.
 
 use super::Workspace;
-use super::history::History;
-use crate::error::{Operation, Result};
+use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::event::Event;
-use crate::operation::OperationCause;
+use crate::operation::{Ledger, OperationCause};
 use crate::path::TreePath;
 use crate::scope::Exclusions;
 use crate::snapshot::{Reclaimed, Redacted, Retention, Snapshot, Usage};
@@ -81,7 +80,7 @@ impl Workspace {
         let before = history.snapshots.usage()?;
         let mut snapshots = history.expire(retention)?;
         let reclaimed = history.snapshots.reclaim()?;
-        snapshots.extend(history.fit(retention)?.0);
+        snapshots.extend(history.fit(retention)?.gone);
         let bytes_freed = before.bytes.saturating_sub(history.snapshots.usage()?.bytes);
         Ok(Pruned { snapshots, reclaimed, bytes_freed })
     }
@@ -90,7 +89,9 @@ impl Workspace {
     ///
     /// The pattern is one of [`Exclusions`]. The files themselves stay. Snapshots name in
     /// [`Snapshot::skipped`] what they are without; operations that kept some of it are forgotten, because
-    /// undoing them would take away what is there now. What a repair put into the quarantine stays.
+    /// undoing them would take away what is there now, and so are those of other workspaces that share the
+    /// snapshots ([`Store::on_branch`](crate::Store::on_branch)). What a repair put into the quarantine stays,
+    /// and so does what a fork in memory has.
     ///
     /// ```
     /// use wink_fs::{MemoryBackend, Store, Workspace};
@@ -110,9 +111,17 @@ impl Workspace {
         let history = self.history(Operation::Prune)?;
         let out = Exclusions::parse([pattern])?;
         let mut writer = self.turn()?;
-        let _alone = self.alone(history, &mut writer)?;
+        let _here = self.alone(history, &mut writer)?;
+        let others = history.ledger.others()?;
+        // Nobody works in the others meanwhile, and nothing that was begun in one has to be taken back.
+        let _alone = others.iter().map(|(_, it)| it.lock()).collect::<Result<Vec<_>>>()?;
+        others.iter().try_for_each(|(name, it)| check_nothing_begun(name, &**it, &out))?;
         let mut redacted = history.snapshots.redact(&out)?;
-        redacted.operations = history.forget_operations_with(&out)?;
+        redacted.operations = forget_with(&*history.ledger, &out)?;
+        for (name, other) in others {
+            let forgotten = forget_with(&*other, &out)?;
+            redacted.elsewhere.extend((!forgotten.is_empty()).then_some((name, forgotten)));
+        }
         let (snapshots, paths) = (redacted.snapshots.clone(), redacted.paths.clone());
         self.0.observers.tell(&Event::PathsPruned { snapshots, paths });
         Ok(redacted)
@@ -129,25 +138,40 @@ impl Workspace {
     }
 }
 
-impl History {
-    /// Forgets the operations that keep something that matches, and returns their numbers.
-    fn forget_operations_with(&self, out: &Exclusions) -> Result<Vec<u64>> {
-        let mut numbers = Vec::new();
-        for operation in self.ledger.list()? {
-            let keeps = match operation.cause {
-                // What was there before is in a snapshot.
-                OperationCause::Replacement { .. } => {
-                    operation.changes.iter().any(|change| out.matches(&change.path))
-                }
-                _ => has_match(&*self.ledger.before(operation.sequence)?, out)?,
-            };
-            if keeps {
-                numbers.push(operation.sequence);
+/// Forgets the operations of a history that keep something that matches, and returns their numbers.
+fn forget_with(ledger: &dyn Ledger, out: &Exclusions) -> Result<Vec<u64>> {
+    let (listed, mut numbers) = (ledger.list()?, Vec::new());
+    for number in ledger.numbers()? {
+        let known = listed.iter().find(|it| it.sequence == number);
+        let keeps = match known.map(|it| (&it.cause, &it.changes)) {
+            // What was there before is in a snapshot.
+            Some((OperationCause::Replacement { .. }, changes)) => {
+                changes.iter().any(|change| out.matches(&change.path))
             }
+            _ => has_match(&*ledger.before(number)?, out)?,
+        };
+        if keeps {
+            numbers.push(number);
         }
-        self.ledger.forget(&numbers)?;
-        Ok(numbers)
     }
+    ledger.forget(&numbers)?;
+    Ok(numbers)
+}
+
+/// Fails where a process died in another workspace while it kept something that matches: only who opens
+/// that one can take back what was begun, and needs it for that.
+fn check_nothing_begun(name: &str, ledger: &dyn Ledger, out: &Exclusions) -> Result<()> {
+    for (number, _) in ledger.interrupted()? {
+        if has_match(&*ledger.before(number)?, out)? {
+            return Err(Error::new(Operation::Prune, ErrorKind::Conflict)
+                .with_path_text(name)
+                .with_detail(
+                    "a call was interrupted in a workspace that shares the snapshots; \
+                 open that one, so that it is taken back, and try again",
+                ));
+        }
+    }
+    Ok(())
 }
 
 /// Tells whether anything in a tree matches.

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use super::history::History;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::event::Event;
-use crate::snapshot::{Choose, Pin, Retention, Snapshot, SnapshotCause, SnapshotId};
+use crate::snapshot::{Choose, Pin, Retention, Snapshot, SnapshotCause, SnapshotId, Usage};
 
 impl History {
     /// Returns the snapshots that are not to be kept.
@@ -43,8 +43,11 @@ impl History {
         if self.snapshots.is_fragmented().unwrap_or(false) {
             let _ = self.snapshots.reclaim();
         }
-        let fitted = self.fit(&self.retention).and_then(|(_, fits)| match fits {
-            true => self.warn(),
+        let fitted = self.fit(&self.retention).and_then(|fitted| match fitted.fits {
+            true => {
+                self.warn(&fitted.used);
+                Ok(())
+            }
             false => Err(full(self.retention.max_bytes.unwrap_or_default())),
         });
         if fitted.is_err() {
@@ -57,19 +60,21 @@ impl History {
     /// Takes away what may go until the history takes no more space than it may; tells whether it does.
     ///
     /// First what restores and imports replaced goes, then what operations keep, then other snapshots.
-    pub(super) fn fit(&self, retention: &Retention) -> Result<(Vec<Snapshot>, bool)> {
-        let mut gone = Vec::new();
-        let Some(max) = retention.max_bytes else { return Ok((gone, true)) };
-        if self.snapshots.usage()?.bytes > max {
+    pub(super) fn fit(&self, retention: &Retention) -> Result<Fitted> {
+        let (mut gone, mut used) = (Vec::new(), Usage::default());
+        let Some(max) = retention.max_bytes else { return Ok(Fitted { gone, used, fits: true }) };
+        used = self.snapshots.usage()?;
+        if used.bytes > max {
             self.snapshots.reclaim()?;
+            used = self.snapshots.usage()?;
         }
         let mut operations_are_kept = true;
-        while self.snapshots.usage()?.bytes > max {
+        while used.bytes > max {
             let now = self.clock.now();
             let next = self.forget(&|all, pins| next_to_go(retention, all, pins, now))?;
             let only_safety = next.iter().all(|it| it.cause == SnapshotCause::Safety);
             if next.is_empty() && !operations_are_kept {
-                return Ok((gone, false));
+                return Ok(Fitted { gone, used, fits: false });
             }
             if only_safety && operations_are_kept {
                 self.ledger.forget_all()?;
@@ -77,19 +82,27 @@ impl History {
             }
             gone.extend(next);
             self.snapshots.reclaim()?;
+            used = self.snapshots.usage()?;
         }
-        Ok((gone, true))
+        Ok(Fitted { gone, used, fits: true })
     }
 
     /// Warns where nine tenths of the space are taken that may be.
-    fn warn(&self) -> Result<()> {
-        let Some(max_bytes) = self.retention.max_bytes else { return Ok(()) };
-        let usage = self.snapshots.usage()?;
-        if usage.is_nearly_full(Some(max_bytes)) {
-            self.observers.tell(&Event::StoreNearlyFull { bytes: usage.bytes, max_bytes });
+    fn warn(&self, used: &Usage) {
+        let Some(max_bytes) = self.retention.max_bytes else { return };
+        if used.is_nearly_full(Some(max_bytes)) {
+            self.observers.tell(&Event::StoreNearlyFull { bytes: used.bytes, max_bytes });
         }
-        Ok(())
     }
+}
+
+/// What was done so that the history takes no more space than it may.
+pub(super) struct Fitted {
+    /// The snapshots that are gone.
+    pub(super) gone: Vec<Snapshot>,
+    /// How much it takes now; nothing where that does not matter.
+    used: Usage,
+    fits: bool,
 }
 
 /// Chooses all of what restores and imports replaced, or a quarter of the other snapshots.

@@ -86,3 +86,33 @@ mod fault_layer_around_host {
 
     wink_fs::conformance_suite!(Layered::new(HostBackend::temporary().unwrap(), Fault::default()));
 }
+
+/// A workspace that is mounted over a base, all of which was deleted in it.
+#[cfg(target_os = "linux")]
+mod host_over_a_base {
+    use super::*;
+
+    /// Goes with the backend.
+    struct Mounted {
+        _mount: wink_fs::OverlayMount,
+        _place: tempfile::TempDir,
+    }
+
+    impl wink_fs::Layer for Mounted {}
+
+    fn mounted() -> Layered<Mounted> {
+        let place = tempfile::tempdir().unwrap();
+        let home = wink_fs::Workspace::host(place.path()).unwrap();
+        home.write("base/d/file", "of the base").unwrap();
+        home.write("base/a.txt", "of the base").unwrap();
+        let (base, mount) = (place.path().join("base"), place.path().join("place"));
+        let mount = wink_fs::OverlayMount::mount_ambient(base, mount).unwrap();
+        let files = wink_fs::Workspace::host(mount.root()).unwrap();
+        files.delete_all("d").unwrap();
+        files.delete("a.txt").unwrap();
+        let files = HostBackend::open_ambient(mount.root()).unwrap();
+        Layered::new(files, Mounted { _mount: mount, _place: place })
+    }
+
+    wink_fs::conformance_suite!(mounted());
+}

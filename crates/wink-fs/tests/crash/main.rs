@@ -9,6 +9,7 @@
 #![allow(clippy::print_stdout, reason = "says how many calls were tried")]
 
 mod errors;
+mod git_prune;
 mod kills;
 mod locks;
 mod prune;

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 use wink_fs::testkit::dump;
-use wink_fs::{FileMode, Result, Store, TreePath, Workspace, WriteOptions, ops};
+use wink_fs::{
+    FileMode, MemoryBackend, Result, Retention, Store, TreePath, Workspace, WriteOptions, ops,
+};
 
 /// A workspace, and the directory it lies in if it does.
 pub(crate) struct Scene {
@@ -15,7 +17,9 @@ pub(crate) struct Scene {
 
 impl Scene {
     pub(crate) fn memory() -> Self {
-        Self { files: Workspace::memory(), directory: tempfile::tempdir().unwrap() }
+        let files = Workspace::builder(MemoryBackend::new());
+        let files = files.retention(Retention::everything()).build();
+        Self { files, directory: tempfile::tempdir().unwrap() }
     }
 
     pub(crate) fn host() -> Self {
@@ -26,7 +30,7 @@ impl Scene {
         let directory = tempfile::tempdir_in(place).unwrap();
         fs::create_dir(directory.path().join("root")).unwrap();
         let store = Store::create_ambient(directory.path().join("store")).unwrap();
-        let files = Workspace::host_with_store(directory.path().join("root"), store).unwrap();
+        let files = open(&directory.path().join("root"), store);
         Self { files, directory }
     }
 
@@ -37,8 +41,14 @@ impl Scene {
     /// Opens the directory once more, as another process would.
     pub(crate) fn open_again(&self) -> Workspace {
         let store = Store::open_ambient(self.path("store")).unwrap();
-        Workspace::host_with_store(self.path("root"), store).unwrap()
+        open(&self.path("root"), store)
     }
+}
+
+/// Opens a workspace that keeps every snapshot.
+fn open(root: &Path, store: Store) -> Workspace {
+    let files = Workspace::host_builder(root, store).unwrap();
+    files.retention(Retention::everything()).build()
 }
 
 macro_rules! on_both {

@@ -8,7 +8,8 @@ use proptest::test_runner::{TestCaseError, TestError};
 use tempfile::TempDir;
 use wink_fs::testkit::{Fault, dump};
 use wink_fs::{
-    Backend, ErrorKind, HostBackend, Layered, MemoryBackend, SnapshotOptions, Store, Workspace,
+    Backend, ErrorKind, HostBackend, Layered, MemoryBackend, Retention, SnapshotOptions, Store,
+    Workspace,
 };
 
 use crate::operation::{Op, any_operation};
@@ -92,7 +93,8 @@ fn over(backend: Box<dyn Backend>) -> (Layered<Fault>, Arc<Fault>) {
 impl Subject {
     fn memory() -> Self {
         let (backend, fault) = over(Box::new(MemoryBackend::new()));
-        Self { files: Workspace::builder(backend).build(), fault, place: None }
+        let files = Workspace::builder(backend).retention(Retention::everything()).build();
+        Self { files, fault, place: None }
     }
 
     fn host() -> Self {
@@ -108,7 +110,9 @@ impl Subject {
         let store = Store::open_ambient(place.path().join("store")).unwrap();
         let host = HostBackend::open_ambient(place.path().join("root")).unwrap();
         let (backend, fault) = over(Box::new(host));
-        Self { files: Workspace::builder(backend).store(store).build(), fault, place: Some(place) }
+        let files = Workspace::builder(backend).store(store);
+        let files = files.retention(Retention::everything()).build();
+        Self { files, fault, place: Some(place) }
     }
 
     fn open_again(self) -> Self {

@@ -3,12 +3,12 @@
 use std::thread;
 
 use wink_fs::{
-    Backend, ErrorKind, Filesystem, HostBackend, MemoryBackend, Recursion, Scope, SnapshotCause,
-    Strategy, StrategyOptions, TreePath, tree_hash,
+    Backend, ErrorKind, Filesystem, HostBackend, MemoryBackend, OverlayMount, Recursion, Scope,
+    SnapshotCause, Strategy, StrategyOptions, TreePath, tree_hash,
 };
 
 use crate::scene::{Scene, by_every_strategy, new, read_everything};
-use crate::trees::{Random, path, plant, plant_generated, put};
+use crate::trees::{Random, noise, path, plant, plant_generated, put};
 
 by_every_strategy! {
     a_loaded_tree_is_the_one_that_was_saved,
@@ -20,6 +20,7 @@ by_every_strategy! {
     an_unknown_id_is_not_found,
     only_as_many_as_wanted_are_kept_and_those_with_tags,
     several_writers_get_an_order_and_lose_nothing,
+    pruning_loses_nothing_of_the_others_whoever_saves_meanwhile,
     what_a_dead_process_left_goes_when_it_is_opened,
     an_interrupted_save_leaves_nothing,
 }
@@ -43,7 +44,8 @@ fn what_is_saved_is_there_after_opening_again(strategy: Strategy) {
     let mut scene = Scene::new(strategy);
     plant(&mut scene.files);
     let snapshot = scene.save();
-    let auto = StrategyOptions::new(scene.snapshots()).open_ambient().unwrap();
+    let auto = StrategyOptions::new(scene.snapshots()).strategy(Strategy::Auto);
+    let auto = auto.open_ambient().unwrap();
     assert_eq!(auto.strategy(), strategy.name());
     assert_eq!(auto.list().unwrap(), std::slice::from_ref(&snapshot));
     assert_eq!(auto.describe(&snapshot.id).unwrap(), snapshot);
@@ -151,6 +153,43 @@ fn several_writers_get_an_order_and_lose_nothing(strategy: Strategy) {
     assert_eq!(scene.verify().problems, []);
 }
 
+fn pruning_loses_nothing_of_the_others_whoever_saves_meanwhile(strategy: Strategy) {
+    let scene = Scene::new(strategy);
+    let options = scene.options().max_snapshots(100);
+    thread::scope(|scope| {
+        for writer in 0..2 {
+            let (options, home) = (&options, scene.home());
+            scope.spawn(move || {
+                let store = options.open_ambient().unwrap();
+                let mut files = planted_at(home.join(writer.to_string()), None);
+                for number in 0..12 {
+                    // What was forgotten comes back every now and then.
+                    put(&mut files, b"changes", noise(20_000, number % 3));
+                    let saved = store.save(&*files.live(), &new()).unwrap();
+                    if number % 4 != 0 {
+                        assert!(store.delete(&saved.id).unwrap());
+                    }
+                }
+            });
+        }
+        scope.spawn(|| {
+            for _ in 0..10 {
+                options.open_ambient().unwrap().reclaim().unwrap();
+            }
+        });
+    });
+    let store = options.open_ambient().unwrap();
+    store.reclaim().unwrap();
+    let left = store.list().unwrap();
+    assert_eq!(left.len(), 6);
+    for snapshot in left {
+        let loaded = store.load(&snapshot.id).unwrap();
+        assert_eq!(Some(tree_hash(&*loaded).unwrap()), snapshot.tree_hash);
+        read_everything(&*loaded).unwrap();
+    }
+    assert_eq!(scene.verify().problems, []);
+}
+
 fn what_a_dead_process_left_goes_when_it_is_opened(strategy: Strategy) {
     let mut scene = Scene::new(strategy);
     plant(&mut scene.files);
@@ -184,11 +223,17 @@ fn an_interrupted_save_leaves_nothing(strategy: Strategy) {
     assert!(scene.store.list().unwrap().is_empty());
 }
 
-/// All strategies on one btrfs, for the same thousand trees.
+/// All strategies on one btrfs, on a mount over a base there, for the same thousand trees.
 #[test]
 fn a_thousand_generated_trees_have_the_same_hash_by_all_strategies_and_after_restore() {
-    const ALL: [Strategy; 5] =
-        [Strategy::Store, Strategy::Copy, Strategy::Archive, Strategy::Git, Strategy::Reflink];
+    const ALL: [Strategy; 6] = [
+        Strategy::Store,
+        Strategy::Copy,
+        Strategy::Archive,
+        Strategy::Git,
+        Strategy::Overlay,
+        Strategy::Reflink,
+    ];
     for seeds in (0..1_000).step_by(100).map(|start| start..start + 100) {
         check_generated(ALL, seeds);
     }
@@ -197,18 +242,25 @@ fn a_thousand_generated_trees_have_the_same_hash_by_all_strategies_and_after_res
 fn check_generated<const N: usize>(all: [Strategy; N], seeds: std::ops::Range<u64>) {
     let disk = crate::disk::Disk::in_memory("mkfs.btrfs -q");
     let home = disk.path("mounted");
-    std::fs::create_dir(home.join("root")).unwrap();
-    let mut files = HostBackend::open_ambient(home.join("root")).unwrap();
+    let mut files = planted_at(home.join("root"), None);
+    let base = planted_at(home.join("base"), Some(seeds.start));
+    let mount = OverlayMount::mount_ambient(home.join("base"), home.join("place")).unwrap();
+    let mut merged = HostBackend::open_ambient(mount.root()).unwrap();
     let stores = all.map(|strategy| {
         let options = StrategyOptions::new(home.join(strategy.name())).strategy(strategy);
-        options.max_snapshots(2).create_ambient(home.join("root")).unwrap()
+        options.max_snapshots(2).create_ambient(mount.root()).unwrap()
     });
+    let untouched = tree_hash(&base).unwrap();
     for seed in seeds {
         plant_generated(&mut files, &mut Random(seed));
-        let capture = files.capture(&Default::default()).unwrap();
         let hash = tree_hash(&files).unwrap();
-        let saved: Vec<_> =
-            stores.iter().map(|store| store.save(&*capture.tree, &new()).unwrap()).collect();
+        let plain = files.capture(&Default::default()).unwrap();
+        merged.replace(&*plain.tree, &Scope::everything()).unwrap();
+        let mounted = merged.capture(&Default::default()).unwrap();
+        let save = |strategy| if strategy == Strategy::Overlay { &mounted } else { &plain };
+        let saved: Vec<_> = (all.iter().zip(&stores))
+            .map(|(strategy, store)| store.save(&*save(*strategy).tree, &new()).unwrap())
+            .collect();
         clear(&mut files);
         for (saved, store) in saved.iter().zip(&stores) {
             assert_eq!(saved.tree_hash, Some(hash), "{seed} by {}", saved.strategy);
@@ -220,10 +272,23 @@ fn check_generated<const N: usize>(all: [Strategy; N], seeds: std::ops::Range<u6
         // On the host each time by another one, because each time takes a while.
         let at = seed as usize % N;
         let loaded = stores[at].load(&saved[at].id).unwrap();
-        files.replace(&*loaded, &Scope::everything()).unwrap();
-        assert_eq!(tree_hash(&files).unwrap(), hash, "{seed} by {}", all[at]);
+        let back = if all[at] == Strategy::Overlay { &mut merged } else { &mut files };
+        clear(back);
+        back.replace(&*loaded, &Scope::everything()).unwrap();
+        assert_eq!(tree_hash(back).unwrap(), hash, "{seed} by {}", all[at]);
         clear(&mut files);
     }
+    assert_eq!(tree_hash(&base).unwrap(), untouched, "the base is as it was");
+}
+
+/// Makes a directory with a generated tree, or nothing, in it.
+fn planted_at(path: std::path::PathBuf, seed: Option<u64>) -> HostBackend {
+    std::fs::create_dir(&path).unwrap();
+    let mut files = HostBackend::open_ambient(path).unwrap();
+    if let Some(seed) = seed {
+        plant_generated(&mut files, &mut Random(seed));
+    }
+    files
 }
 
 fn clear(files: &mut HostBackend) {

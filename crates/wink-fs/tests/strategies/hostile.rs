@@ -19,7 +19,9 @@ fn a1_17_a_hostile_repository_is_kept_as_data_by_every_strategy(mut files: impl 
     for name in [".git/config", ".git/hooks/pre-commit", ".gitattributes", "sub/.git"] {
         crate::trees::put(&mut files, name.as_bytes(), PROGRAM);
     }
-    for strategy in [Strategy::Store, Strategy::Copy, Strategy::Archive, Strategy::Git] {
+    for strategy in
+        [Strategy::Store, Strategy::Copy, Strategy::Archive, Strategy::Git, Strategy::Overlay]
+    {
         let scene = Scene::new(strategy);
         let capture = files.capture(&Default::default()).unwrap();
         let saved = scene.store.save(&*capture.tree, &crate::scene::new()).unwrap();

@@ -14,6 +14,7 @@ mod hostile;
 #[path = "../common/on_both.rs"]
 mod on_both;
 mod options;
+mod overlay;
 mod reflink;
 mod scene;
 #[path = "../common/trees.rs"]

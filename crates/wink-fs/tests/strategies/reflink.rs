@@ -73,17 +73,3 @@ fn files_that_are_not_on_the_host_are_refused() {
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     assert!(error.to_string().contains("host directory"), "{error}");
 }
-
-#[test]
-fn auto_clones_where_that_is_possible_and_uses_the_store_everywhere_else() {
-    let scene = Scene::new(Strategy::Reflink);
-    let chosen = |place: &str, root: &Path| {
-        let options = StrategyOptions::new(scene.home().join(place));
-        options.create_ambient(root).unwrap().strategy()
-    };
-    assert_eq!(chosen("auto", &scene.root()), "reflink");
-    let elsewhere = tempfile::tempdir().unwrap();
-    assert_eq!(chosen("other", elsewhere.path()), "store");
-    let options = StrategyOptions::new(elsewhere.path().join("snapshots"));
-    assert_eq!(options.create_ambient(elsewhere.path()).unwrap().strategy(), "store");
-}

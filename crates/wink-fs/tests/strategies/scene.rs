@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime};
 
 use tempfile::TempDir;
 use wink_fs::{
-    Backend, Error, HostBackend, Kind, NewSnapshot, Operation, Result, Snapshot, SnapshotStore,
-    Strategy, StrategyOptions, Tree, TreePath, Verification, VerifyOptions,
+    Backend, Error, HostBackend, Kind, NewSnapshot, Operation, OverlayMount, Result, Snapshot,
+    SnapshotStore, Strategy, StrategyOptions, Tree, TreePath, Verification, VerifyOptions,
 };
 
 use crate::disk::Disk;
@@ -26,13 +26,16 @@ pub(crate) struct Scene {
     pub(crate) store: Arc<dyn SnapshotStore>,
     pub(crate) files: HostBackend,
     pub(crate) strategy: Strategy,
+    pub(crate) mount: Option<OverlayMount>,
     ground: Ground,
 }
 
 impl Scene {
-    /// Makes it where the strategy works: `reflink` on btrfs, everything else wherever tests are.
+    /// Makes it where the strategy works: `reflink` on btrfs, `overlay` on a mount, everything else wherever
+    /// tests are.
     pub(crate) fn new(strategy: Strategy) -> Self {
         match strategy {
+            Strategy::Overlay => Self::over(plant_base),
             Strategy::Reflink => Self::on(strategy, Ground::Mounted(Disk::new("mkfs.btrfs -q"))),
             _ => Self::on(strategy, Ground::Directory(tempfile::tempdir().unwrap())),
         }
@@ -42,12 +45,23 @@ impl Scene {
         Self::on(strategy, Ground::Mounted(disk))
     }
 
+    /// Mounts a workspace over a base that `fill` makes, and takes it by `overlay`.
+    pub(crate) fn over(fill: impl FnOnce(&Path)) -> Self {
+        let ground = Ground::Directory(tempfile::tempdir().unwrap());
+        let mount = mount_overlay(&home(&ground), fill);
+        Self::mounted(Strategy::Overlay, ground, Some(mount))
+    }
+
     fn on(strategy: Strategy, ground: Ground) -> Self {
+        std::fs::create_dir(home(&ground).join("root")).unwrap();
+        Self::mounted(strategy, ground, None)
+    }
+
+    fn mounted(strategy: Strategy, ground: Ground, mount: Option<OverlayMount>) -> Self {
         let home = home(&ground);
-        std::fs::create_dir(home.join("root")).unwrap();
         let files = HostBackend::open_ambient(home.join("root")).unwrap();
         let store = options(&home, strategy).create_ambient(home.join("root")).unwrap();
-        Self { store, files, strategy, ground }
+        Self { store, files, strategy, mount, ground }
     }
 
     pub(crate) fn home(&self) -> PathBuf {
@@ -92,6 +106,24 @@ fn home(ground: &Ground) -> PathBuf {
     }
 }
 
+/// Mounts a workspace over `base`, as the directory `root`.
+fn mount_overlay(home: &Path, fill: impl FnOnce(&Path)) -> OverlayMount {
+    let base = home.join("base");
+    std::fs::create_dir(&base).unwrap();
+    fill(&base);
+    let mount = OverlayMount::mount_ambient(base, home.join("place")).unwrap();
+    std::os::unix::fs::symlink(mount.root(), home.join("root")).unwrap();
+    mount
+}
+
+/// Puts a little into a base, under names that no test has.
+fn plant_base(base: &Path) {
+    std::fs::create_dir_all(base.join("of-base/deep")).unwrap();
+    std::fs::write(base.join("of-base/deep/file"), "of the base\n".repeat(100)).unwrap();
+    std::fs::write(base.join("of-base/another"), "another of the base").unwrap();
+    std::os::unix::fs::symlink("deep/file", base.join("of-base/link")).unwrap();
+}
+
 fn options(home: &Path, strategy: Strategy) -> StrategyOptions {
     StrategyOptions::new(home.join("snapshots")).strategy(strategy)
 }
@@ -99,7 +131,7 @@ fn options(home: &Path, strategy: Strategy) -> StrategyOptions {
 /// Makes a module for each strategy, with a test of each function named.
 macro_rules! by_every_strategy {
     ($($case:ident),* $(,)?) => {
-        by_every_strategy!(@each [$($case)*] store: Store, copy: Copy, archive: Archive, git: Git, reflink: Reflink);
+        by_every_strategy!(@each [$($case)*] store: Store, copy: Copy, archive: Archive, git: Git, reflink: Reflink, overlay: Overlay);
     };
     (@each $cases:tt $($module:ident: $strategy:ident),*) => {
         $(by_every_strategy!(@one $cases $module $strategy);)*

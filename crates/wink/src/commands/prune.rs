@@ -3,17 +3,14 @@
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use wink_fs::{PruneOptions, Pruned, Redacted, Retention};
+use wink_fs::{PruneOptions, Pruned, Redacted};
 
 use super::{list_text, milliseconds};
 use crate::answer::Answer;
 use crate::context::{Context, Opened};
 use crate::documents::{PrunedEntry, RedactedEntry, SnapshotEntry};
 use crate::failure::Failure;
-use crate::words;
-
-/// How many snapshots without a tag stay where nobody says otherwise.
-const KEPT: usize = 500;
+use crate::{retention, words};
 
 const DAY: u64 = 24 * 60 * 60;
 
@@ -52,7 +49,8 @@ fn prune(
     args: &PruneArgs,
     start: Instant,
 ) -> Result<Answer, Failure> {
-    let mut retention = Retention::default().max_count(args.keep.unwrap_or(KEPT));
+    let mut retention = retention::usual();
+    retention.max_count = args.keep.or(retention.max_count);
     if let Some(days) = args.older_than {
         retention = retention.max_age(Duration::from_secs(days.saturating_mul(DAY)));
     }
@@ -95,11 +93,19 @@ fn redact(context: &Context, opened: &Opened, pattern: &str) -> Result<Answer, F
 }
 
 fn redacted_text(redacted: &Redacted) -> String {
+    let elsewhere = redacted.elsewhere.values().map(Vec::len).sum::<usize>();
+    let forgotten = match (redacted.operations.len() + elsewhere) as u64 {
+        0 => String::new(),
+        count => {
+            let operations = words::counted(count, "operation", "operations");
+            format!("Forgot {operations} that kept some of it\n")
+        }
+    };
     if redacted.paths.is_empty() {
-        return "No snapshot holds anything that matches.\n".to_owned();
+        return format!("No snapshot holds anything that matches.\n{forgotten}");
     }
     let paths = words::counted(redacted.paths.len() as u64, "path", "paths");
     let snapshots = words::counted(redacted.snapshots.len() as u64, "snapshot", "snapshots");
     let lines = list_text(redacted.paths.iter());
-    format!("Took {paths} out of {snapshots}; the files themselves stay\n{lines}")
+    format!("Took {paths} out of {snapshots}; the files themselves stay\n{lines}{forgotten}")
 }

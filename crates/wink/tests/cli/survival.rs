@@ -45,6 +45,46 @@ fn everything_that_is_captured_comes_back() {
     assert!(scene.project("made since").exists());
 }
 
+/// A program that uses the library keeps ten where it says nothing.
+#[test]
+fn many_snapshots_stay_although_they_have_no_tag() {
+    let scene = Scene::new();
+    for round in 0..13 {
+        scene.write("notes.txt", format!("round {round}\n"));
+        scene.ok(&["snapshot", "-q"]);
+    }
+    assert_eq!(scene.ids().len(), 13);
+    scene.ok(&["prune"]);
+    assert_eq!(scene.ids().len(), 13);
+}
+
+#[test]
+fn a_path_that_is_taken_out_is_gone_from_what_forks_keep_too() {
+    let scene = Scene::new();
+    scene.write("notes.txt", "1");
+    let (history, fork) = (scene.history(), scene.path("attempt"));
+    scene.ok(&["fork", "attempt", "--materialize", fork.to_str().unwrap()]);
+    let in_fork = |args: &[&str]| {
+        let output = scene.wink_in(&fork, args).output().unwrap();
+        assert!(output.status.success(), "{args:?}: {}", stderr(&output));
+    };
+    std::fs::write(fork.join(".env"), "TOKEN=secret").unwrap();
+    in_fork(&["snapshot", "--tag", "with"]);
+    std::fs::write(fork.join(".env"), "TOKEN=other").unwrap();
+    in_fork(&["restore", "with"]);
+    in_fork(&["undo"]);
+    let operations = history.join("store/branches/attempt/operations");
+    let kept = || {
+        let entries = std::fs::read_dir(&operations).unwrap();
+        entries.filter(|it| it.as_ref().unwrap().path().join("before/.env").exists()).count()
+    };
+    assert!(kept() > 0, "the fork's history has it");
+    let said = scene.ok(&["prune", "--path", ".env"]);
+    assert!(said.contains("Forgot 2 operations that kept some of it"), "{said}");
+    assert_eq!(kept(), 0);
+    assert_eq!(std::fs::read_to_string(fork.join(".env")).unwrap(), "TOKEN=other");
+}
+
 #[test]
 fn what_is_excluded_is_left_alone() {
     let scene = Scene::empty();

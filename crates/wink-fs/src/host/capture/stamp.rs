@@ -84,7 +84,10 @@ impl Stamp {
 
     /// Tells whether it is the stamp of the same entry, to which nothing was done but a rename.
     pub(in crate::host) fn is_same_but_renamed(&self, other: &Self) -> bool {
-        Self { changed: other.changed, ..*self } == *other
+        // OverlayFS makes a directory of its own of one that is renamed, of another size; its times tell
+        // whether something was done in it.
+        let size = if self.kind() == Kind::Directory { other.size } else { self.size };
+        Self { changed: other.changed, size, ..*self } == *other
     }
 
     pub(in crate::host) fn encode(&self, into: &mut Vec<u8>) {
@@ -134,5 +137,8 @@ pub(in crate::host) mod tests {
         let renamed = Stamp { changed: Moment::EARLIEST, ..stamp(1) };
         assert!(stamp(1).is_same_but_renamed(&renamed));
         assert!(!stamp(1).is_same_but_renamed(&Stamp { size: 2, ..renamed }));
+        let directory = Stamp { mode: 0o040_755, ..renamed };
+        assert!(directory.is_same_but_renamed(&Stamp { size: 2, ..directory }));
+        assert!(!directory.is_same_but_renamed(&Stamp { inode: 2, ..directory }));
     }
 }

@@ -33,6 +33,7 @@ fn retentions() -> impl Strategy<Value = Retention> {
         max_age: age.map(Duration::from_secs),
         keep_tagged,
         max_bytes: None,
+        space_first: false,
     })
 }
 
@@ -118,4 +119,5 @@ fn safety_goes_first_for_space_and_the_others_only_where_no_count_protects_them(
     let [a, b, c, d, _] = ids(&all)[..] else { panic!("five were made") };
     assert_eq!(order(Retention::everything()), [b, d, a, c]);
     assert_eq!(order(Retention::default()), [b, d]);
+    assert_eq!(order(Retention::default().space_first(true)), [b, d, a, c]);
 }

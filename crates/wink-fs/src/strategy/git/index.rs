@@ -75,6 +75,17 @@ impl Index {
         self.offset(at)
     }
 
+    /// Returns all objects, sorted by their names.
+    pub(super) fn rows(&self) -> impl Iterator<Item = (ObjectId, Row)> {
+        let ids = self.bytes.get(HEAD_BYTES..HEAD_BYTES + self.count * ID_BYTES);
+        let (ids, _) = ids.unwrap_or_default().as_chunks::<ID_BYTES>();
+        let row = |(at, id): (usize, &[u8; ID_BYTES])| {
+            let crc = number(&self.bytes, HEAD_BYTES + self.count * ID_BYTES + 4 * at)?;
+            Some((ObjectId(*id), Row { offset: self.offset(at)?, crc }))
+        };
+        ids.iter().enumerate().filter_map(row)
+    }
+
     fn offset(&self, at: usize) -> Option<u64> {
         let offsets = HEAD_BYTES + self.count * (ID_BYTES + 4);
         let short = number(&self.bytes, offsets + 4 * at)?;
@@ -108,6 +119,9 @@ mod tests {
             let expected = rows.get(&id(byte)).map(|row| row.offset);
             assert_eq!(index.find(&id(byte)), expected, "{byte}");
         }
+        let found: Vec<_> = index.rows().map(|(id, row)| (id, row.offset, row.crc)).collect();
+        let written: Vec<_> = rows.iter().map(|(id, row)| (*id, row.offset, row.crc)).collect();
+        assert_eq!(found, written);
     }
 
     #[test]

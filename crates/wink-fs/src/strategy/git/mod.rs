@@ -8,18 +8,20 @@ mod index;
 mod object;
 mod pack;
 mod packs;
+mod prune;
 
 use std::io::{self, Write as _};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use self::object::{ID_BYTES, ObjectId, ObjectKind};
 use self::pack::PackWriter;
 use self::packs::Packs;
-use super::keeper::{Finished, Keeper, Kept, Reader, Work};
+use super::keeper::{Condensed, Finished, Keeper, Kept, ManifestOf, Reader, Work};
 use super::manifest::{Directory, Manifest, Node, Place};
 use crate::content::Content;
 use crate::path::{Name, TreePath};
-use crate::snapshot::{Snapshot, SnapshotId};
+use crate::snapshot::{Reclaimed, Snapshot, SnapshotId};
 use crate::store::disk::Disk;
 use crate::store::temporary::{Temporary, is_temporary};
 use crate::tree::FileMode;
@@ -54,6 +56,11 @@ pub(super) fn make(disk: &Disk) -> io::Result<()> {
     disk.sync_dir(REPOSITORY)
 }
 
+/// Tells whether a directory is that of a git repository with its files.
+pub(super) fn is_repository(root: &Path) -> bool {
+    Disk::new(root).is_there(".git")
+}
+
 fn pack_name(name: &str, extension: &str) -> String {
     format!("pack-{name}.{extension}")
 }
@@ -70,7 +77,7 @@ impl GitKeeper {
         Self { disk, packs: Mutex::default() }
     }
 
-    fn packs(&self) -> io::Result<Packs> {
+    fn open_packs(&self) -> io::Result<Packs> {
         let mut packs = self.packs.lock().unwrap_or_else(PoisonError::into_inner);
         *packs = packs.refresh(&self.disk)?;
         Ok(packs.clone())
@@ -83,7 +90,7 @@ impl Keeper for GitKeeper {
         id: &SnapshotId,
         base: Option<&'a Manifest>,
     ) -> io::Result<Box<dyn Work + 'a>> {
-        let packs = self.packs()?;
+        let packs = self.open_packs()?;
         // Where a pack is missing that the last snapshot relied on, nothing of it is taken over.
         let is_whole = |base: &&Manifest| pack_list(base).all(|name| packs.has_pack(name));
         let base = base.filter(is_whole).map(|base| &base.root);
@@ -96,7 +103,7 @@ impl Keeper for GitKeeper {
     }
 
     fn reader(&self, _: &SnapshotId) -> io::Result<Arc<dyn Reader>> {
-        Ok(Arc::new(self.packs()?))
+        Ok(Arc::new(self.open_packs()?))
     }
 
     /// Returns what unfinished files there are: objects belong to no snapshot alone.
@@ -109,6 +116,26 @@ impl Keeper for GitKeeper {
 
     fn forget(&self, id: &str) -> io::Result<()> {
         self.disk.remove(&format!("{PACKS}/.{id}.tmp")).map(drop)
+    }
+
+    fn packs(&self) -> io::Result<u64> {
+        Ok(self.open_packs()?.len() as u64)
+    }
+
+    fn is_fragmented(&self) -> io::Result<bool> {
+        Ok(self.open_packs()?.len() > prune::MANY_PACKS)
+    }
+
+    fn condense(
+        &self,
+        snapshots: &[Snapshot],
+        manifest_of: ManifestOf<'_>,
+    ) -> io::Result<Condensed> {
+        prune::condense(&self.disk, &self.open_packs()?, snapshots, manifest_of)
+    }
+
+    fn remove_condensed(&self, condensed: &Condensed) -> io::Result<Reclaimed> {
+        prune::remove(&self.disk, condensed)
     }
 
     /// Lets git's own tools find every snapshot.

@@ -23,6 +23,15 @@ impl ObjectId {
         bytes.map(Self).map_err(|_| damaged("a manifest names no object of a repository"))
     }
 
+    pub(super) fn from_hex(text: &str) -> Option<Self> {
+        let bytes = (0..ID_BYTES).map(|at| {
+            let digits = text.get(2 * at..2 * at + 2)?;
+            u8::from_str_radix(digits, 16).ok()
+        });
+        let bytes: Option<Vec<u8>> = bytes.collect();
+        bytes?.try_into().ok().map(Self).filter(|id: &Self| id.to_hex() == text)
+    }
+
     pub(super) fn to_hex(self) -> String {
         self.0.iter().map(|byte| format!("{byte:02x}")).collect()
     }

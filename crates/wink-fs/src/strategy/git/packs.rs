@@ -1,14 +1,15 @@
 //! The packs of a repository, and the objects in them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::io::{self, Read};
+use std::ops::Range;
 use std::sync::Arc;
 
 use flate2::read::ZlibDecoder;
 
 use super::index::Index;
-use super::object::{ObjectId, ObjectKind};
+use super::object::{ID_BYTES, ObjectId, ObjectKind};
 use super::{PACKS, pack_name};
 use crate::content::{Content, ReadAt};
 use crate::error::damaged;
@@ -26,18 +27,42 @@ const WHOLE_BYTES: u64 = 1024 * 1024;
 /// The longest head of an object: its kind and 64 bits of size.
 const MAX_HEAD_BYTES: usize = 10;
 
+/// How often packs are listed again because somebody prunes meanwhile.
+const TRIES: usize = 8;
+
 /// The packs that are whole, by name.
 #[derive(Clone, Default)]
 pub(super) struct Packs(BTreeMap<String, Arc<Pack>>);
 
 struct Pack {
     file: Arc<dyn ReadAt>,
+    size: u64,
     index: Index,
+}
+
+/// Where the packed bytes of an object are, with the checksum that they have.
+pub(super) struct Location<'p> {
+    /// The name of the pack.
+    pub(super) pack: &'p str,
+    pub(super) file: &'p dyn ReadAt,
+    pub(super) range: Range<u64>,
+    pub(super) crc: u32,
 }
 
 impl Packs {
     /// Looks at what there is; packs that were open already stay so.
     pub(super) fn refresh(&self, disk: &Disk) -> io::Result<Self> {
+        for _ in 1..TRIES {
+            match self.look(disk) {
+                // What it held is in another one, which was there before.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                found => return found,
+            }
+        }
+        self.look(disk)
+    }
+
+    fn look(&self, disk: &Disk) -> io::Result<Self> {
         let mut packs = BTreeMap::new();
         for name in names(disk)? {
             let known = self.0.get(&name).cloned();
@@ -49,6 +74,60 @@ impl Packs {
 
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Returns those of the packs whose name is wanted.
+    pub(super) fn only(&self, is_wanted: impl Fn(&str) -> bool) -> Self {
+        let packs = self.0.iter().filter(|(name, _)| is_wanted(name));
+        Self(packs.map(|(name, pack)| (name.clone(), pack.clone())).collect())
+    }
+
+    /// Returns the packs in which every object is needed, and the names of the others.
+    pub(super) fn split(&self, is_needed: impl Fn(&ObjectId) -> bool) -> (Self, Vec<String>) {
+        let (mut stay, mut others) = (BTreeMap::new(), Vec::new());
+        for (name, pack) in &self.0 {
+            match pack.index.rows().all(|(id, _)| is_needed(&id)) {
+                true => drop(stay.insert(name.clone(), pack.clone())),
+                false => others.push(name.clone()),
+            }
+        }
+        (Self(stay), others)
+    }
+
+    /// Finds objects; one that is nowhere as a whole is damage.
+    pub(super) fn locate(
+        &self,
+        ids: &HashSet<ObjectId>,
+    ) -> io::Result<Vec<(ObjectId, Location<'_>)>> {
+        let mut found = BTreeMap::new();
+        for (name, pack) in &self.0 {
+            for (id, location) in pack.locations(name) {
+                if ids.contains(&id) && !found.contains_key(&id) && location.is_plain()? {
+                    found.insert(id, location);
+                }
+            }
+        }
+        match ids.iter().find(|id| !found.contains_key(id)) {
+            None => Ok(found.into_iter().collect()),
+            Some(id) => Err(lost(id)),
+        }
+    }
+
+    /// Returns the bytes of a commit.
+    pub(super) fn read_commit(&self, id: &ObjectId) -> io::Result<Vec<u8>> {
+        let (pack, offset) = self.find(id).ok_or_else(|| lost(id))?;
+        let head = Head::read(&*pack.file, offset)?;
+        if head.kind != ObjectKind::Commit.number() {
+            return Err(damaged("an object of the repository is damaged"));
+        }
+        let mut bytes = Vec::new();
+        let packed = ReadFrom { source: pack.file.clone(), at: head.body };
+        ZlibDecoder::new(packed).take(head.size).read_to_end(&mut bytes)?;
+        Ok(bytes)
     }
 
     pub(super) fn has_pack(&self, name: &str) -> bool {
@@ -76,15 +155,46 @@ fn names(disk: &Disk) -> io::Result<Vec<String>> {
 fn open(disk: &Disk, name: &str) -> io::Result<Option<Arc<Pack>>> {
     let place = |extension| format!("{PACKS}/{}", pack_name(name, extension));
     let index = Index::decode(disk.read(&place("idx"), MAX_INDEX_BYTES)?);
-    let file = Arc::new(disk.open(&place("pack"))?);
-    Ok(index.map(|index| Arc::new(Pack { file, index })))
+    let file = disk.open(&place("pack"))?;
+    let (size, file) = (file.metadata()?.len(), Arc::new(file));
+    Ok(index.map(|index| Arc::new(Pack { file, size, index })))
+}
+
+fn lost(id: &ObjectId) -> io::Error {
+    damaged(format!("the repository lost object {}; verify the snapshots", id.to_hex()))
+}
+
+impl Pack {
+    /// Returns all objects with where they are; an object ends where the next one begins.
+    fn locations<'p>(
+        &'p self,
+        name: &'p str,
+    ) -> impl Iterator<Item = (ObjectId, Location<'p>)> + 'p {
+        let mut rows: Vec<_> = self.index.rows().collect();
+        rows.sort_by_key(|(_, row)| row.offset);
+        let ends = rows.iter().skip(1).map(|(_, row)| row.offset);
+        let ends: Vec<u64> = ends.chain([self.size.saturating_sub(ID_BYTES as u64)]).collect();
+        rows.into_iter().zip(ends).map(move |((id, row), end)| {
+            let range = row.offset..end;
+            (id, Location { pack: name, file: &*self.file, range, crc: row.crc })
+        })
+    }
+}
+
+impl Location<'_> {
+    /// Tells whether the object is all there, and not the difference from another, as git's own tools may write it.
+    fn is_plain(&self) -> io::Result<bool> {
+        let kind = Head::read(self.file, self.range.start)?.kind;
+        Ok([ObjectKind::Commit, ObjectKind::Tree, ObjectKind::Blob]
+            .iter()
+            .any(|it| it.number() == kind))
+    }
 }
 
 impl Reader for Packs {
     fn open(&self, _: &crate::TreePath, file: &KeptFile) -> io::Result<Content> {
         let id = ObjectId::from_place(&file.place)?;
-        let missing = || damaged(format!("the repository lost object {}", id.to_hex()));
-        let (pack, offset) = self.find(&id).ok_or_else(missing)?;
+        let (pack, offset) = self.find(&id).ok_or_else(|| lost(&id))?;
         let size = file.size;
         let start = body(&*pack.file, offset, size)?;
         let source = pack.file.clone();
@@ -100,17 +210,32 @@ impl Reader for Packs {
 
 /// Returns where the packed bytes begin of content of a size; another kind or size is damage.
 fn body(pack: &dyn ReadAt, offset: u64, size: u64) -> io::Result<u64> {
-    let mut head = [0; MAX_HEAD_BYTES];
-    pack.read_at(&mut head, offset)?;
-    let mut found = u64::from(head[0] & 15);
-    let mut len = 1;
-    while head[len - 1] & 0x80 != 0 && len < MAX_HEAD_BYTES {
-        found |= u64::from(head[len] & 0x7f) << (4 + 7 * (len - 1)).min(63);
-        len += 1;
-    }
-    match head[0] >> 4 & 7 == ObjectKind::Blob.number() && found == size {
-        true => Ok(offset + len as u64),
+    let head = Head::read(pack, offset)?;
+    match head.kind == ObjectKind::Blob.number() && head.size == size {
+        true => Ok(head.body),
         false => Err(damaged("an object of the repository is damaged")),
+    }
+}
+
+/// What is before an object's bytes.
+struct Head {
+    kind: u8,
+    size: u64,
+    /// Where the packed bytes begin.
+    body: u64,
+}
+
+impl Head {
+    fn read(pack: &dyn ReadAt, offset: u64) -> io::Result<Self> {
+        let mut head = [0; MAX_HEAD_BYTES];
+        pack.read_at(&mut head, offset)?;
+        let mut size = u64::from(head[0] & 15);
+        let mut len = 1;
+        while head[len - 1] & 0x80 != 0 && len < MAX_HEAD_BYTES {
+            size |= u64::from(head[len] & 0x7f) << (4 + 7 * (len - 1)).min(63);
+            len += 1;
+        }
+        Ok(Self { kind: head[0] >> 4 & 7, size, body: offset + len as u64 })
     }
 }
 
