@@ -8,18 +8,22 @@ use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use rustix::io::Result;
 
 use super::capture::index::Index;
+use super::capture::stamp::{self, Moment, Stamp};
 
 /// Reads the index; one that is missing or damaged is an empty one, and every file is read again.
 pub(super) fn load(path: &Path) -> Index {
-    read(path).ok().and_then(Index::from_bytes).unwrap_or_default()
+    let index = read(path).ok().and_then(|(bytes, written)| Index::from_bytes(bytes, written));
+    index.unwrap_or_default()
 }
 
-fn read(path: &Path) -> std::io::Result<Vec<u8>> {
+/// Returns what is in the file, and when that was written.
+fn read(path: &Path) -> std::io::Result<(Vec<u8>, Moment)> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let mut file = File::from(rustix::fs::openat(CWD, path, flags, Mode::empty())?);
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;
-    Ok(bytes)
+    let written = stamp::look_at(&file)?;
+    Ok((bytes, Stamp::of(&written).modified()))
 }
 
 /// Replaces the file in one step; not synced, because what a loss of power leaves is checked.

@@ -6,6 +6,7 @@ pub(crate) mod copies;
 pub(crate) mod entry;
 pub(crate) mod failure;
 mod index_file;
+mod mounting;
 mod place;
 mod purge;
 mod relocate;
@@ -28,6 +29,7 @@ use self::aside::Aside;
 use self::capture::index::Index;
 use self::capture::stamp::Moment;
 use self::capture::tree::Captured;
+use self::mounting::Mounting;
 use self::root::{Resolver, Root, Slot};
 use self::staging::{Area, Temporary, TemporaryWriter};
 use crate::capture::Capture;
@@ -80,6 +82,7 @@ struct Host {
     /// What the last capture learnt of the files; read with the first one.
     index: Mutex<Option<Arc<Index>>>,
     index_file: Option<PathBuf>,
+    mounting: Mounting,
     /// When this backend last changed something.
     touched: Mutex<Moment>,
     /// The directory itself where nobody gave one; declared last, because it goes last.
@@ -148,11 +151,13 @@ impl HostBackend {
 
     fn over(root: Root, temporary: Option<TempDir>, index_file: Option<PathBuf>) -> Self {
         let left_alone = staging::recover(&root);
+        let mounting = Mounting::of(root.as_fd());
         let host = Host {
             root: Arc::new(root),
             area: Mutex::default(),
             index: Mutex::default(),
             index_file,
+            mounting,
             touched: Mutex::new(Moment::EARLIEST),
             temporary,
         };

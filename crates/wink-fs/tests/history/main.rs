@@ -7,6 +7,7 @@ mod clock;
 #[path = "../common/disk.rs"]
 mod disk;
 mod faults;
+mod older;
 mod scene;
 mod snapshots;
 mod space;

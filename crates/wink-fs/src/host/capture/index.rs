@@ -7,9 +7,10 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::bytes::Reader;
-use super::stamp::Stamp;
+use super::stamp::{Moment, Stamp};
 use super::tree::{Node, What};
 use crate::hash::ContentHash;
+use crate::host::mounting::Mounting;
 use crate::path::Name;
 use crate::scope::Exclusions;
 use crate::tree_hash::TreeHash;
@@ -20,12 +21,17 @@ const HASH_BYTES: usize = 32;
 /// What the block of a directory has before its rows, at most.
 const BLOCK_HEAD_BYTES: usize = 1 + HASH_BYTES + 1 + Stamp::BYTES + 4 + 4;
 
+/// How long the kernel may keep what was written to a file in memory only, and much more.
+const SETTLING_SECONDS: i64 = 300;
+
 /// The bytes, checked when they are taken.
 #[derive(Default)]
 pub(in crate::host) struct Index {
     bytes: Vec<u8>,
-    /// Which exclusions the directories were captured with.
-    excluded: [u8; HASH_BYTES],
+    /// Which exclusions the directories were captured with, and by which mount.
+    circumstances: [u8; HASH_BYTES],
+    /// When it was written to the disk; none where this process made it.
+    written: Option<Moment>,
     /// Where the block of each directory starts; the first is the root's.
     starts: Vec<u32>,
 }
@@ -97,25 +103,31 @@ impl<'a> Iterator for Rows<'a> {
 
 impl Index {
     /// Takes what [`encode`] made; `None` where it is not that.
-    pub(in crate::host) fn from_bytes(bytes: Vec<u8>) -> Option<Self> {
+    pub(in crate::host) fn from_bytes(bytes: Vec<u8>, written: Moment) -> Option<Self> {
         let mut reader = Reader(&bytes);
         (reader.take(MAGIC.len())? == MAGIC).then_some(())?;
         let checksum: [u8; HASH_BYTES] = reader.array()?;
         (blake3::hash(reader.0) == checksum).then_some(())?;
-        let excluded = reader.array()?;
+        let circumstances = reader.array()?;
         let count = reader.number()? as usize;
         let starts = reader.take(count.checked_mul(4)?)?;
         let starts = starts.chunks_exact(4).map(|start| Reader(start).number());
-        Some(Self { starts: starts.collect::<Option<_>>()?, excluded, bytes })
+        let (starts, written) = (starts.collect::<Option<_>>()?, Some(written));
+        Some(Self { starts, circumstances, written, bytes })
     }
 
     pub(in crate::host) fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Tells whether its directories were captured with these exclusions.
-    pub(super) fn is_with(&self, excluded: &Exclusions) -> bool {
-        self.excluded == named(excluded)
+    /// Tells whether its directories were captured with these exclusions and by this mount.
+    pub(super) fn is_with(&self, excluded: &Exclusions, mounting: &Mounting) -> bool {
+        self.circumstances == named(excluded, mounting)
+    }
+
+    /// Returns from which moment on a stamp may have reached the disk without the content.
+    pub(super) fn unsettled_from(&self) -> Option<Moment> {
+        self.written.map(|written| written.minus_seconds(SETTLING_SECONDS))
     }
 
     /// Returns what is known of the directory of that number.
@@ -172,15 +184,19 @@ pub(super) struct Learnt<'a> {
 }
 
 /// Writes down directories, each after its parent.
-pub(super) fn encode(directories: &[Learnt<'_>], excluded: &Exclusions) -> Option<Index> {
-    let excluded = named(excluded);
+pub(super) fn encode(
+    directories: &[Learnt<'_>],
+    excluded: &Exclusions,
+    mounting: &Mounting,
+) -> Option<Index> {
+    let circumstances = named(excluded, mounting);
     let table = MAGIC.len() + 2 * HASH_BYTES + 4;
     let rows: usize = directories.iter().map(|directory| directory.rows.len()).sum();
     let heads = directories.len() * (4 + BLOCK_HEAD_BYTES);
     let mut bytes = Vec::with_capacity(table + heads + rows);
     bytes.extend_from_slice(MAGIC);
     bytes.extend_from_slice(&[0; HASH_BYTES]);
-    bytes.extend_from_slice(&excluded);
+    bytes.extend_from_slice(&circumstances);
     bytes.extend_from_slice(&u32::try_from(directories.len()).ok()?.to_le_bytes());
     bytes.resize(table + 4 * directories.len(), 0);
     let mut starts = Vec::with_capacity(directories.len());
@@ -194,7 +210,7 @@ pub(super) fn encode(directories: &[Learnt<'_>], excluded: &Exclusions) -> Optio
     let covered = MAGIC.len() + HASH_BYTES;
     let checksum = blake3::hash(&bytes[covered..]);
     bytes[MAGIC.len()..covered].copy_from_slice(checksum.as_bytes());
-    Some(Index { bytes, excluded, starts })
+    Some(Index { bytes, circumstances, written: None, starts })
 }
 
 fn encode_directory(into: &mut Vec<u8>, directory: &Learnt<'_>) {
@@ -231,14 +247,14 @@ fn encode_hash(into: &mut Vec<u8>, hash: Option<&[u8; HASH_BYTES]>) {
     into.extend_from_slice(hash.map_or(&[], |hash| &hash[..]));
 }
 
-/// Returns what tells exclusions from others.
-fn named(excluded: &Exclusions) -> [u8; HASH_BYTES] {
+/// Returns what tells exclusions and a mount from others.
+fn named(excluded: &Exclusions, mounting: &Mounting) -> [u8; HASH_BYTES] {
     let mut hasher = blake3::Hasher::new();
     for pattern in excluded.patterns() {
         // No pattern has a NUL in it.
         hasher.update(pattern.as_bytes()).update(&[0]);
     }
-    hasher.finalize().into()
+    hasher.update(mounting.as_bytes()).finalize().into()
 }
 
 #[cfg(test)]
@@ -263,9 +279,12 @@ mod tests {
     #[test]
     fn what_was_encoded_is_decoded() {
         let excluded = Exclusions::parse(["/target"]).unwrap();
-        let index = encode(&learnt(), &excluded).unwrap();
-        let index = Index::from_bytes(index.bytes).unwrap();
-        assert!(index.is_with(&excluded) && !index.is_with(&Exclusions::default()));
+        let mounting = Mounting::of(rustix::fs::CWD);
+        let index = encode(&learnt(), &excluded, &mounting).unwrap();
+        let index = Index::from_bytes(index.bytes, Moment::now()).unwrap();
+        assert!(index.is_with(&excluded, &mounting));
+        assert!(!index.is_with(&Exclusions::default(), &mounting));
+        assert!(!index.is_with(&excluded, &Mounting::default()));
         let root = index.block(0).unwrap();
         assert_eq!(root.stamp, Some(stamp(1)));
         let numbers = root.rows.map(|row| match row.what {
@@ -280,7 +299,7 @@ mod tests {
     /// The format's test vector; a change of it needs another version.
     #[test]
     fn the_bytes_are_those_of_version_2() {
-        let index = encode(&learnt(), &Exclusions::default()).unwrap();
+        let index = encode(&learnt(), &Exclusions::default(), &Mounting::default()).unwrap();
         assert_eq!(index.bytes.len(), 304);
         let sum = blake3::hash(&index.bytes).to_hex();
         assert_eq!(sum[..16], *"15b7522235ca25ab");

@@ -14,7 +14,7 @@ impl Captured {
         let directories = self.directories.par_iter().map(|it| self.learnt(it, saved));
         let mut directories: Vec<Learnt<'_>> = directories.collect();
         forget_above(&mut directories);
-        index::encode(&directories, &self.excluded)
+        index::encode(&directories, &self.excluded, &self.host.mounting)
     }
 
     fn learnt<'a>(&'a self, directory: &'a Directory, saved: &dyn Tree) -> Learnt<'a> {

@@ -37,11 +37,13 @@ const TICKS: usize = 12;
 pub(super) fn capture(host: &Arc<Host>, scope: &Scope) -> Result<Capture> {
     let index = host.index();
     let mut previous: Option<Walked> = None;
-    let mut trusting = scope.starts().is_empty() && index.is_with(scope.excluded());
+    let is_with = index.is_with(scope.excluded(), &host.mounting);
+    let unsettled = if is_with { None } else { index.unsettled_from() };
+    let mut trusting = scope.starts().is_empty() && is_with;
     for _ in 0..TRIES {
         let after = previous.as_ref().map_or(host.last_change(), |walked| walked.newest);
         let moment = wait_until_after(after);
-        let walked = match walk(&Visitor { host, index: &index, scope, trusting }) {
+        let walked = match walk(&Visitor { host, index: &index, scope, trusting, unsettled }) {
             // Something went while it was looked at, or lies below another file system now.
             Err(error) if error.kind() == ErrorKind::Conflict => {
                 (previous, trusting) = (None, false);
@@ -51,7 +53,10 @@ pub(super) fn capture(host: &Arc<Host>, scope: &Scope) -> Result<Capture> {
         };
         let same = previous.is_some_and(|previous| walked.is_same_as(&previous));
         if walked.newest < moment || same {
-            return Ok(finish(host, index, scope, walked, moment));
+            let mut capture = finish(host, index, scope, walked, moment);
+            // Else what is true by now would never be written down.
+            capture.unlearnt = capture.unlearnt.max(u64::from(!is_with));
+            return Ok(capture);
         }
         previous = Some(walked);
     }

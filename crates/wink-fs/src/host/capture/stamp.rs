@@ -36,6 +36,11 @@ impl Moment {
         }
     }
 
+    /// Returns a moment that much earlier.
+    pub(super) fn minus_seconds(self, seconds: i64) -> Self {
+        Self { seconds: self.seconds.saturating_sub(seconds), ..self }
+    }
+
     fn of(time: StatxTimestamp) -> Self {
         Self { seconds: time.tv_sec, nanoseconds: time.tv_nsec }
     }
@@ -76,6 +81,11 @@ impl Stamp {
             modified: Moment::of(found.stx_mtime),
             changed: Moment::of(found.stx_ctime),
         }
+    }
+
+    /// Returns when its content was last changed.
+    pub(in crate::host) fn modified(&self) -> Moment {
+        self.modified
     }
 
     pub(in crate::host) fn kind(&self) -> Kind {

@@ -28,6 +28,8 @@ pub(super) struct Visitor<'a> {
     pub(super) scope: &'a Scope,
     /// Whether a directory with a known stamp is taken to have the known names.
     pub(super) trusting: bool,
+    /// From which moment on a known stamp says nothing of the content.
+    pub(super) unsettled: Option<Moment>,
 }
 
 /// A directory that is still to be looked at.
@@ -153,7 +155,14 @@ impl Visitor<'_> {
             seen.name_left_out(&entry, stamp.kind())?;
             return Ok(known.is_none());
         }
-        seen.add(entry, stamp, known)
+        seen.add(entry, stamp, known.filter(|known| self.is_settled(known)))
+    }
+
+    fn is_settled(&self, known: &Known) -> bool {
+        match known {
+            Known::File { stamp, .. } => self.unsettled.is_none_or(|from| stamp.changed < from),
+            Known::Link { .. } | Known::Directory { .. } => true,
+        }
     }
 }
 
