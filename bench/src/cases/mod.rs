@@ -11,7 +11,7 @@ mod read_page_vs_sed;
 mod session;
 mod snapshot;
 mod stream_2gb_rss;
-mod tool_edit_10mb;
+mod tool;
 mod write_host_vs_std;
 
 use anyhow::{Context as _, Result};
@@ -19,7 +19,7 @@ use anyhow::{Context as _, Result};
 use crate::case::Case;
 
 /// Every case, in the order it is run. Names stay the same for ever.
-pub(crate) static ALL: [Case; 35] = [
+pub(crate) static ALL: [Case; 40] = [
     write_host_vs_std::CASE,
     read_host_vs_std::CASE,
     read_page_vs_sed::CASE,
@@ -27,7 +27,12 @@ pub(crate) static ALL: [Case; 35] = [
     memory_create::CASE,
     memory_read::CASE,
     stream_2gb_rss::CASE,
-    tool_edit_10mb::CASE,
+    tool::EDIT_10MB,
+    tool::READ_MEMORY,
+    tool::WRITE_MEMORY,
+    tool::EDIT_MEMORY,
+    tool::READ_HOST,
+    tool::WRITE_HOST,
     grep::HOST,
     grep::HOST_MANY,
     grep::MEMORY,
