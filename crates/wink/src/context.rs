@@ -9,6 +9,7 @@ use crate::cli::GlobalArgs;
 use crate::disk;
 use crate::documents::Document;
 use crate::failure::Failure;
+use crate::heard::Heard;
 use crate::home::Home;
 use crate::{paths, retention};
 
@@ -29,6 +30,8 @@ pub(crate) struct Opened {
     pub(crate) home: Home,
     pub(crate) excluded: Exclusions,
     pub(crate) files: Workspace,
+    /// What a person should be told when the command is done.
+    pub(crate) heard: Heard,
 }
 
 impl Context {
@@ -50,8 +53,10 @@ impl Context {
         let store = home.open_store()?;
         let excluded = Exclusions::parse(home.settings.exclude.clone())?;
         let files = Workspace::host_builder(&home.root, store)?.exclude(excluded.clone());
-        let files = files.retention(retention::usual()).build();
-        Ok(Opened { home, excluded, files })
+        let heard = Heard::default();
+        let listener = heard.clone();
+        let files = files.retention(retention::usual()).observe(move |event| listener.hear(event));
+        Ok(Opened { home, excluded, files: files.build(), heard })
     }
 
     /// Returns the paths that were named, as those of the workspace.

@@ -108,6 +108,8 @@ pub(crate) struct Taken {
     pub(crate) snapshot: SnapshotEntry,
     /// What is different from the snapshot's parent; null where that is gone or damaged.
     pub(crate) changes: Option<Changes>,
+    /// How many old snapshots went to make room for it.
+    pub(crate) pruned: u64,
     pub(crate) duration_ms: u64,
 }
 

@@ -10,6 +10,7 @@ mod disk;
 mod documents;
 mod failure;
 mod git_head;
+mod heard;
 mod home;
 mod http_guard;
 mod mcp;

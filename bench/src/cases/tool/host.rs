@@ -45,7 +45,8 @@ fn outcome(
         ours,
         unit: "ms",
         place: context.warm(context.scratch())?,
-        note: "arguments as JSON values to the text for the model; files of 1 KiB, not synced".into(),
+        note: "arguments as JSON values to the text for the model; files of 1 KiB, not synced"
+            .into(),
     })
 }
 

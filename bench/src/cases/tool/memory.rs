@@ -24,12 +24,17 @@ pub(crate) const READ: Case =
         measure("read_file", |path, _| json!({ "path": path }))
     });
 
-pub(crate) const WRITE: Case =
-    Case::new("tool-write-memory", "write_file, one of 100,000 files in memory", 1.0, |_| {
-        measure("write_file", |path, round| {
-            json!({"path": path, "content": format!("round {round}\n"), "mode": "append"})
-        })
-    });
+pub(crate) const WRITE: Case = Case::new(
+    "tool-write-memory",
+    "write_file, one of 100,000 files in memory",
+    1.0,
+    |_| {
+        measure(
+            "write_file",
+            |path, round| json!({"path": path, "content": format!("round {round}\n"), "mode": "append"}),
+        )
+    },
+);
 
 pub(crate) const EDIT: Case =
     Case::new("tool-edit-memory", "edit_file, one of 100,000 files in memory", 1.0, |_| {

@@ -33,9 +33,14 @@ pub(crate) fn run(context: &Context, args: &SnapshotArgs) -> Result<Answer, Fail
     let document = Taken {
         changes: changes_of(&opened.files, &snapshot),
         snapshot: SnapshotEntry::from(&snapshot),
+        pruned: opened.heard.pruned(),
         duration_ms: milliseconds(start),
     };
-    context.answer(&document, |document| text(document, &snapshot))
+    let mut answer = context.answer(&document, |document| text(document, &snapshot))?;
+    if context.is_talkative() {
+        answer.notes.extend(opened.heard.notes());
+    }
+    Ok(answer)
 }
 
 /// Counts what is different from the state that a snapshot grew from; `None` where that state is gone
