@@ -10,7 +10,7 @@ use wink_fs::Workspace;
 
 use super::{call, tool};
 use crate::case::{Case, Outcome, Peer};
-use crate::context::{Context, SEED};
+use crate::context::SEED;
 use crate::measure::{Measured, alone};
 use crate::rng::Rng;
 
