@@ -3,6 +3,7 @@
 mod body;
 mod build;
 mod compare;
+mod image;
 mod node;
 mod replace;
 mod state;
@@ -18,6 +19,7 @@ use bytes::Bytes;
 use self::body::Body;
 use self::build::Builder;
 pub(crate) use self::compare::compare;
+use self::image::Image;
 use self::node::{Directory, File, Link, Node, Times};
 use self::state::State;
 use crate::capture::{Capture, Totals};
@@ -279,7 +281,7 @@ impl Backend for MemoryBackend {
     fn learn(&mut self, _: &dyn Tree, _: &dyn Tree) {}
 
     fn before_image(&self, _: &Path) -> Result<Box<dyn BeforeImage>> {
-        Ok(Box::new(self.live.now()))
+        Ok(Box::new(Image::new(self.live.clone(), self.clock.now())))
     }
 
     fn replace(&mut self, target: &dyn Tree, scope: &Scope) -> Result<Replaced> {

@@ -9,7 +9,6 @@ use crate::capture::Totals;
 use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::hash::ContentHash;
-use crate::operation::BeforeImage;
 use crate::path::TreePath;
 use crate::refusal;
 use crate::tree::{Entry, Stat, Tree};
@@ -176,24 +175,5 @@ impl Tree for State {
 
     fn own_state(&self) -> Option<&dyn Any> {
         Some(self)
-    }
-}
-
-/// All of it is kept already.
-impl BeforeImage for State {
-    fn keep(&mut self, _: &TreePath) -> Result<()> {
-        Ok(())
-    }
-
-    fn keep_copy(&mut self, _: &TreePath) -> Result<()> {
-        Ok(())
-    }
-
-    fn keep_directory(&mut self, _: &TreePath) -> Result<()> {
-        Ok(())
-    }
-
-    fn tree(&self) -> Result<Arc<dyn Tree>> {
-        Ok(Arc::new(self.clone()))
     }
 }
