@@ -99,6 +99,11 @@ impl Retention {
         self.max_count.is_some() || self.max_age.is_some()
     }
 
+    /// Tells whether a snapshot is one of those that only so many stay of.
+    pub(crate) fn counts(&self, snapshot: &Snapshot) -> bool {
+        snapshot.cause == SnapshotCause::Requested && !self.is_kept_by_tag(snapshot)
+    }
+
     /// Returns the snapshots that go by count or age, in their order.
     ///
     /// Age decides nothing while the clock runs behind: while a snapshot is younger than now.

@@ -1,6 +1,7 @@
 //! What a workspace remembers: snapshots, operations, and who works in it.
 
 use std::collections::VecDeque;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::capture::Capture;
@@ -41,6 +42,8 @@ pub(super) struct History {
     pub(super) observers: Arc<Observers>,
     /// The snapshots of what was replaced, oldest first; none until the first one is taken.
     saved: Mutex<Option<VecDeque<SnapshotId>>>,
+    /// How many snapshots can be taken before one may have to go.
+    pub(super) room: AtomicUsize,
 }
 
 impl History {
@@ -74,6 +77,7 @@ impl History {
             retention: Retention::default(),
             observers: Arc::default(),
             saved: Mutex::default(),
+            room: AtomicUsize::new(0),
         }
     }
 

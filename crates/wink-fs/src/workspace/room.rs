@@ -1,5 +1,6 @@
 //! Which snapshots stay, and how much space they may take.
 
+use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 
 use super::history::History;
@@ -37,8 +38,8 @@ impl History {
     /// Does what is due after a snapshot was taken, and takes it back where there is no room for it.
     pub(super) fn make_room(&self, taken: &Snapshot) -> Result<()> {
         // It is there: what could not be done now is done after the next one, or told by a prune.
-        if self.retention.limits_requested() {
-            let _ = self.expire(&self.retention);
+        if self.retention.limits_requested() && self.is_look_due() {
+            let _ = self.expire(&self.retention).and_then(|_| self.count());
         }
         if self.snapshots.is_fragmented().unwrap_or(false) {
             let _ = self.snapshots.reclaim();
@@ -55,6 +56,22 @@ impl History {
             let _ = self.snapshots.reclaim();
         }
         fitted
+    }
+
+    /// Tells whether one too many may be there: what others take they look at themselves.
+    fn is_look_due(&self) -> bool {
+        let less = |room: usize| room.checked_sub(1);
+        self.retention.max_age.is_some()
+            || self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_err()
+    }
+
+    /// Finds out how many more can be taken.
+    fn count(&self) -> Result<()> {
+        let all = self.snapshots.list()?;
+        let counted = all.iter().filter(|it| self.retention.counts(it)).count();
+        let room = self.retention.max_count.unwrap_or_default().saturating_sub(counted);
+        self.room.store(room, Ordering::Relaxed);
+        Ok(())
     }
 
     /// Takes away what may go until the history takes no more space than it may; tells whether it does.
