@@ -34,6 +34,7 @@ mod field;
 mod fields;
 pub mod follow;
 mod policy;
+pub mod prompt;
 mod refusal;
 mod result;
 mod rewrite;

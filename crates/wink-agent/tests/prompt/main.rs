@@ -1,0 +1,8 @@
+//! Prompts: what a model is given, and what is refused before it is.
+
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used)]
+
+mod names;
+mod parameters;
+mod rendering;
+mod sections;
