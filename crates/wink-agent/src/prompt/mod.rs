@@ -21,25 +21,39 @@
 //! );
 //! # Ok::<(), wink_agent::prompt::PromptError>(())
 //! ```
+//!
+//! A workspace section owns a workspace beside its text and tools: [`VfsSection`] in memory,
+//! [`WorkspaceSection`] in a directory of the host.
 
 mod body;
 mod code;
 mod error;
+mod files;
 mod given;
+mod guidance;
 mod key;
+mod options;
+mod own_tool;
+mod owning;
 mod parameters;
 mod placeholders;
+mod preview;
 #[allow(clippy::module_inception, reason = "the type that the module is named after")]
 mod prompt;
 mod render;
 mod rendered;
 mod section;
 mod template;
+mod vfs;
+mod workspace;
 
 pub use self::code::inline_code;
 pub use self::error::PromptError;
 pub use self::given::Given;
+pub use self::options::SectionOptions;
 pub use self::prompt::Prompt;
 pub use self::rendered::{OfferedTool, RenderedPrompt};
 pub use self::section::Section;
 pub use self::template::PromptTemplate;
+pub use self::vfs::VfsSection;
+pub use self::workspace::WorkspaceSection;

@@ -3,6 +3,7 @@
 use std::any::Any;
 
 use serde::Serialize;
+use wink_fs::Workspace;
 
 use super::error::PromptError;
 use super::given::Given;
@@ -63,6 +64,12 @@ impl Prompt {
     /// Makes the text for the model, and the tools it may call, of the sections that are enabled.
     pub fn render(&self) -> Result<RenderedPrompt, PromptError> {
         render::render(&self.template, &self.given())
+    }
+
+    /// Returns the workspace of the first section that is enabled and has one.
+    pub fn filesystem(&self) -> Result<Option<Workspace>, PromptError> {
+        let files = render::first_files(&self.template.sections, &self.given())?;
+        files.map(|files| files.workspace()).transpose()
     }
 
     fn given(&self) -> Given<'_> {

@@ -1,5 +1,11 @@
 //! What a model is given.
 
+use std::sync::Arc;
+
+use super::error::PromptError;
+use super::files::SectionFiles;
+use crate::context::ToolContext;
+use crate::session::Session;
 use crate::tool::Tool;
 
 /// Holds a prompt as a model gets it: one text, and the tools it may call.
@@ -50,6 +56,21 @@ pub struct OfferedTool {
     pub tool: Tool,
     /// The key of the section.
     pub section: String,
+    pub(super) session: Session,
+    pub(super) files: Option<Arc<SectionFiles>>,
+}
+
+impl OfferedTool {
+    /// Returns the context of a call for the prompt's session.
+    ///
+    /// The files are those that the tool's own section owns, or the nearest section around it, or else
+    /// the first section of the prompt that owns some.
+    pub fn context(&self) -> Result<ToolContext, PromptError> {
+        match &self.files {
+            Some(files) => files.context(),
+            None => Ok(ToolContext::new().session(&self.session)),
+        }
+    }
 }
 
 impl RenderedPrompt {

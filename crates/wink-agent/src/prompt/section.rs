@@ -8,9 +8,12 @@ use schemars::JsonSchema;
 
 use super::body::Body;
 use super::error::PromptError;
+use super::files::SectionFiles;
 use super::given::Given;
-use super::key;
+use super::guidance::{self, Hands};
+use super::{key, own_tool};
 use crate::session::caught;
+use crate::table::find;
 use crate::tool::Tool;
 
 type Predicate = dyn Fn(&Given<'_>) -> bool + Send + Sync;
@@ -49,16 +52,40 @@ type Predicate = dyn Fn(&Given<'_>) -> bool + Send + Sync;
 pub struct Section {
     pub(super) title: String,
     pub(super) key: String,
-    body: Body,
+    content: Content,
     pub(super) tools: Vec<Tool>,
     pub(super) children: Vec<Section>,
     enabled: Option<Arc<Predicate>>,
 }
 
+/// What the text of a section is made of.
+#[derive(Clone)]
+enum Content {
+    Text(Body),
+    Files(Arc<SectionFiles>, Hands),
+}
+
+/// The tools of a workspace section, in the order they are shown.
+const FILE_TOOLS: [&str; 13] = [
+    "ls",
+    "read_file",
+    "write_file",
+    "edit_file",
+    "multi_edit",
+    "apply_patch",
+    "mkdir",
+    "mv",
+    "rm",
+    "glob",
+    "grep",
+    "export",
+    "import",
+];
+
 impl Section {
     /// Makes a section whose text has no places for values.
     pub fn new(title: &str, key: &str, text: &str) -> Result<Self, PromptError> {
-        Self::make(title, key, Body::plain(key, text)?)
+        Self::make(title, key, Content::Text(Body::plain(key, text)?))
     }
 
     /// Makes a section whose text has places for the fields of a struct.
@@ -67,21 +94,41 @@ impl Section {
         key: &str,
         text: &str,
     ) -> Result<Self, PromptError> {
-        Self::make(title, key, Body::of::<P>(key, text)?)
+        Self::make(title, key, Content::Text(Body::of::<P>(key, text)?))
     }
 
-    fn make(title: &str, key: &str, body: Body) -> Result<Self, PromptError> {
+    fn make(title: &str, key: &str, content: Content) -> Result<Self, PromptError> {
         let (key, title) = (key::checked(key)?, title.trim().to_owned());
         if title.is_empty() || title.chars().any(char::is_control) {
             return Err(PromptError::InvalidTitle { section: key });
         }
-        Ok(Self { title, key, body, tools: Vec::new(), children: Vec::new(), enabled: None })
+        Ok(Self::bare(title, key, content))
+    }
+
+    /// Makes the section of a workspace.
+    pub(super) fn over(title: &str, files: Arc<SectionFiles>, hands: Hands) -> Self {
+        let section =
+            Self::bare(title.to_owned(), files.key.to_owned(), Content::Files(files, hands));
+        match hands {
+            Hands::Tools => section.tools(FILE_TOOLS.into_iter().filter_map(find).cloned()),
+            Hands::Native => section,
+        }
+    }
+
+    fn bare(title: String, key: String, content: Content) -> Self {
+        Self { title, key, content, tools: Vec::new(), children: Vec::new(), enabled: None }
     }
 
     /// Adds tools, which the model may call while the section is enabled.
+    ///
+    /// Those of a workspace section refuse to be called for another session than the section's.
     #[must_use]
     pub fn tools(mut self, tools: impl IntoIterator<Item = Tool>) -> Self {
-        self.tools.extend(tools);
+        let session = self.files().map(|files| files.session().clone());
+        self.tools.extend(tools.into_iter().map(|tool| match &session {
+            Some(session) => own_tool::only_for(tool, session),
+            None => tool,
+        }));
         self
     }
 
@@ -113,7 +160,19 @@ impl Section {
     }
 
     pub(super) fn text(&self, given: &Given<'_>) -> Result<String, PromptError> {
-        self.body.render(&self.key, given.parameters)
+        match &self.content {
+            Content::Text(body) => body.render(&self.key, given.parameters),
+            Content::Files(files, hands) => guidance::text(files, *hands)
+                .map_err(|error| PromptError::Files { section: self.key.clone(), error }),
+        }
+    }
+
+    /// Returns the files that the section owns.
+    pub(super) fn files(&self) -> Option<&Arc<SectionFiles>> {
+        match &self.content {
+            Content::Files(files, _) => Some(files),
+            Content::Text(_) => None,
+        }
     }
 
     /// Returns this section and all below it, in the order they are shown.

@@ -53,12 +53,15 @@ impl PromptTemplate {
         }
     }
 
-    /// Makes a prompt for a session.
+    /// Makes a prompt for a session, which must be that of its workspace sections.
     pub fn prompt(self, session: &Session) -> Result<Prompt, PromptError> {
         let mut keys = BTreeSet::new();
         for section in self.all() {
             if !keys.insert(section.key()) {
                 return Err(PromptError::DuplicateSection { key: section.key().to_owned() });
+            }
+            if section.files().is_some_and(|files| !files.session().is_same(session)) {
+                return Err(PromptError::AnotherSession { section: section.key().to_owned() });
             }
         }
         Ok(Prompt::new(self, session))

@@ -2,7 +2,11 @@
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used)]
 
+mod guidance;
+mod mounts;
 mod names;
 mod parameters;
 mod rendering;
+mod scene;
 mod sections;
+mod workspaces;
