@@ -94,6 +94,12 @@ impl SessionFiles {
         self.current()?.follower.rescan()
     }
 
+    /// Does the same where there is a workspace already, and makes none.
+    pub(crate) fn rescan_what_is_made(&self) -> Result<(), SessionError> {
+        let made = lock(&self.current).clone();
+        made.map_or(Ok(()), |current| current.follower.rescan())
+    }
+
     /// Returns the context of calls for the session on these files, which remembers what was read.
     pub fn context(&self) -> Result<ToolContext, SessionError> {
         let Current { workspace, follower, seen } = self.current()?;

@@ -10,6 +10,7 @@ use super::given::Given;
 use super::parameters::Parameters;
 use super::render;
 use super::rendered::RenderedPrompt;
+use super::section::Section;
 use super::template::PromptTemplate;
 use crate::session::Session;
 
@@ -70,6 +71,15 @@ impl Prompt {
     pub fn filesystem(&self) -> Result<Option<Workspace>, PromptError> {
         let files = render::first_files(&self.template.sections, &self.given())?;
         files.map(|files| files.workspace()).transpose()
+    }
+
+    /// Tells the session what changed on the disk in workspaces without tools.
+    ///
+    /// Where one cannot be looked at, the next look tries again.
+    pub(crate) fn look_at_native_files(&self) {
+        for files in self.template.all().filter_map(Section::native_files) {
+            let _ = files.owned.rescan_what_is_made();
+        }
     }
 
     fn given(&self) -> Given<'_> {

@@ -175,6 +175,14 @@ impl Section {
         }
     }
 
+    /// Returns the files that are changed by tools of which nothing is known here.
+    pub(super) fn native_files(&self) -> Option<&Arc<SectionFiles>> {
+        match &self.content {
+            Content::Files(files, Hands::Native) => Some(files),
+            _ => None,
+        }
+    }
+
     /// Returns this section and all below it, in the order they are shown.
     pub(super) fn all(&self) -> Vec<&Section> {
         let below = self.children.iter().flat_map(Section::all);

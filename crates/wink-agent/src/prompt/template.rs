@@ -67,7 +67,7 @@ impl PromptTemplate {
         Ok(Prompt::new(self, session))
     }
 
-    fn all(&self) -> impl Iterator<Item = &Section> {
+    pub(super) fn all(&self) -> impl Iterator<Item = &Section> {
         self.sections.iter().flat_map(Section::all)
     }
 }
