@@ -1,6 +1,6 @@
 //! What holds for every call, whatever the tool and the backend.
 
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::disallowed_methods)]
 
 mod bounds;
 mod custom;
