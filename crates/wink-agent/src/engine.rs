@@ -10,7 +10,6 @@ use crate::context::ToolContext;
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
 use crate::session::{Session, ToolInvoked};
-use crate::table::SHOWN_OF_A_NAME;
 use crate::tool::Tool;
 use crate::tool_call::{ToolCall, panicked};
 
@@ -33,8 +32,7 @@ pub(crate) fn refuse(
 ) -> ToolResult {
     let result = ToolResult::from(refusal);
     if let Some(session) = &context.session {
-        let name: String = name.chars().take(SHOWN_OF_A_NAME).collect();
-        let record = begun(&name, session, context, arguments);
+        let record = begun(name, session, context, arguments);
         tell(session, context, record.result(&result.message, false));
     }
     result

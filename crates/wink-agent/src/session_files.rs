@@ -9,7 +9,6 @@ use wink_fs::{Result as FileResult, Workspace, WorkspaceBuilder};
 use crate::checkpoint::{self, Checkpoint, Dumped, WentBack};
 use crate::context::ToolContext;
 use crate::follow::Follower;
-use crate::policy::SeenContents;
 use crate::session::{
     Session, SessionError, SessionReset, SnapshotName, Subscription, VirtualFileSystem,
 };
@@ -50,7 +49,7 @@ pub struct SessionFiles {
 struct Current {
     workspace: Workspace,
     follower: Arc<Follower>,
-    seen: Arc<SeenContents>,
+    context: ToolContext,
 }
 
 impl SessionFiles {
@@ -102,10 +101,7 @@ impl SessionFiles {
 
     /// Returns the context of calls for the session on these files, which remembers what was read.
     pub fn context(&self) -> Result<ToolContext, SessionError> {
-        let Current { workspace, follower, seen } = self.current()?;
-        let mut context = ToolContext::over(&workspace).follower(follower);
-        context.seen = Some(seen);
-        Ok(context.session(&self.session))
+        Ok(self.current()?.context)
     }
 
     /// Gives the files up; the next use makes them anew, and the session's listing begins again.
@@ -151,7 +147,10 @@ impl SessionFiles {
             return Ok(current.clone());
         }
         let (workspace, follower) = Follower::begin(&self.session, (self.make)()?)?;
-        let made = Current { workspace, follower: Arc::new(follower), seen: Arc::default() };
+        let follower = Arc::new(follower);
+        let context = ToolContext::over(&workspace).session(&self.session);
+        let context = context.follower(follower.clone());
+        let made = Current { workspace, follower, context };
         Ok(current.insert(made).clone())
     }
 }

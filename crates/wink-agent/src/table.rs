@@ -47,27 +47,15 @@ pub fn call(context: &ToolContext, name: &str, arguments: Value) -> ToolResult {
     }
 }
 
-/// How many characters are shown of a name that is not that of a tool.
-pub(crate) const SHOWN_OF_A_NAME: usize = 60;
-
 /// Words the answer to a tool name that does not exist.
 pub fn unknown_tool_message(name: &str) -> String {
-    unknown_among(name, TOOLS.iter().map(|tool| tool.name))
-}
-
-/// Refuses a name that is none of those that are offered.
-pub(crate) fn no_such_tool<'t>(
-    name: &str,
-    offered: impl Iterator<Item = &'t str> + Clone,
-) -> Refusal {
-    Refusal::invalid_argument(unknown_among(name, offered))
-}
-
-fn unknown_among<'t>(name: &str, names: impl Iterator<Item = &'t str> + Clone) -> String {
-    let shown: String = name.chars().take(SHOWN_OF_A_NAME).collect();
-    match (nearest(name, names.clone()), names.collect::<Vec<_>>().join(", ")) {
-        (Some(near), _) => format!("There is no tool `{shown}`; did you mean `{near}`?"),
-        (None, all) if all.is_empty() => format!("There is no tool `{shown}`; none is offered."),
-        (None, all) => format!("There is no tool `{shown}`; the tools are {all}."),
+    let names = TOOLS.iter().map(|tool| tool.name);
+    let shown: String = name.chars().take(60).collect();
+    match nearest(name, names.clone()) {
+        Some(near) => format!("There is no tool `{shown}`; did you mean `{near}`?"),
+        None => format!(
+            "There is no tool `{shown}`; the tools are {}.",
+            names.collect::<Vec<_>>().join(", ")
+        ),
     }
 }

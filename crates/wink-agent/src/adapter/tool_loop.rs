@@ -8,13 +8,14 @@ use super::error::{AdapterError, Interrupted};
 use super::model::{Model, ModelRequest, ModelTurn, ToolRequest};
 use super::options::AdapterOptions;
 use super::parallel::in_order;
+use super::unknown;
 use crate::context::ToolContext;
 use crate::engine;
 use crate::prompt::{OfferedTool, Prompt, PromptError, RenderedPrompt};
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
 use crate::session::caught;
-use crate::table::{find, no_such_tool};
+use crate::table::find;
 
 /// Brings a prompt and a model together.
 ///
@@ -195,11 +196,11 @@ impl Adapter {
             (_, unavailable) => {
                 let refusal = match unavailable {
                     Some(Err(error)) => no_files(&error),
-                    _ => no_such_tool(&call.name, prompt.tools.iter().map(|tool| tool.tool.name)),
+                    _ => unknown::refusal(&call.name, prompt.tools.iter().map(|it| it.tool.name)),
                 };
                 let context = ToolContext::new().session(self.prompt.session());
                 let context = self.in_turn(context, call, prompt, turn);
-                engine::refuse(&call.name, &context, &arguments, refusal)
+                engine::refuse(&unknown::shown(&call.name), &context, &arguments, refusal)
             }
         }
     }

@@ -13,7 +13,7 @@ use super::given::Given;
 use super::guidance::{self, Hands};
 use super::{key, own_tool};
 use crate::session::caught;
-use crate::table::find;
+use crate::table::TOOLS;
 use crate::tool::Tool;
 
 type Predicate = dyn Fn(&Given<'_>) -> bool + Send + Sync;
@@ -65,23 +65,6 @@ enum Content {
     Files(Arc<SectionFiles>, Hands),
 }
 
-/// The tools of a workspace section, in the order they are shown.
-const FILE_TOOLS: [&str; 13] = [
-    "ls",
-    "read_file",
-    "write_file",
-    "edit_file",
-    "multi_edit",
-    "apply_patch",
-    "mkdir",
-    "mv",
-    "rm",
-    "glob",
-    "grep",
-    "export",
-    "import",
-];
-
 impl Section {
     /// Makes a section whose text has no places for values.
     pub fn new(title: &str, key: &str, text: &str) -> Result<Self, PromptError> {
@@ -110,7 +93,7 @@ impl Section {
         let section =
             Self::bare(title.to_owned(), files.key.to_owned(), Content::Files(files, hands));
         match hands {
-            Hands::Tools => section.tools(FILE_TOOLS.into_iter().filter_map(find).cloned()),
+            Hands::Tools => section.tools(TOOLS.iter().cloned()),
             Hands::Native => section,
         }
     }

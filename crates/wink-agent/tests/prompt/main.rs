@@ -3,6 +3,7 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used)]
 
 mod guidance;
+mod lasting;
 mod mounts;
 mod names;
 mod parameters;

@@ -45,6 +45,11 @@ impl Backend {
     }
 }
 
+/// Makes a section whose workspace starts empty.
+pub(crate) fn empty(backend: Backend, session: &Session) -> Owner {
+    backend.owner(session, SectionOptions::default())
+}
+
 /// A workspace section of either kind.
 pub(crate) enum Owner {
     Memory(VfsSection),

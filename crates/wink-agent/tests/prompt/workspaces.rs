@@ -2,29 +2,23 @@
 
 use serde_json::json;
 use wink_agent::prompt::{PromptError, PromptTemplate, Section, SectionOptions, WorkspaceSection};
-use wink_agent::session::{Session, ToolInvoked, VirtualFileSystem, load_session_tree};
-use wink_agent::{Effect, Tool, ToolContext, ToolResult, find};
-use wink_fs::{ErrorKind, HostMount, Workspace, tree_hash};
+use wink_agent::session::{Session, ToolInvoked, VirtualFileSystem};
+use wink_agent::{Effect, TOOLS, Tool, ToolContext, ToolResult};
+use wink_fs::{ErrorKind, HostMount, tree_hash};
 
-use crate::scene::{Backend, Project, call, listing, on_each_backend, paths};
+use crate::scene::{Backend, Project, call, empty, listing, on_each_backend, paths};
 
 on_each_backend!(
     it_starts_empty_and_is_made_when_it_is_first_used,
     from_an_empty_start_each_call_shows_in_the_session,
+    removing_a_directory_takes_all_below_it_and_nothing_beside_it,
+    a_prompt_and_its_section_share_one_filesystem_that_is_filled_from_the_host,
     the_prompts_filesystem_is_that_of_its_first_workspace_section,
     a_tool_without_files_of_its_own_gets_the_first_ones,
     a_context_of_another_session_is_refused_and_the_files_are_untouched,
     a_prompt_for_another_session_cannot_be_made,
-    a_reset_of_the_section_or_the_session_gives_a_fresh_workspace_with_the_mounts,
-    named_snapshots_bring_the_files_back,
-    files_and_session_go_back_together_under_the_sections_key,
-    a_dump_resumes_on_the_other_backend_with_the_same_listing,
     what_was_read_in_one_turn_may_be_overwritten_in_the_next,
 );
-
-fn empty(backend: Backend, session: &Session) -> crate::scene::Owner {
-    backend.owner(session, SectionOptions::default())
-}
 
 fn it_starts_empty_and_is_made_when_it_is_first_used(backend: Backend) {
     let session = Session::new();
@@ -58,6 +52,45 @@ fn from_an_empty_start_each_call_shows_in_the_session(backend: Backend) {
     assert_eq!(owner.workspace().read("notes.txt").unwrap().content, "two\nthree\n");
     assert_eq!(project.files.read("docs/guide.md").unwrap().content, "# Guide\n");
     assert_eq!(session.query::<ToolInvoked>().unwrap().len(), 7);
+}
+
+fn removing_a_directory_takes_all_below_it_and_nothing_beside_it(backend: Backend) {
+    let session = Session::new();
+    let owner = empty(backend, &session);
+    for path in ["src/a.py", "src/deep/b.py", "src-old/a.py", "src.txt", "other/src/a.py"] {
+        assert!(owner.call(&session, "write_file", json!({"path": path, "content": ""})).ok());
+    }
+    assert!(owner.call(&session, "rm", json!({"path": "src"})).ok());
+    let left = ["other/src/a.py", "src-old/a.py", "src.txt"];
+    assert_eq!(paths(&owner.workspace()), left);
+    assert_eq!(listing(&session), left.map(|path| (path.to_owned(), 1)));
+}
+
+fn a_prompt_and_its_section_share_one_filesystem_that_is_filled_from_the_host(backend: Backend) {
+    let (session, project) = (
+        Session::new(),
+        Project::new(&[
+            ("src/main.py", "pass"),
+            ("src/x.c", ""),
+            ("docs/a.md", ""),
+            ("docs/b", ""),
+        ]),
+    );
+    let src = HostMount::new("src/").include("*.py");
+    let options = project.mounting([src, HostMount::new("docs/").include("*.md")]);
+    let owner = backend.owner(&session, options);
+    let instructions = Section::new("Instructions", "instructions", "Edit files as requested.");
+    let prompt = PromptTemplate::new("agents/coder", "edit-files")
+        .unwrap()
+        .section(instructions.unwrap())
+        .section(owner.section())
+        .prompt(&session)
+        .unwrap();
+    let files = prompt.filesystem().unwrap().unwrap();
+    files.write("scratch/notes.txt", "Working notes...").unwrap();
+    assert_eq!(paths(&owner.workspace()), ["docs/a.md", "scratch/notes.txt", "src/main.py"]);
+    let read = call(&prompt.render().unwrap(), "read_file", json!({"path": "scratch/notes.txt"}));
+    assert!(read.message.contains("Working notes..."), "{}", read.message);
 }
 
 fn the_prompts_filesystem_is_that_of_its_first_workspace_section(backend: Backend) {
@@ -151,81 +184,6 @@ fn a_prompt_for_another_session_cannot_be_made(backend: Backend) {
     assert!(matches!(error, PromptError::AnotherSession { .. }), "{error}");
 }
 
-fn a_reset_of_the_section_or_the_session_gives_a_fresh_workspace_with_the_mounts(backend: Backend) {
-    let (session, project) = (Session::new(), Project::new(&[("docs/guide.md", "one")]));
-    let owner = backend.owner(&session, project.mounting([HostMount::new("docs")]));
-    let reset_section = || owner.reset().unwrap();
-    let reset_session = || drop(session.reset());
-    for (reset, content) in [(&reset_section as &dyn Fn(), "two"), (&reset_session, "three")] {
-        let write = json!({"path": "mine.txt", "content": "mine"});
-        assert!(owner.call(&session, "write_file", write).ok());
-        assert_eq!(listing(&session).len(), 2);
-        let old = owner.workspace();
-        project.files.write("docs/guide.md", content).unwrap();
-        reset();
-        assert_eq!(listing(&session), []);
-        assert_eq!(owner.workspace().read("docs/guide.md").unwrap().content, content);
-        assert_eq!(listing(&session), [("docs/guide.md".to_owned(), 1)]);
-        assert_eq!(paths(&owner.workspace()), ["docs/guide.md"]);
-        assert!(old.is_file("mine.txt"), "a handle to the old one still works");
-    }
-}
-
-fn named_snapshots_bring_the_files_back(backend: Backend) {
-    let place = tempfile::tempdir().unwrap();
-    let options = SectionOptions::default().snapshot_dir(place.path().join("archives"));
-    let owner = backend.owner(&Session::new(), options);
-    let (snapshots, files) = (owner.snapshots().unwrap(), owner.workspace());
-    for version in ["v1", "v2"] {
-        files.write("file.txt", version).unwrap();
-        snapshots.snapshot(version).unwrap();
-    }
-    files.write("file.txt", "v3").unwrap();
-    for version in ["v1", "v2"] {
-        assert_eq!(snapshots.rollback(version).unwrap(), 1);
-        assert_eq!(files.read("file.txt").unwrap().content, version);
-    }
-    let other = empty(backend.other(), &Session::new());
-    let archive = snapshots.get("v1").unwrap().archive_path;
-    assert_eq!(other.snapshots().unwrap().restore(archive).unwrap(), 1);
-    assert_eq!(other.workspace().read("file.txt").unwrap().content, "v1");
-}
-
-fn files_and_session_go_back_together_under_the_sections_key(backend: Backend) {
-    let session = Session::new();
-    let owner = empty(backend, &session);
-    owner.workspace().write("code.py", "v1").unwrap();
-    let taken = owner.files().take("checkpoint").unwrap();
-    let key = &taken.session.files[0].filesystem_key;
-    assert_eq!(key, owner.section().key());
-    let overwrite = json!({"path": "other.py", "content": "v2"});
-    assert!(owner.call(&session, "write_file", overwrite).ok());
-    owner.files().go_back("checkpoint").unwrap();
-    assert_eq!(listing(&session), [("code.py".to_owned(), 1)]);
-    assert_eq!(paths(&owner.workspace()), ["code.py"]);
-    // What was called stays called.
-    assert_eq!(session.query::<ToolInvoked>().unwrap().len(), 1);
-}
-
-fn a_dump_resumes_on_the_other_backend_with_the_same_listing(backend: Backend) {
-    let (session, place) = (Session::new(), tempfile::tempdir().unwrap());
-    let owner = empty(backend, &session);
-    for content in ["one", "two"] {
-        let write = json!({"path": "a.txt", "content": content});
-        assert!(owner.call(&session, "write_file", write).ok());
-    }
-    let dumped = owner.files().dump(place.path()).unwrap();
-
-    let resumed = load_session_tree(&dumped.session).unwrap();
-    let there = empty(backend.other(), &resumed);
-    there.files().resume(&dumped.session).unwrap();
-    assert_eq!(there.workspace().read("a.txt").unwrap().content, "two");
-    assert_eq!(listing(&resumed), [("a.txt".to_owned(), 2)]);
-    let edit = json!({"path": "a.txt", "old_string": "two", "new_string": "three"});
-    assert!(there.call(&resumed, "edit_file", edit).ok());
-    assert_eq!(listing(&resumed), [("a.txt".to_owned(), 3)]);
-}
-
 fn what_was_read_in_one_turn_may_be_overwritten_in_the_next(backend: Backend) {
     let session = Session::new();
     let owner = empty(backend, &session);
@@ -237,47 +195,22 @@ fn what_was_read_in_one_turn_may_be_overwritten_in_the_next(backend: Backend) {
 }
 
 #[test]
-fn a_harness_with_its_own_tools_works_on_the_disk_and_the_session_learns_of_it() {
+fn a_section_offers_the_table_and_what_the_program_adds() {
     let session = Session::new();
-    let native = WorkspaceSection::temporary(&session, SectionOptions::default()).without_tools();
-    let prompt = PromptTemplate::new("a", "b").unwrap().section(&native).prompt(&session).unwrap();
-    assert!(prompt.render().unwrap().tools.is_empty());
-    let harness = Workspace::host(native.root().unwrap()).unwrap();
-    harness.write("by-native-tool.txt", "one").unwrap();
-    native.files().rescan().unwrap();
-    assert_eq!(listing(&session), [("by-native-tool.txt".to_owned(), 1)]);
-    native.files().take("one").unwrap();
-    harness.write("by-native-tool.txt", "two!").unwrap();
-    native.files().rescan().unwrap();
-    assert_eq!(listing(&session), [("by-native-tool.txt".to_owned(), 2)]);
-    native.files().go_back("one").unwrap();
-    assert_eq!(harness.read("by-native-tool.txt").unwrap().content, "one");
+    let section = empty(Backend::Memory, &session).section().tools([which("which")]);
+    let prompt = PromptTemplate::new("a", "b").unwrap().section(section).prompt(&session).unwrap();
+    let rendered = prompt.render().unwrap();
+    let offered: Vec<_> = rendered.tools.iter().map(|offered| offered.tool.name).collect();
+    let table = TOOLS.iter().map(|tool| tool.name);
+    assert_eq!(offered, table.chain(["which"]).collect::<Vec<_>>());
 }
 
 #[test]
-fn a_temporary_directory_goes_with_the_last_handle_and_one_that_was_there_stays() {
+fn a_section_that_is_not_enabled_makes_no_workspace() {
     let session = Session::new();
-    let temporary = WorkspaceSection::temporary(&session, SectionOptions::default());
-    let (handle, root) = (temporary.filesystem().unwrap(), temporary.root().unwrap());
-    drop(temporary);
-    handle.write("a.txt", "").unwrap();
-    drop(handle);
-    assert_eq!(Workspace::host(&root).unwrap_err().kind(), ErrorKind::NotFound);
-
-    let project = Project::new(&[("a.txt", "theirs")]);
-    let root = project.directory.path();
-    let over = WorkspaceSection::over(&session, root, SectionOptions::default()).unwrap();
-    over.filesystem().unwrap().write("b.txt", "ours").unwrap();
-    over.reset().unwrap();
-    assert_eq!(paths(&over.filesystem().unwrap()), ["a.txt", "b.txt"]);
-    drop(over);
-    assert_eq!(paths(&project.files), ["a.txt", "b.txt"]);
-}
-
-#[test]
-fn every_tool_a_section_offers_is_in_the_table() {
-    let session = Session::new();
-    let rendered = empty(Backend::Memory, &session).prompt(&session).render().unwrap();
-    assert_eq!(rendered.tools.len(), 13);
-    assert!(rendered.tools.iter().all(|offered| find(offered.tool.name).is_some()));
+    let options = SectionOptions::default().mount(HostMount::new("/nobody/allowed/this"));
+    let section = Backend::Memory.owner(&session, options).section().enabled(|_| false);
+    let prompt = PromptTemplate::new("a", "b").unwrap().section(section).prompt(&session).unwrap();
+    assert_eq!(prompt.render().unwrap().text, "");
+    assert!(prompt.filesystem().unwrap().is_none());
 }
