@@ -39,7 +39,8 @@ fn a_model_has_no_more_turns_than_it_is_given(backend: Backend) {
 
 fn after_the_deadline_no_turn_begins_and_calls_are_refused(backend: Backend) {
     let scene = Scene::new(backend);
-    let deadline = Instant::now() + Duration::from_millis(100);
+    scene.owner.workspace();
+    let deadline = Instant::now() + Duration::from_secs(1);
     let mut model = ScriptedModel::new()
         .call("write_file", write("in-time.txt"))
         .answer(move |request| {

@@ -12,6 +12,7 @@ on_each_backend!(
     the_limits_are_those_of_the_workspace,
     a_limit_that_is_not_set_is_not_spoken_of,
     only_the_beginning_of_what_is_mounted_is_shown,
+    very_many_empty_directories_are_not_all_looked_into,
 );
 
 fn text(section: impl Into<wink_agent::prompt::Section>, session: &Session) -> String {
@@ -116,4 +117,15 @@ fn only_the_beginning_of_what_is_mounted_is_shown(backend: Backend) {
     assert_eq!(lines[20..23], ["  - `m00/019.txt`", "  - and more", "- `m01`: 100 files, 0 bytes"]);
     assert_eq!(*lines.last().unwrap(), "- and 10 more mounts");
     assert_eq!(lines.len(), 20 * 22 + 1);
+}
+
+fn very_many_empty_directories_are_not_all_looked_into(backend: Backend) {
+    let (session, project) = (Session::new(), Project::new(&[("many/z.txt", "")]));
+    for number in 0..250 {
+        project.files.mkdir(&format!("many/{number:03}")).unwrap();
+    }
+    let owner = backend.owner(&session, project.mounting([HostMount::new("many")]));
+    let text = owner.prompt(&session).render().unwrap().text;
+    assert!(text.ends_with("\n- `many`: 1 file, 0 bytes\n  - and more\n"), "{text}");
+    assert!(owner.workspace().is_file("many/z.txt"));
 }

@@ -83,6 +83,7 @@ fn a_dump_resumes_on_the_other_backend_with_the_same_listing(backend: Backend) {
     let there = empty(backend.other(), &resumed);
     there.files().resume(&dumped.session).unwrap();
     assert_eq!(there.workspace().read("a.txt").unwrap().content, "two");
+    assert!(there.call(&resumed, "ls", json!({})).ok());
     assert_eq!(listing(&resumed), [("a.txt".to_owned(), 2)]);
     let edit = json!({"path": "a.txt", "old_string": "two", "new_string": "three"});
     assert!(there.call(&resumed, "edit_file", edit).ok());
