@@ -8,6 +8,7 @@ use wink_fs::{ErrorKind, Workspace};
 use crate::budget::Budget;
 use crate::follow::Follower;
 use crate::policy::{PathRules, SeenContents};
+use crate::prompt::RenderedPrompt;
 use crate::refusal::Refusal;
 use crate::session::Session;
 
@@ -50,6 +51,10 @@ pub struct ToolContext {
     pub budget: Option<Budget>,
     /// The turn of the conversation.
     pub turn: u64,
+    /// The id by which the caller knows the call; without one it gets a new one.
+    pub call_id: Option<String>,
+    /// The prompt that the call answers to.
+    pub prompt: Option<Arc<RenderedPrompt>>,
 }
 
 impl ToolContext {

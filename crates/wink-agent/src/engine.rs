@@ -16,15 +16,32 @@ use crate::tool_call::{ToolCall, panicked};
 /// Runs a tool: what it did is told to the session, whether it went well or not.
 pub(crate) fn run(tool: &Tool, context: &ToolContext, arguments: Value) -> ToolResult {
     let Some(session) = &context.session else { return attempt(tool, context, arguments) };
-    let (began, at) = (Instant::now(), session.now());
-    let record = ToolInvoked::new(Uuid::new_v4().to_string(), tool.name, at)
-        .turn(context.turn)
-        .parameters(&arguments.to_string());
-    let record = described(record, &arguments);
+    let (began, record) = (Instant::now(), begun(tool.name, session, context, &arguments));
     let result = attempt(tool, context, arguments);
     let record = record.result(&result.message, result.ok()).duration(began.elapsed());
     tell(session, context, record);
     result
+}
+
+/// Refuses a call that no tool can take; the session is told of it all the same.
+pub(crate) fn refuse(
+    name: &str,
+    context: &ToolContext,
+    arguments: &Value,
+    refusal: Refusal,
+) -> ToolResult {
+    let result = ToolResult::from(refusal);
+    if let Some(session) = &context.session {
+        let record = begun(name, session, context, arguments);
+        tell(session, context, record.result(&result.message, false));
+    }
+    result
+}
+
+fn begun(name: &str, session: &Session, context: &ToolContext, arguments: &Value) -> ToolInvoked {
+    let id = context.call_id.clone().unwrap_or_else(|| Uuid::new_v4().to_string());
+    let record = ToolInvoked::new(id, name, session.now()).turn(context.turn);
+    described(record.parameters(&arguments.to_string()), arguments)
 }
 
 /// Refuses what may not begin, and makes a result of whatever comes out.

@@ -21,8 +21,11 @@
 //! ```
 //!
 //! A [`session::Session`] holds what an agent knows and did. [`checkpoint`] keeps it together with the
-//! files, [`follow`] tells it of every change, and [`SessionFiles`] is all of that in one value.
+//! files, [`follow`] tells it of every change, and [`SessionFiles`] is all of that in one value. A
+//! [`prompt`] tells a model of its workspace and tools, and the [`adapter`] runs the loop in which it
+//! calls them.
 
+pub mod adapter;
 mod arguments;
 mod budget;
 pub mod checkpoint;
@@ -34,6 +37,7 @@ mod field;
 mod fields;
 pub mod follow;
 mod policy;
+pub mod prompt;
 mod refusal;
 mod result;
 mod rewrite;

@@ -7,8 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wink_fs::{Result as FileResult, Workspace, WorkspaceBuilder};
 
 use crate::checkpoint::{self, Checkpoint, Dumped, WentBack};
+use crate::context::ToolContext;
 use crate::follow::Follower;
-use crate::session::{Session, SessionError, SessionReset, SnapshotName, Subscription};
+use crate::session::{
+    Session, SessionError, SessionReset, SnapshotName, Subscription, VirtualFileSystem,
+};
 
 type Make = dyn Fn() -> FileResult<WorkspaceBuilder> + Send + Sync;
 
@@ -46,6 +49,7 @@ pub struct SessionFiles {
 struct Current {
     workspace: Workspace,
     follower: Arc<Follower>,
+    context: ToolContext,
 }
 
 impl SessionFiles {
@@ -84,9 +88,34 @@ impl SessionFiles {
         self.current()?.follower.update()
     }
 
+    /// Tells the session what changed in the files, also what others changed on the disk.
+    pub fn rescan(&self) -> Result<(), SessionError> {
+        self.current()?.follower.rescan()
+    }
+
+    /// Does the same where there is a workspace already, and makes none.
+    pub(crate) fn rescan_what_is_made(&self) -> Result<(), SessionError> {
+        let made = lock(&self.current).clone();
+        made.map_or(Ok(()), |current| current.follower.rescan())
+    }
+
+    /// Returns the context of calls for the session on these files, which remembers what was read.
+    pub fn context(&self) -> Result<ToolContext, SessionError> {
+        Ok(self.current()?.context)
+    }
+
+    /// Gives the files up; the next use makes them anew, and the session's listing begins again.
+    ///
+    /// Of the session nothing else changes. A handle to the old workspace still works.
+    pub fn reset(&self) -> Result<(), SessionError> {
+        let gone = lock(&self.current).take();
+        drop(gone);
+        self.session.clear::<VirtualFileSystem>()
+    }
+
     /// Keeps files and session under one tag; see [`checkpoint::take`].
     pub fn take(&self, tag: &str) -> Result<Checkpoint, SessionError> {
-        let Current { workspace, follower } = self.current()?;
+        let Current { workspace, follower, .. } = self.current()?;
         follower.update()?;
         checkpoint::take(&self.session, &workspace, &self.filesystem_key, tag)
     }
@@ -98,9 +127,18 @@ impl SessionFiles {
 
     /// Writes session and files side by side; see [`checkpoint::dump_with_files`].
     pub fn dump(&self, target: impl AsRef<Path>) -> Result<Dumped, SessionError> {
-        let Current { workspace, follower } = self.current()?;
+        let Current { workspace, follower, .. } = self.current()?;
         follower.update()?;
         checkpoint::dump_with_files(&self.session, &workspace, target)
+    }
+
+    /// Makes the files those beside a dump that the session was loaded from, whatever they were in then.
+    ///
+    /// The session's listing is taken for what they are, so no file is new by that.
+    pub fn resume(&self, dump: impl AsRef<Path>) -> Result<(), SessionError> {
+        let Current { workspace, follower, .. } = self.current()?;
+        workspace.import_archive(checkpoint::archive_beside(dump.as_ref()))?;
+        Ok(follower.settle()?)
     }
 
     fn current(&self) -> Result<Current, SessionError> {
@@ -109,7 +147,10 @@ impl SessionFiles {
             return Ok(current.clone());
         }
         let (workspace, follower) = Follower::begin(&self.session, (self.make)()?)?;
-        let made = Current { workspace, follower: Arc::new(follower) };
+        let follower = Arc::new(follower);
+        let context = ToolContext::over(&workspace).session(&self.session);
+        let context = context.follower(follower.clone());
+        let made = Current { workspace, follower, context };
         Ok(current.insert(made).clone())
     }
 }

@@ -98,7 +98,6 @@ mod limits;
 mod memory;
 mod merge;
 mod merkle;
-#[cfg(target_os = "linux")]
 mod mount;
 mod moved;
 mod named;
@@ -137,7 +136,6 @@ pub use layer::{Call, Layer, Layered};
 pub use limits::Limits;
 pub use memory::MemoryBackend;
 pub use merge::{ConflictKind, MergeConflict, MergeOptions, Merged, OnConflict};
-#[cfg(target_os = "linux")]
 pub use mount::{HostMount, LeftOut, MountReport, mount};
 pub use named::{NamedSnapshot, NamedSnapshots};
 pub use operation::{BeforeImage, OperationCause, OperationChange, OperationRecord};

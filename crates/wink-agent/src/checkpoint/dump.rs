@@ -66,6 +66,11 @@ pub fn dump_with_files(
 /// ```
 pub fn resume(dump: impl AsRef<Path>, workspace: &Workspace) -> Result<Session, SessionError> {
     let session = load_session_tree(&dump)?;
-    workspace.import_archive(dump.as_ref().with_extension(ARCHIVE))?;
+    workspace.import_archive(archive_beside(dump.as_ref()))?;
     Ok(session)
+}
+
+/// Returns where the archive of a dump is.
+pub(crate) fn archive_beside(dump: &Path) -> PathBuf {
+    dump.with_extension(ARCHIVE)
 }

@@ -21,6 +21,7 @@ use std::time::Duration;
 
 use wink_fs::{ErrorKind, Pin, Receipt, Result as FileResult, Snapshot, SnapshotId, Workspace};
 
+pub(crate) use self::dump::archive_beside;
 pub use self::dump::{Dumped, dump_with_files, resume};
 
 use crate::session::{FilesystemSnapshotRef, Session, SessionError, SessionSnapshot, SnapshotName};

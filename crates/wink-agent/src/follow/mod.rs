@@ -6,7 +6,7 @@ mod taken_back;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use wink_fs::{Event, Result as FileResult, Tree, TreePath, Workspace, WorkspaceBuilder};
 
@@ -47,7 +47,8 @@ pub struct Follower {
 /// What the workspace told since the last update.
 #[derive(Default)]
 struct Heard {
-    tree: OnceLock<Arc<dyn Tree>>,
+    /// Were it held, the files, which know their observers, would hold themselves.
+    tree: OnceLock<Weak<dyn Tree>>,
     pending: Mutex<Pending>,
 }
 
@@ -69,7 +70,7 @@ impl Follower {
         let listener = heard.clone();
         let workspace = builder.observe(move |event| listener.hear(event)).build();
         // Nothing is heard before the workspace is returned.
-        let _ = heard.tree.set(workspace.tree());
+        let _ = heard.tree.set(Arc::downgrade(&workspace.tree()));
         let (session, known) = (session.clone(), Mutex::default());
         let began_after = last_operation(&workspace);
         let follower = Self { session, workspace: workspace.clone(), heard, known, began_after };
@@ -150,10 +151,10 @@ impl Heard {
     fn hear(&self, event: &Event) {
         let (change, found) = match event {
             Event::FileWritten { path, .. } => {
-                let Some(tree) = self.tree.get() else { return };
-                let Ok(Some(found)) = look::at(&**tree, path) else { return };
-                let found = found.hashed(&**tree, path);
-                (found.written(path.clone(), encoding(&**tree, path)), Some(found))
+                let Some(tree) = self.tree.get().and_then(Weak::upgrade) else { return };
+                let Ok(Some(found)) = look::at(&*tree, path) else { return };
+                let found = found.hashed(&*tree, path);
+                (found.written(path.clone(), encoding(&*tree, path)), Some(found))
             }
             Event::FileDeleted { path, .. } => (FileChange::removed(path.clone()), None),
             Event::Renamed { from, to } => (FileChange::renamed(from.clone(), to.clone()), None),

@@ -80,6 +80,7 @@ pub use self::files_changed::{FileChange, FilesChanged};
 pub use self::filesystem_ref::FilesystemSnapshotRef;
 pub use self::id::SessionId;
 pub use self::items::Items;
+pub(crate) use self::panics::caught;
 pub use self::slice::{Slice, SliceKind};
 pub use self::snapshots::{SessionSnapshot, SnapshotName};
 pub use self::tool_invoked::ToolInvoked;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tempfile::TempDir;
+use wink_agent::follow::Follower;
 use wink_agent::session::{Session, VirtualFileSystem};
 use wink_agent::{SessionFiles, checkpoint};
 use wink_fs::{
@@ -19,6 +20,7 @@ on_each_backend!(
     files_listing_and_session_go_back_together,
     a_dump_has_the_listing_of_its_files,
     neither_holds_the_other_for_ever,
+    a_workspace_that_nobody_uses_any_more_is_gone,
 );
 
 struct Owned {
@@ -138,5 +140,17 @@ fn neither_holds_the_other_for_ever(backend: &Backend) {
     let inside = held.clone();
     owned.session.subscribe(move |_: &u8| assert_eq!(*inside, ())).forever();
     drop(owned);
+    assert_eq!(Arc::strong_count(&held), 1);
+}
+
+/// Once, a workspace that was followed held itself by its observer.
+fn a_workspace_that_nobody_uses_any_more_is_gone(backend: &Backend) {
+    let (held, session, directory) = (Arc::new(()), Session::new(), tempfile::tempdir().unwrap());
+    let (inside, builder) = (held.clone(), backend.builder(&directory));
+    let builder = builder.observe(move |_| assert_eq!(*inside, ()));
+    let (files, follower) = Follower::begin(&session, builder).unwrap();
+    files.write("a.txt", "hello").unwrap();
+    follower.update().unwrap();
+    drop((files, follower));
     assert_eq!(Arc::strong_count(&held), 1);
 }

@@ -10,7 +10,8 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::{Errno, Result as SystemResult};
 
-use super::{HostMount, refused};
+use super::HostMount;
+use super::bring_in::refused;
 use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::hash::ContentHash;

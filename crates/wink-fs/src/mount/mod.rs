@@ -23,20 +23,23 @@
 //! # Ok::<(), wink_fs::Error>(())
 //! ```
 
+#[cfg(target_os = "linux")]
 mod allowed;
+#[cfg(target_os = "linux")]
+mod bring_in;
+#[cfg(not(target_os = "linux"))]
+#[path = "unsupported.rs"]
+mod bring_in;
+#[cfg(target_os = "linux")]
 mod overlay;
+#[cfg(target_os = "linux")]
 mod plan;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use self::allowed::AllowedRoots;
-use self::overlay::{Added, Overlay};
-use self::plan::Plan;
-use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::error::Result;
 use crate::filesystem::Backend;
 use crate::path::TreePath;
-use crate::scope::Scope;
 
 /// Names a host file or directory and what of it is brought in.
 ///
@@ -173,25 +176,13 @@ impl std::fmt::Display for LeftOut {
 /// Brings host files into a backend: all mounts, or, where one fails, none.
 ///
 /// Directories merge with what is there; a file or link takes the place of what is there, and a later
-/// mount that of an earlier one. Limits for agents do not apply.
+/// mount that of an earlier one. Limits for agents do not apply. Where the system is not Linux, every
+/// mount is Unsupported.
 pub fn mount<P: AsRef<Path>>(
     backend: &mut dyn Backend,
     mounts: &[HostMount],
     allowed_roots: &[P],
 ) -> Result<Vec<MountReport>> {
-    let allowed = AllowedRoots::open(allowed_roots.iter().map(AsRef::as_ref))?;
-    let mut added = Added::default();
-    let plan = |mount: &HostMount| Plan::make(mount, &allowed, &mut added);
-    let reports = mounts.iter().map(plan).collect::<Result<_>>()?;
-    backend
-        .replace(&Overlay::new(backend.live(), Arc::new(added)), &Scope::everything())
-        .map_err(|error| error.during(Operation::Mount))?;
-    Ok(reports)
-}
-
-/// Says that a mount is refused; a host path is shown only as the program gave it.
-fn refused(mount: &HostMount, kind: ErrorKind, why: impl Into<String>) -> Error {
-    Error::new(Operation::Mount, kind)
-        .with_path_text(&mount.host_path.to_string_lossy())
-        .with_detail(why)
+    let allowed_roots: Vec<_> = allowed_roots.iter().map(AsRef::as_ref).collect();
+    bring_in::bring_in(backend, mounts, &allowed_roots)
 }

@@ -10,8 +10,9 @@ use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use super::allowed::{AllowedRoots, HeldFile, Opened};
+use super::bring_in::refused;
 use super::overlay::{Added, Node};
-use super::{HostMount, LeftOut, MountReport, refused};
+use super::{HostMount, LeftOut, MountReport};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::host::HostBackend;
 use crate::limits::Limits;

@@ -1,0 +1,75 @@
+//! How far a loop may go.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::budget::Budget;
+use crate::policy::PathRules;
+
+/// Bounds what happens in a loop.
+///
+/// ```
+/// use wink_agent::Budget;
+/// use wink_agent::adapter::AdapterOptions;
+///
+/// let options = AdapterOptions::default().max_turns(5).budget(Budget::calls(20));
+/// assert_eq!(options.max_turns, 5);
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct AdapterOptions {
+    /// How many turns the model gets in one run.
+    pub max_turns: u64,
+    /// How many calls of one turn happen at the same time.
+    pub threads: usize,
+    /// When the loop ends.
+    pub deadline: Option<Instant>,
+    /// How many calls may be made.
+    pub budget: Option<Budget>,
+    /// Which paths may be seen and changed.
+    pub rules: Arc<PathRules>,
+}
+
+impl Default for AdapterOptions {
+    fn default() -> Self {
+        let (deadline, budget, rules) = (None, None, Arc::default());
+        Self { max_turns: 100, threads: 16, deadline, budget, rules }
+    }
+}
+
+impl AdapterOptions {
+    /// Sets how many turns the model gets in one run.
+    #[must_use]
+    pub fn max_turns(mut self, turns: u64) -> Self {
+        self.max_turns = turns;
+        self
+    }
+
+    /// Sets how many calls of one turn happen at the same time; there is always one.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// Sets when the loop ends: no turn begins then, and calls are refused.
+    #[must_use]
+    pub fn deadline(mut self, deadline: Instant) -> Self {
+        self.deadline = Some(deadline);
+        self
+    }
+
+    /// Sets how many calls may be made.
+    #[must_use]
+    pub fn budget(mut self, budget: Budget) -> Self {
+        self.budget = Some(budget);
+        self
+    }
+
+    /// Sets which paths may be seen and changed.
+    #[must_use]
+    pub fn rules(mut self, rules: PathRules) -> Self {
+        self.rules = Arc::new(rules);
+        self
+    }
+}

@@ -1,0 +1,23 @@
+//! Calls of tools that are not offered.
+
+use crate::refusal::Refusal;
+use crate::suggest::nearest;
+
+/// How many characters are kept of a name that is not that of a tool.
+const SHOWN: usize = 60;
+
+/// Returns as much of a name as finds it again.
+pub(super) fn shown(name: &str) -> String {
+    name.chars().take(SHOWN).collect()
+}
+
+/// Refuses a name that is none of those that are offered.
+pub(super) fn refusal<'t>(name: &str, offered: impl Iterator<Item = &'t str>) -> Refusal {
+    let (shown, offered) = (shown(name), offered.collect::<Vec<_>>());
+    let message = match nearest(name, offered.iter().copied()) {
+        Some(near) => format!("There is no tool `{shown}`; did you mean `{near}`?"),
+        None if offered.is_empty() => format!("There is no tool `{shown}`; none is offered."),
+        None => format!("There is no tool `{shown}`; the tools are {}.", offered.join(", ")),
+    };
+    Refusal::invalid_argument(message)
+}

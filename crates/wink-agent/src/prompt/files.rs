@@ -1,0 +1,159 @@
+//! The files that a workspace section owns.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use wink_fs::{
+    Backend, Error, HostBackend, MemoryBackend, NamedSnapshots, Operation, Result as FileResult,
+    Store, Workspace, WorkspaceBuilder,
+};
+
+use super::error::PromptError;
+use super::options::SectionOptions;
+use super::preview::Preview;
+use crate::context::ToolContext;
+use crate::session::{Session, SessionError};
+use crate::session_files::SessionFiles;
+
+/// Says what a section's files are kept in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Place {
+    /// Memory.
+    Memory,
+    /// A directory that goes with the workspace.
+    Temporary,
+    /// A directory that was there before.
+    Directory,
+}
+
+/// A workspace, made when first used, with its session and what was mounted into it.
+pub(super) struct SectionFiles {
+    pub(super) key: &'static str,
+    pub(super) place: Place,
+    pub(super) options: SectionOptions,
+    pub(super) owned: SessionFiles,
+    session: Session,
+    mounted: Arc<Mutex<Vec<Preview>>>,
+}
+
+impl SectionFiles {
+    /// Owns files in memory.
+    pub(super) fn memory(session: &Session, key: &'static str, options: SectionOptions) -> Self {
+        Self::new(session, key, Place::Memory, options, |mounts| {
+            let mut backend = MemoryBackend::new();
+            mounts.bring_into(&mut backend)?;
+            Ok(Workspace::builder(backend))
+        })
+    }
+
+    /// Owns files in a directory that is made for them.
+    pub(super) fn temporary(session: &Session, key: &'static str, options: SectionOptions) -> Self {
+        Self::new(session, key, Place::Temporary, options, |mounts| {
+            let mut backend = HostBackend::temporary()?;
+            mounts.bring_into(&mut backend)?;
+            with_history(|store| Ok(Workspace::builder(backend).store(store)))
+        })
+    }
+
+    /// Owns what is done to the files of a directory.
+    pub(super) fn directory(
+        session: &Session,
+        key: &'static str,
+        root: PathBuf,
+        options: SectionOptions,
+    ) -> Self {
+        Self::new(session, key, Place::Directory, options, move |_| {
+            with_history(|store| Workspace::host_builder(&root, store))
+        })
+    }
+
+    fn new(
+        session: &Session,
+        key: &'static str,
+        place: Place,
+        options: SectionOptions,
+        make: impl Fn(&Mounts) -> FileResult<WorkspaceBuilder> + Send + Sync + 'static,
+    ) -> Self {
+        let mounted = Arc::default();
+        let mounts = Mounts { options: options.clone(), mounted: Arc::clone(&mounted) };
+        let limits = options.limits.clone();
+        let owned =
+            SessionFiles::new(session, key, move || Ok(make(&mounts)?.limits(limits.clone())));
+        Self { key, place, options, owned, session: session.clone(), mounted }
+    }
+
+    pub(super) fn session(&self) -> &Session {
+        &self.session
+    }
+
+    pub(super) fn workspace(&self) -> Result<Workspace, PromptError> {
+        self.owned.workspace().map_err(|error| self.failed(error))
+    }
+
+    /// Returns the context of calls on these files.
+    pub(super) fn context(&self) -> Result<ToolContext, PromptError> {
+        self.owned.context().map_err(|error| self.failed(error))
+    }
+
+    fn failed(&self, error: SessionError) -> PromptError {
+        PromptError::Files { section: self.key.to_owned(), error }
+    }
+
+    /// Returns what keeps states of the files by name.
+    pub(super) fn snapshots(&self) -> Result<NamedSnapshots, SessionError> {
+        let workspace = self.owned.workspace()?;
+        Ok(match &self.options.snapshot_dir {
+            Some(directory) => NamedSnapshots::open_ambient(workspace, directory)?,
+            None => NamedSnapshots::temporary(workspace)?,
+        })
+    }
+
+    /// Returns what was mounted; without mounts, nothing is made to find that out.
+    pub(super) fn previews(&self) -> Result<Vec<Preview>, SessionError> {
+        if self.options.mounts.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.owned.workspace()?;
+        Ok(lock(&self.mounted).clone())
+    }
+}
+
+/// What is brought into each workspace that is made, and what the last one got.
+struct Mounts {
+    options: SectionOptions,
+    mounted: Arc<Mutex<Vec<Preview>>>,
+}
+
+impl Mounts {
+    fn bring_into(&self, backend: &mut dyn Backend) -> FileResult<()> {
+        let reports = self.options.mount_into(backend)?;
+        let tree = backend.live();
+        let previews = reports.into_iter().map(|report| Preview::of(report, &*tree));
+        *lock(&self.mounted) = previews.collect();
+        Ok(())
+    }
+}
+
+/// Begins a workspace whose history lasts as long as it does.
+fn with_history(
+    make: impl FnOnce(Store) -> FileResult<WorkspaceBuilder>,
+) -> FileResult<WorkspaceBuilder> {
+    let place = tempfile::Builder::new().prefix("wink-history-").tempdir();
+    let place = place.map_err(|error| Error::system(Operation::Open, error))?;
+    let builder = make(Store::create_ambient(place.path().join("store"))?)?;
+    // Whoever observes lives as long as the workspace, and the directory with him.
+    Ok(builder.observe(move |_| {
+        let _ = &place;
+    }))
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl fmt::Debug for SectionFiles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SectionFiles").field("files", &self.owned).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,87 @@
+//! A loop goes only as far as it may.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use wink_agent::adapter::{AdapterOptions, ModelTurn, ScriptedModel, Stopped};
+use wink_agent::{Budget, PathRules};
+
+use crate::scene::{Backend, on_each_backend, paths};
+use crate::{Scene, answers, write};
+
+on_each_backend!(
+    a_model_has_no_more_turns_than_it_is_given,
+    after_the_deadline_no_turn_begins_and_calls_are_refused,
+    after_the_last_call_the_model_may_say_something_and_no_more,
+    rules_hold_for_every_call,
+);
+
+/// A model that never comes to an end.
+fn endless() -> ScriptedModel {
+    let names: Vec<_> = (0..50).map(|number| format!("{number:02}.txt")).collect();
+    names.iter().fold(ScriptedModel::new(), |model, name| model.call("write_file", write(name)))
+}
+
+fn a_model_has_no_more_turns_than_it_is_given(backend: Backend) {
+    let scene = Scene::new(backend);
+    let mut model = endless();
+    let finished = scene.run_with(AdapterOptions::default().max_turns(3), &mut model).unwrap();
+    assert_eq!((finished.stopped, model.left()), (Stopped::TurnLimit, 47));
+    // The calls of the last turn were made and answered.
+    assert_eq!(paths(&scene.owner.workspace()), ["00.txt", "01.txt", "02.txt"]);
+    assert_eq!(answers(&finished.conversation).len(), 3);
+    let none = scene.run_with(AdapterOptions::default().max_turns(0), &mut model).unwrap();
+    assert_eq!(
+        (none.stopped, none.conversation.turns(), model.left()),
+        (Stopped::TurnLimit, 0, 47)
+    );
+}
+
+fn after_the_deadline_no_turn_begins_and_calls_are_refused(backend: Backend) {
+    let scene = Scene::new(backend);
+    scene.owner.workspace();
+    let deadline = Instant::now() + Duration::from_secs(1);
+    let mut model = ScriptedModel::new()
+        .call("write_file", write("in-time.txt"))
+        .answer(move |request| {
+            assert_eq!(request.deadline, Some(deadline));
+            std::thread::sleep(deadline.saturating_duration_since(Instant::now()));
+            Ok(ModelTurn::text("Late.").call("late", "write_file", write("late.txt")))
+        })
+        .say("Never said.");
+    let options = AdapterOptions::default().deadline(deadline);
+    let finished = scene.run_with(options.clone(), &mut model).unwrap();
+    assert_eq!((finished.stopped, finished.text.as_str()), (Stopped::Deadline, "Late."));
+    assert_eq!(answers(&finished.conversation)[1].result.code(), Some("deadline"));
+    assert_eq!(paths(&scene.owner.workspace()), ["in-time.txt"]);
+    assert_eq!(scene.calls().len(), 2);
+    let again = scene.run_with(options, &mut model).unwrap();
+    assert_eq!((again.stopped, again.conversation.turns()), (Stopped::Deadline, 0));
+}
+
+fn after_the_last_call_the_model_may_say_something_and_no_more(backend: Backend) {
+    let scene = Scene::new(backend);
+    let options = AdapterOptions::default().budget(Budget::calls(2));
+    let mut model = endless();
+    let finished = scene.run_with(options, &mut model).unwrap();
+    assert_eq!((finished.stopped, model.left()), (Stopped::Budget, 47));
+    assert_eq!(paths(&scene.owner.workspace()), ["00.txt", "01.txt"]);
+    let last = answers(&finished.conversation)[2];
+    assert!(last.result.message.starts_with("All 2 calls"), "{}", last.result.message);
+    assert_eq!(scene.calls().len(), 3);
+
+    let options = AdapterOptions::default().budget(Budget::calls(1));
+    let mut model = ScriptedModel::new().call("ls", json!({})).say("That is all.");
+    let finished = scene.run_with(options, &mut model).unwrap();
+    assert_eq!((finished.stopped, finished.text.as_str()), (Stopped::Done, "That is all."));
+}
+
+fn rules_hold_for_every_call(backend: Backend) {
+    let scene = Scene::new(backend);
+    let rules = PathRules::new().deny(["*.env"]).unwrap();
+    let calls = [("write_file", write("prod.env")), ("write_file", write("a.txt"))];
+    let mut model = ScriptedModel::new().calls(calls).say("");
+    let finished = scene.run_with(AdapterOptions::default().rules(rules), &mut model).unwrap();
+    assert_eq!(answers(&finished.conversation)[0].result.code(), Some("permission_denied"));
+    assert_eq!(paths(&scene.owner.workspace()), ["a.txt"]);
+}

@@ -1,0 +1,129 @@
+//! Workspaces that begin anew, go back, and go on elsewhere.
+
+use serde_json::json;
+use wink_agent::prompt::{PromptTemplate, SectionOptions, WorkspaceSection};
+use wink_agent::session::{Session, ToolInvoked, load_session_tree};
+use wink_fs::{ErrorKind, HostMount, Workspace};
+
+use crate::scene::{Backend, Project, empty, listing, on_each_backend, paths};
+
+on_each_backend!(
+    a_reset_of_the_section_or_the_session_gives_a_fresh_workspace_with_the_mounts,
+    named_snapshots_bring_the_files_back,
+    files_and_session_go_back_together_under_the_sections_key,
+    a_dump_resumes_on_the_other_backend_with_the_same_listing,
+);
+
+fn a_reset_of_the_section_or_the_session_gives_a_fresh_workspace_with_the_mounts(backend: Backend) {
+    let (session, project) = (Session::new(), Project::new(&[("docs/guide.md", "one")]));
+    let owner = backend.owner(&session, project.mounting([HostMount::new("docs")]));
+    let reset_section = || owner.reset().unwrap();
+    let reset_session = || drop(session.reset());
+    for (reset, content) in [(&reset_section as &dyn Fn(), "two"), (&reset_session, "three")] {
+        let write = json!({"path": "mine.txt", "content": "mine"});
+        assert!(owner.call(&session, "write_file", write).ok());
+        assert_eq!(listing(&session).len(), 2);
+        let old = owner.workspace();
+        project.files.write("docs/guide.md", content).unwrap();
+        reset();
+        assert_eq!(listing(&session), []);
+        assert_eq!(owner.workspace().read("docs/guide.md").unwrap().content, content);
+        assert_eq!(listing(&session), [("docs/guide.md".to_owned(), 1)]);
+        assert_eq!(paths(&owner.workspace()), ["docs/guide.md"]);
+        assert!(old.is_file("mine.txt"), "a handle to the old one still works");
+    }
+}
+
+fn named_snapshots_bring_the_files_back(backend: Backend) {
+    let place = tempfile::tempdir().unwrap();
+    let options = SectionOptions::default().snapshot_dir(place.path().join("archives"));
+    let owner = backend.owner(&Session::new(), options);
+    let (snapshots, files) = (owner.snapshots().unwrap(), owner.workspace());
+    for version in ["v1", "v2"] {
+        files.write("file.txt", version).unwrap();
+        snapshots.snapshot(version).unwrap();
+    }
+    files.write("file.txt", "v3").unwrap();
+    for version in ["v1", "v2"] {
+        assert_eq!(snapshots.rollback(version).unwrap(), 1);
+        assert_eq!(files.read("file.txt").unwrap().content, version);
+    }
+    let other = empty(backend.other(), &Session::new());
+    let archive = snapshots.get("v1").unwrap().archive_path;
+    assert_eq!(other.snapshots().unwrap().restore(archive).unwrap(), 1);
+    assert_eq!(other.workspace().read("file.txt").unwrap().content, "v1");
+}
+
+fn files_and_session_go_back_together_under_the_sections_key(backend: Backend) {
+    let session = Session::new();
+    let owner = empty(backend, &session);
+    owner.workspace().write("code.py", "v1").unwrap();
+    let taken = owner.files().take("checkpoint").unwrap();
+    let key = &taken.session.files[0].filesystem_key;
+    assert_eq!(key, owner.section().key());
+    let overwrite = json!({"path": "other.py", "content": "v2"});
+    assert!(owner.call(&session, "write_file", overwrite).ok());
+    owner.files().go_back("checkpoint").unwrap();
+    assert_eq!(listing(&session), [("code.py".to_owned(), 1)]);
+    assert_eq!(paths(&owner.workspace()), ["code.py"]);
+    // What was called stays called.
+    assert_eq!(session.query::<ToolInvoked>().unwrap().len(), 1);
+}
+
+fn a_dump_resumes_on_the_other_backend_with_the_same_listing(backend: Backend) {
+    let (session, place) = (Session::new(), tempfile::tempdir().unwrap());
+    let owner = empty(backend, &session);
+    for content in ["one", "two"] {
+        let write = json!({"path": "a.txt", "content": content});
+        assert!(owner.call(&session, "write_file", write).ok());
+    }
+    let dumped = owner.files().dump(place.path()).unwrap();
+
+    let resumed = load_session_tree(&dumped.session).unwrap();
+    let there = empty(backend.other(), &resumed);
+    there.files().resume(&dumped.session).unwrap();
+    assert_eq!(there.workspace().read("a.txt").unwrap().content, "two");
+    assert!(there.call(&resumed, "ls", json!({})).ok());
+    assert_eq!(listing(&resumed), [("a.txt".to_owned(), 2)]);
+    let edit = json!({"path": "a.txt", "old_string": "two", "new_string": "three"});
+    assert!(there.call(&resumed, "edit_file", edit).ok());
+    assert_eq!(listing(&resumed), [("a.txt".to_owned(), 3)]);
+}
+
+#[test]
+fn a_harness_with_its_own_tools_works_on_the_disk_and_the_session_learns_of_it() {
+    let session = Session::new();
+    let native = WorkspaceSection::temporary(&session, SectionOptions::default()).without_tools();
+    let prompt = PromptTemplate::new("a", "b").unwrap().section(&native).prompt(&session).unwrap();
+    assert!(prompt.render().unwrap().tools.is_empty());
+    let harness = Workspace::host(native.root().unwrap()).unwrap();
+    harness.write("by-native-tool.txt", "one").unwrap();
+    native.files().rescan().unwrap();
+    assert_eq!(listing(&session), [("by-native-tool.txt".to_owned(), 1)]);
+    native.files().take("one").unwrap();
+    harness.write("by-native-tool.txt", "two!").unwrap();
+    native.files().rescan().unwrap();
+    assert_eq!(listing(&session), [("by-native-tool.txt".to_owned(), 2)]);
+    native.files().go_back("one").unwrap();
+    assert_eq!(harness.read("by-native-tool.txt").unwrap().content, "one");
+}
+
+#[test]
+fn a_temporary_directory_goes_with_the_last_handle_and_one_that_was_there_stays() {
+    let session = Session::new();
+    let temporary = WorkspaceSection::temporary(&session, SectionOptions::default());
+    let (handle, root) = (temporary.filesystem().unwrap(), temporary.root().unwrap());
+    drop(temporary);
+    handle.write("a.txt", "").unwrap();
+    drop(handle);
+    assert_eq!(Workspace::host(&root).unwrap_err().kind(), ErrorKind::NotFound);
+
+    let project = Project::new(&[("a.txt", "theirs")]);
+    let root = project.directory.path();
+    let over = WorkspaceSection::over(&session, root, SectionOptions::default()).unwrap();
+    over.filesystem().unwrap().write("b.txt", "ours").unwrap();
+    over.reset().unwrap();
+    assert_eq!(paths(&over.filesystem().unwrap()), ["a.txt", "b.txt"]);
+    drop(over);
+    assert_eq!(paths(&project.files), ["a.txt", "b.txt"]);
+}
