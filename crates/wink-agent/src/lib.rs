@@ -28,6 +28,7 @@ mod budget;
 pub mod checkpoint;
 mod context;
 mod edit;
+mod encoding;
 mod engine;
 mod expected_hash;
 mod field;

@@ -142,8 +142,8 @@ pub use mount::{HostMount, LeftOut, MountReport, mount};
 pub use named::{NamedSnapshot, NamedSnapshots};
 pub use operation::{BeforeImage, OperationCause, OperationChange, OperationRecord};
 pub use ops::{
-    BytePage, Copied, ListOptions, Listed, MkdirOptions, MoveOptions, PageLimit, ReadOptions,
-    TextPage, WriteMode, WriteOptions, Written,
+    BytePage, Copied, LineOptions, LinePart, ListOptions, Listed, MkdirOptions, MoveOptions,
+    PageLimit, ReadOptions, TextPage, WriteMode, WriteOptions, Written,
 };
 pub use path::{MAX_NAME_BYTES, MAX_PATH_BYTES, MountPoint, Name, RESERVED_NAME, TreePath};
 pub use replace_plan::ReplacePlan;
