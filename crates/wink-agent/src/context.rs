@@ -7,6 +7,7 @@ use wink_fs::{ErrorKind, Workspace};
 
 use crate::budget::Budget;
 use crate::follow::Follower;
+use crate::forks::Forks;
 use crate::policy::{PathRules, SeenContents};
 use crate::refusal::Refusal;
 use crate::session::Session;
@@ -50,6 +51,8 @@ pub struct ToolContext {
     pub budget: Option<Budget>,
     /// The turn of the conversation.
     pub turn: u64,
+    /// The forks that were made by the tool of that name.
+    pub forks: Forks,
 }
 
 impl ToolContext {

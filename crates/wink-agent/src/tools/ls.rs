@@ -10,7 +10,7 @@ use wink_fs::{Kind, TreePath};
 use self::walk::Found;
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
-use crate::tool::{Effect, Run, Tool};
+use crate::tool::{Effect, Family, Run, Tool};
 use crate::tool_call::ToolCall;
 use crate::{arguments, schema};
 
@@ -22,6 +22,7 @@ pub(crate) const TOOL: Tool = Tool {
                   lists what is in the directories below, by their path from the listed one. \
                   Long listings come in parts, each with the call that shows the next one.",
     effect: Effect::Reads,
+    family: Family::Files,
     schema: schema::of::<Params>,
     run: Run::Ours(|call, arguments| run(call, &arguments::parse(arguments)?)),
 };

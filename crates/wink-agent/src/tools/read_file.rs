@@ -13,7 +13,7 @@ use wink_fs::{ErrorKind, TreePath};
 use crate::encoding::Encoding;
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
-use crate::tool::{Effect, Run, Tool};
+use crate::tool::{Effect, Family, Run, Tool};
 use crate::tool_call::ToolCall;
 use crate::{arguments, schema};
 
@@ -27,6 +27,7 @@ pub(crate) const TOOL: Tool = Tool {
                   gives the bytes of any file, and `offset` and `limit` count bytes. Also gives \
                   the content_hash that write_file wants before it overwrites.",
     effect: Effect::Reads,
+    family: Family::Files,
     schema: schema::of::<Params>,
     run: Run::Ours(|call, arguments| run(call, &arguments::parse(arguments)?)),
 };

@@ -10,7 +10,7 @@ use wink_fs::{ContentHash, Error, ErrorKind, Filesystem, Operation, TreePath};
 use crate::encoding::{Encoding, decoded};
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
-use crate::tool::{Effect, Run, Tool};
+use crate::tool::{Effect, Family, Run, Tool};
 use crate::tool_call::ToolCall;
 use crate::{arguments, expected_hash, schema};
 
@@ -23,6 +23,7 @@ pub(crate) const TOOL: Tool = Tool {
                   first and give its content_hash as `expected_hash`. For binary content set \
                   encoding to base64.",
     effect: Effect::Writes,
+    family: Family::Files,
     schema: schema::of::<Params>,
     run: Run::Ours(|call, arguments| run(call, &arguments::parse(arguments)?)),
 };
