@@ -31,6 +31,8 @@ mod context;
 mod edit;
 mod encoding;
 mod engine;
+mod execution;
+pub mod executor;
 mod expected_hash;
 mod field;
 mod fields;

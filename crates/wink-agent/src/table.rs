@@ -37,6 +37,9 @@ pub(crate) static HISTORY: &[Tool] = &[
     tools::merge::TOOL,
 ];
 
+/// The tools that run programs, in the order they are shown.
+pub(crate) static EXECUTION: &[Tool] = &[tools::shell_execute::TOOL, tools::evaluate_python::TOOL];
+
 /// Finds a tool for files by its exact name, or by one it is known by elsewhere.
 ///
 /// ```

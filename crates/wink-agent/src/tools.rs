@@ -3,6 +3,7 @@
 pub(crate) mod apply_patch;
 pub(crate) mod diff;
 pub(crate) mod edit_file;
+pub(crate) mod evaluate_python;
 pub(crate) mod export;
 pub(crate) mod fork;
 pub(crate) mod glob;
@@ -18,6 +19,7 @@ pub(crate) mod read_file;
 pub(crate) mod restore;
 pub(crate) mod revert;
 pub(crate) mod rm;
+pub(crate) mod shell_execute;
 pub(crate) mod snapshot;
 pub(crate) mod undo;
 pub(crate) mod write_file;

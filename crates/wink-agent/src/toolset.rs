@@ -6,7 +6,7 @@ use crate::context::ToolContext;
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
 use crate::suggest::nearest;
-use crate::table::{HISTORY, TOOLS};
+use crate::table::{EXECUTION, HISTORY, TOOLS};
 use crate::tool::{Family, Tool};
 
 /// Names that tools had in other places, each with the one it has here.
@@ -45,8 +45,21 @@ impl Toolset {
 
     /// Returns the tools in the order they are shown.
     pub fn tools(self) -> impl Iterator<Item = &'static Tool> {
-        let all = TOOLS.iter().chain(HISTORY);
+        let all = TOOLS.iter().chain(HISTORY).chain(EXECUTION);
         all.filter(move |tool| self.0.contains(&tool.family))
+    }
+
+    /// Returns the tools that can be used in a context: without an executor, none that run programs.
+    ///
+    /// ```
+    /// use wink_agent::{ToolContext, Toolset};
+    ///
+    /// let context = ToolContext::over(&wink_fs::Workspace::memory());
+    /// assert!(Toolset::ALL.offered(&context).all(|tool| tool.name != "shell_execute"));
+    /// ```
+    pub fn offered(self, context: &ToolContext) -> impl Iterator<Item = &'static Tool> {
+        let can_run = context.executor.is_some();
+        self.tools().filter(move |tool| can_run || tool.family != Family::Execution)
     }
 
     /// Finds a tool by its exact name, or by one it is known by elsewhere.

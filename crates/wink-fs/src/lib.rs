@@ -159,8 +159,8 @@ pub use strategy::{Strategy, StrategyOptions};
 pub use tree::{Entry, FileMode, Kind, KnownEntry, KnownFile, Stat, Tree};
 pub use tree_hash::{TreeHash, tree_hash};
 pub use workspace::{
-    At, PruneOptions, Pruned, Receipt, RestoreOptions, SnapshotOptions, Undone, Workspace,
-    WorkspaceBuilder,
+    At, ExecutionPlace, PruneOptions, Pruned, Receipt, RestoreOptions, SnapshotOptions, Undone,
+    Workspace, WorkspaceBuilder,
 };
 
 /// The README's example, compiled and run with the others.

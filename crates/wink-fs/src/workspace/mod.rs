@@ -1,5 +1,6 @@
 //! The handle programs work with: paths as text, many readers, one writer.
 
+mod execute;
 mod fork;
 mod history;
 mod merge;
@@ -16,6 +17,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
+pub use self::execute::ExecutionPlace;
 pub use self::prune::{PruneOptions, Pruned};
 pub use self::snapshots::{At, Receipt, RestoreOptions, SnapshotOptions};
 pub use self::undo::Undone;
