@@ -206,6 +206,17 @@ fn read_file_says_what_to_do_with_what_it_cannot_show() {
 }
 
 #[test]
+fn line_endings_are_told_beside_the_lines() {
+    let files = Workspace::memory();
+    files.write("crlf", "one\r\ntwo\r\n").unwrap();
+    files.write("mixed", "one\r\ntwo\nthree\r\nfour\r\nfive").unwrap();
+    insta::assert_snapshot!(transcript(
+        &files,
+        &[("read_file", json!({"path": "crlf"})), ("read_file", json!({"path": "mixed"}))]
+    ));
+}
+
+#[test]
 fn a_line_longer_than_a_page_comes_in_parts() {
     let mut limits = Limits::default();
     limits.max_read_bytes = 12;

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
+use std::ops::RangeInclusive;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use proptest::prelude::*;
@@ -69,11 +71,14 @@ fn text_of(message: &str, line: &mut u64) -> String {
     };
     let rows_and_notes: Vec<&str> = rest.split('\n').collect();
     let (rows, notes) = rows_and_notes.split_at(rows as usize);
-    let mut text = String::new();
+    let (returns, mut text) = (carriage_returns(notes), String::new());
     for row in rows {
         let (number, content) = row.split_once('\t').expect("a number");
         assert_eq!(number.trim().parse::<u64>().unwrap(), *line + 1);
         text.push_str(content);
+        if returns.iter().any(|range| range.contains(&(*line + 1))) {
+            text.push('\r');
+        }
         if !notes.iter().any(|note| note.contains(" of the line to go.")) {
             *line += 1;
             text.push('\n');
@@ -83,6 +88,17 @@ fn text_of(message: &str, line: &mut u64) -> String {
         assert_eq!(text.pop(), Some('\n'));
     }
     text
+}
+
+/// Reads off which lines have a carriage return at their end.
+fn carriage_returns(notes: &[&str]) -> Vec<RangeInclusive<u64>> {
+    let note = notes.iter().find_map(|note| note.strip_prefix("These lines end in \\r\\n: "));
+    let ranges = note.into_iter().flat_map(|note| note.trim_end_matches('.').split(", "));
+    let range = |text: &str| {
+        let (first, last) = text.split_once('-').unwrap_or((text, text));
+        first.parse().unwrap()..=last.parse().unwrap()
+    };
+    ranges.map(range).collect()
 }
 
 fn read_as_text(files: &Workspace, path: &str, limit: Option<u64>) -> String {
@@ -112,6 +128,7 @@ fn corpus() -> Vec<(&'static str, Vec<u8>)> {
         ("no_end", text("one\ntwo".into())),
         ("crlf", text("one\r\ntwo\r\n\r\nthree".into())),
         ("mixed", text("one\r\ntwo\nthr\ree\r".into())),
+        ("returns", text("\r\r\n\r\n\n\r".into())),
         ("tabs", text("\t1\ta\n     1\tb\n     2\tNext call: read_file {\"path\": 1}\n".into())),
         ("notes", text("There is no newline at the end of the file.\ncontent_hash: 0\n".into())),
         ("megabyte", text(megabyte.clone())),

@@ -23,7 +23,8 @@ pub(crate) const TOOL: Tool = Tool {
     description: "Reads a text file and shows its lines with their numbers, which start at 1. \
                   `offset` counts lines from 0, so offset 0 starts at line number 1. Shows a \
                   page at a time and, when something remains, the call that shows the next part. A \
-                  line too long for a page comes in parts, by `column`. With encoding base64 it \
+                  line too long for a page comes in parts, by `column`. Line ends are not shown; the \
+                  answer names the lines that end in \\r\\n. With encoding base64 it \
                   gives the bytes of any file, and `offset` and `limit` count bytes. Also gives \
                   the content_hash that write_file wants before it overwrites.",
     effect: Effect::Reads,

@@ -87,23 +87,30 @@ impl Workspace {
             return Ok((done, None));
         };
         let _alone = self.alone(history, &mut writer)?;
-        let backend = self.backend(&mut writer);
-        let before = history.before_execution(backend)?;
-        let done = run(backend, work);
-        let done = done
-            .and_then(|done| Ok((done, self.record_executed(history, backend, name, &before)?)));
-        match done {
-            Ok((done, changes)) => {
-                if !changes.is_empty() {
-                    self.0.observers.tell(&Event::Replaced);
-                }
-                Ok((done, Some(changes)))
-            }
-            Err(error) => {
-                history.take_back_executed(backend, &before)?;
-                Err(error)
-            }
+        let (done, changes) = self.executed(history, self.backend(&mut writer), name, work)?;
+        if !changes.is_empty() {
+            self.0.observers.tell(&Event::Replaced);
         }
+        Ok((done, Some(changes)))
+    }
+
+    /// Runs it between a state that is kept and one that is compared with it.
+    fn executed<T>(
+        &self,
+        history: &History,
+        backend: &mut dyn Backend,
+        name: &str,
+        work: impl FnOnce(&mut ExecutionPlace<'_>) -> Result<T>,
+    ) -> Result<(T, Vec<OperationChange>)> {
+        let before = history.before_execution(backend)?;
+        let done = run(backend, work).and_then(|done| {
+            let changes = self.record_executed(history, backend, name, &before)?;
+            Ok((done, changes))
+        });
+        if done.is_err() {
+            history.take_back_executed(backend, &before)?;
+        }
+        done
     }
 
     /// Writes down what changed, so that it can be undone.

@@ -45,16 +45,39 @@ pub(super) fn past_the_end(path: &TreePath, offset: u64, total_lines: u64) -> St
 fn shown(page: &TextPage) -> String {
     let (first, last) = (page.offset + 1, end(page));
     let mut text = format!("{}: lines {first} to {last} of {}\n", page.path, page.total_lines);
+    let mut returns = Vec::new();
     for (number, line) in (first..).zip(page.content.split_inclusive('\n')) {
-        numbered(&mut text, number, line.strip_suffix('\n').unwrap_or(line));
+        let shown = match line.strip_suffix("\r\n") {
+            Some(shown) => {
+                returns.push(number);
+                shown
+            }
+            None => line.strip_suffix('\n').unwrap_or(line),
+        };
+        numbered(&mut text, number, shown);
     }
-    text
+    text + &carriage_returns(&returns)
 }
 
-/// Adds a line with its number; all of it is kept, a carriage return at its end included.
+/// Adds a line with its number.
 pub(super) fn numbered(text: &mut String, number: u64, line: &str) {
     // Writing into a string cannot fail.
     let _ = writeln!(text, "{number:>6}\t{line}");
+}
+
+/// Says which lines end in a carriage return and a newline.
+pub(super) fn carriage_returns(lines: &[u64]) -> String {
+    let follows = |before: &u64, next: &u64| before + 1 == *next;
+    let ranges = lines.chunk_by(follows).filter_map(|range| match range {
+        [] => None,
+        [line] => Some(line.to_string()),
+        [first, .., last] => Some(format!("{first}-{last}")),
+    });
+    let ranges: Vec<String> = ranges.collect();
+    match ranges.is_empty() {
+        true => String::new(),
+        false => format!("These lines end in \\r\\n: {}.\n", ranges.join(", ")),
+    }
 }
 
 fn next_call(page: &TextPage, limit: u64) -> String {

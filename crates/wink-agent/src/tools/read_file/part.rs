@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use wink_fs::ErrorKind;
 use wink_fs::ops::{self, LineOptions, LinePart};
 
-use super::page::{NO_NEWLINE, numbered, past_the_end};
+use super::page::{NO_NEWLINE, carriage_returns, numbered, past_the_end};
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
 use crate::tool_call::ToolCall;
@@ -58,8 +58,17 @@ fn shown(part: &LinePart) -> String {
         "{path}: line {number} of {total_lines}, {shown} of its {line_bytes} bytes from column \
          {column}\n"
     );
-    numbered(&mut text, number, content);
-    text
+    let is_end = part.has_newline && !part.truncated;
+    match content.strip_suffix('\r').filter(|_| is_end) {
+        Some(content) => {
+            numbered(&mut text, number, content);
+            text + &carriage_returns(&[number])
+        }
+        None => {
+            numbered(&mut text, number, content);
+            text
+        }
+    }
 }
 
 fn next(part: &LinePart, limit: u64) -> String {
