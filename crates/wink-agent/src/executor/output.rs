@@ -42,7 +42,8 @@ impl Output {
         self.total > (HEAD + TAIL) as u64
     }
 
-    /// Returns the name of the file that all of it was saved to, where something is left out.
+    /// Returns the name of the file in [`Outputs`] that it was saved to, where something is left out: all
+    /// of it, or the first 16 MiB.
     pub fn saved(&self) -> Option<&str> {
         self.saved.as_deref()
     }
@@ -55,9 +56,12 @@ impl Output {
             return String::from_utf8_lossy(&[&self.head[..], &tail].concat()).into_owned();
         }
         let left_out = self.total - (self.head.len() + tail.len()) as u64;
-        let saved = match &self.saved {
-            Some(name) => format!("; it is saved as {name}"),
-            None => String::new(),
+        let saved = match (&self.saved, self.total <= MOST_SAVED) {
+            (Some(name), true) => format!("; all is saved outside the workspace as {name}"),
+            (Some(name), false) => {
+                format!("; the first {MOST_SAVED} are saved outside the workspace as {name}")
+            }
+            (None, _) => String::new(),
         };
         format!(
             "{}\n[… {left_out} bytes left out{saved} …]\n{}",
@@ -168,7 +172,8 @@ mod tests {
         assert!(text.as_bytes().starts_with(&flood[..HEAD]));
         assert!(text.as_bytes().ends_with(&flood[flood.len() - TAIL..]));
         let name = output.saved().unwrap();
-        assert!(text.contains(&format!("[… 967232 bytes left out; it is saved as {name} …]")));
+        assert!(text.contains("[… 967232 bytes left out; all is saved"));
+        assert!(text.contains(name));
         assert!(outputs.read(name).unwrap() == flood);
     }
 }

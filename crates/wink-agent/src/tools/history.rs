@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use wink_fs::{OperationCause, OperationRecord, Snapshot, SnapshotCause};
 
@@ -36,13 +36,17 @@ struct Params {
     #[serde(default = "usual")]
     #[schemars(range(min = 1, max = 200))]
     limit: u64,
+    /// How many of the newest to skip.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64))]
+    offset: u64,
 }
 
 fn usual() -> u64 {
     20
 }
 
-#[derive(Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Of {
     #[default]
@@ -68,22 +72,31 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
         }
     };
     Ok(match rows.is_empty() {
-        true => ToolResult::success(none.to_owned(), json!({"entries": [], "total": 0})),
-        false => answer(rows, params.limit, noun),
+        true => {
+            ToolResult::success(none.to_owned(), json!({"entries": [], "total": 0, "offset": 0}))
+        }
+        false => answer(rows, params, noun),
     })
 }
 
-fn answer(mut rows: Vec<Row>, limit: u64, noun: &str) -> ToolResult {
-    let total = rows.len();
+fn answer(mut rows: Vec<Row>, params: &Params, noun: &str) -> ToolResult {
+    let (total, offset) = (rows.len(), usize::try_from(params.offset).unwrap_or(usize::MAX));
+    let limit = usize::try_from(params.limit).unwrap_or(usize::MAX);
     rows.reverse();
-    rows.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-    let mut message = format!("{}, newest first:", counted(total as u64, noun));
-    rows.iter().for_each(|(line, _)| message.extend(["\n", line]));
-    if rows.len() < total {
-        message += &format!("\n… and {} older; see them with a higher limit.", total - rows.len());
+    let shown: Vec<Row> = rows.into_iter().skip(offset).take(limit).collect();
+    let count = counted(total as u64, noun);
+    let mut message = match shown.is_empty() {
+        true => format!("Nothing to show: offset {offset} is past the end of {count}."),
+        false => format!("{count}, newest first:"),
+    };
+    shown.iter().for_each(|(line, _)| message.extend(["\n", line]));
+    let end = offset.saturating_add(shown.len());
+    if end < total {
+        let next = json!({"of": params.of, "limit": params.limit, "offset": end});
+        message += &format!("\n{} older ones to go. Next call: history {next}", total - end);
     }
-    let entries: Vec<Value> = rows.into_iter().map(|(_, value)| value).collect();
-    ToolResult::success(message, json!({"entries": entries, "total": total}))
+    let entries: Vec<Value> = shown.into_iter().map(|(_, value)| value).collect();
+    ToolResult::success(message, json!({"entries": entries, "total": total, "offset": offset}))
 }
 
 fn snapshot(it: &Snapshot) -> Row {

@@ -42,6 +42,8 @@ fn a_command_is_run_in_its_directory_with_a_clean_environment() {
     names.sort_unstable();
     assert_eq!(names, ["GREETING", "HOME", "LANG", "PATH", "PWD", "PYTHONDONTWRITEBYTECODE"]);
     assert!(shown.contains("GREETING=hello $HOME"));
+    let object = json!({"command": "echo $A$B", "env": {"A": "one", "B": "two"}});
+    assert!(scene.run_with(object).message.contains("\nonetwo\n"));
 }
 
 #[test]

@@ -29,6 +29,8 @@ fn snapshot_history_diff_and_restore_say_what_there_is_and_what_changed() {
             ("restore", json!({"snapshot": "start"})),
             ("history", json!({})),
             ("history", json!({"of": "operations", "limit": 2})),
+            ("history", json!({"of": "operations", "limit": 2, "offset": 4})),
+            ("history", json!({"offset": 9})),
         ]
     ));
 }
