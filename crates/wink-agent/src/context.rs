@@ -1,12 +1,15 @@
 //! What a tool call happens in.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use wink_fs::{ErrorKind, Workspace};
 
 use crate::budget::Budget;
+use crate::executor::Executor;
 use crate::follow::Follower;
+use crate::forks::Forks;
 use crate::policy::{PathRules, SeenContents};
 use crate::prompt::RenderedPrompt;
 use crate::refusal::Refusal;
@@ -55,6 +58,12 @@ pub struct ToolContext {
     pub call_id: Option<String>,
     /// The prompt that the call answers to.
     pub prompt: Option<Arc<RenderedPrompt>>,
+    /// What runs programs; without it none is run.
+    pub executor: Option<Arc<dyn Executor>>,
+    /// Set by somebody who gives up: a program that is running is then ended.
+    pub cancelled: Option<Arc<AtomicBool>>,
+    /// The forks that were made by the tool of that name.
+    pub forks: Forks,
 }
 
 impl ToolContext {
@@ -101,6 +110,20 @@ impl ToolContext {
     #[must_use]
     pub fn budget(mut self, budget: Budget) -> Self {
         self.budget = Some(budget);
+        self
+    }
+
+    /// Sets what runs programs.
+    #[must_use]
+    pub fn executor(mut self, executor: Arc<dyn Executor>) -> Self {
+        self.executor = Some(executor);
+        self
+    }
+
+    /// Sets the flag by which somebody gives up on a program that is running.
+    #[must_use]
+    pub fn cancelled(mut self, flag: Arc<AtomicBool>) -> Self {
+        self.cancelled = Some(flag);
         self
     }
 

@@ -1,6 +1,6 @@
 //! One declared parameter, and what a value must be to fill it.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::fields;
 
@@ -27,12 +27,22 @@ impl<'a> Field<'a> {
     }
 
     fn list(self, value: Value) -> Result<Value, String> {
-        let items = items(&value).ok_or_else(|| self.mismatch(&value))?;
+        let items = items(&value).or_else(|| self.pairs(&value));
+        let items = items.ok_or_else(|| self.mismatch(&value))?;
         let numbered = (1..).zip(items);
         let coerced = numbered.map(|(number, item)| {
             self.item(item).map_err(|why| format!("In `{}`, number {number}: {why}", self.name))
         });
         coerced.collect::<Result<_, _>>().map(Value::Array)
+    }
+
+    /// Returns the items of a list of names and values, which models also send as an object.
+    fn pairs(self, value: &Value) -> Option<Vec<Value>> {
+        let declared = self.schema["items"]["properties"].as_object()?;
+        let is_pair =
+            declared.len() == 2 && ["name", "value"].iter().all(|it| declared.contains_key(*it));
+        let given = value.as_object().filter(|_| is_pair)?;
+        Some(given.iter().map(|(name, value)| json!({"name": name, "value": value})).collect())
     }
 
     fn item(self, item: Value) -> Result<Value, String> {

@@ -1,7 +1,8 @@
 //! Tools a model can call over a wink workspace, and sessions that remember what was done with it.
 //!
 //! [`TOOLS`] is the one table: every door (MCP, command line, prompts) lists and calls tools from
-//! it. Adding a tool is one file under `tools/` and one line in the table.
+//! it. Adding a tool is one file under `tools/` and one line in the table. What a program offers beside
+//! files (their history, programs that are run) it chooses by a [`Toolset`].
 //!
 //! ```
 //! use serde_json::json;
@@ -31,11 +32,15 @@ mod budget;
 pub mod checkpoint;
 mod context;
 mod edit;
+mod encoding;
 mod engine;
+mod execution;
+pub mod executor;
 mod expected_hash;
 mod field;
 mod fields;
 pub mod follow;
+mod forks;
 mod policy;
 pub mod prompt;
 mod refusal;
@@ -44,20 +49,24 @@ mod rewrite;
 mod schema;
 pub mod session;
 mod session_files;
+mod states;
 mod suggest;
 mod table;
 mod tool;
 mod tool_call;
 mod tools;
+mod toolset;
 mod transaction;
 mod words;
 
 pub use budget::Budget;
 pub use context::ToolContext;
+pub use forks::Forks;
 pub use policy::{PathRules, SeenContents};
 pub use refusal::Refusal;
 pub use result::ToolResult;
 pub use session_files::SessionFiles;
 pub use table::{TOOLS, call, find, unknown_tool_message};
-pub use tool::{Effect, Tool};
+pub use tool::{Effect, Family, Tool};
 pub use tool_call::ToolCall;
+pub use toolset::Toolset;

@@ -44,6 +44,11 @@ impl Refusal {
         self
     }
 
+    /// Tells whether the filesystem's wording has these words in it.
+    pub(crate) fn says(&self, words: &str) -> bool {
+        self.message.contains(words)
+    }
+
     /// Names the file it is about.
     pub(crate) fn with_path(mut self, path: &TreePath) -> Self {
         self.path = Some(path.to_string());

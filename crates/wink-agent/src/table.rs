@@ -3,13 +3,12 @@
 use serde_json::Value;
 
 use crate::context::ToolContext;
-use crate::refusal::Refusal;
 use crate::result::ToolResult;
-use crate::suggest::nearest;
 use crate::tool::Tool;
 use crate::tools;
+use crate::toolset::Toolset;
 
-/// Every tool, in the order it is shown.
+/// The tools for files, in the order they are shown.
 pub static TOOLS: &[Tool] = &[
     tools::ls::TOOL,
     tools::read_file::TOOL,
@@ -26,36 +25,36 @@ pub static TOOLS: &[Tool] = &[
     tools::import::TOOL,
 ];
 
-/// Names that tools had in other places, each with the one it has here.
-const ALIASES: [(&str, &str); 2] = [("list_directory", "ls"), ("delete_file", "rm")];
+/// The tools for the history of all files, in the order they are shown.
+pub(crate) static HISTORY: &[Tool] = &[
+    tools::snapshot::TOOL,
+    tools::history::TOOL,
+    tools::diff::TOOL,
+    tools::restore::TOOL,
+    tools::revert::TOOL,
+    tools::undo::TOOL,
+    tools::fork::TOOL,
+    tools::merge::TOOL,
+];
 
-/// Finds a tool by its exact name, or by one it is known by elsewhere.
+/// The tools that run programs, in the order they are shown.
+pub(crate) static EXECUTION: &[Tool] = &[tools::shell_execute::TOOL, tools::evaluate_python::TOOL];
+
+/// Finds a tool for files by its exact name, or by one it is known by elsewhere.
 ///
 /// ```
 /// assert_eq!(wink_agent::find("delete_file").map(|tool| tool.name), Some("rm"));
 /// ```
 pub fn find(name: &str) -> Option<&'static Tool> {
-    let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, own)| *own);
-    TOOLS.iter().find(|tool| tool.name == name)
+    Toolset::FILES.find(name)
 }
 
-/// Calls a tool by name; an unknown name is a failed result.
+/// Calls a tool for files by name; an unknown name is a failed result.
 pub fn call(context: &ToolContext, name: &str, arguments: Value) -> ToolResult {
-    match find(name) {
-        Some(tool) => tool.call(context, arguments),
-        None => Refusal::invalid_argument(unknown_tool_message(name)).into(),
-    }
+    Toolset::FILES.call(context, name, arguments)
 }
 
-/// Words the answer to a tool name that does not exist.
+/// Words the answer to a tool name that does not exist among those for files.
 pub fn unknown_tool_message(name: &str) -> String {
-    let names = TOOLS.iter().map(|tool| tool.name);
-    let shown: String = name.chars().take(60).collect();
-    match nearest(name, names.clone()) {
-        Some(near) => format!("There is no tool `{shown}`; did you mean `{near}`?"),
-        None => format!(
-            "There is no tool `{shown}`; the tools are {}.",
-            names.collect::<Vec<_>>().join(", ")
-        ),
-    }
+    Toolset::FILES.unknown_tool_message(name)
 }

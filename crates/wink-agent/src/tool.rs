@@ -26,6 +26,26 @@ pub enum Effect {
     Executes,
 }
 
+/// Says what a tool is about, so that a program can offer some and not others.
+///
+/// ```
+/// use wink_agent::{Family, Toolset};
+///
+/// let undo = Toolset::ALL.find("undo").unwrap();
+/// assert_eq!(undo.family, Family::History);
+/// assert!(Toolset::FILES.find("undo").is_none());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Family {
+    /// Files: looking at them, finding them, changing them.
+    Files,
+    /// States of all files: keeping them, comparing them, going back to them.
+    History,
+    /// Programs that are run.
+    Execution,
+}
+
 /// What a tool's function takes and gives.
 type Function = dyn Fn(&ToolCall<'_>, Value) -> Result<ToolResult, Refusal> + Send + Sync;
 
@@ -72,6 +92,8 @@ pub struct Tool {
     pub description: &'static str,
     /// What it may do to the workspace.
     pub effect: Effect,
+    /// What it is about.
+    pub family: Family,
     pub(crate) schema: fn() -> &'static Map<String, Value>,
     pub(crate) run: Run,
 }
@@ -86,7 +108,15 @@ impl Tool {
     ) -> Self {
         let run = move |call: &ToolCall<'_>, given: Value| run(call, arguments::parse(given)?);
         let run = Run::Theirs(Arc::new(run));
-        Self { name, title: name, description, effect, schema: schema::of::<P>, run }
+        let family = Family::Files;
+        Self { name, title: name, description, effect, family, schema: schema::of::<P>, run }
+    }
+
+    /// Sets what it is about; files, where nothing is said.
+    #[must_use]
+    pub fn family(mut self, family: Family) -> Self {
+        self.family = family;
+        self
     }
 
     /// Sets the name shown to people.

@@ -85,14 +85,26 @@ impl<'c> ToolCall<'c> {
         work: impl FnOnce(&mut dyn Filesystem) -> Result<T, E>,
     ) -> Result<T, Refusal> {
         let rules = &*self.context.rules;
-        let work = move || match rules.is_empty() {
+        self.caught(move || match rules.is_empty() {
             true => work(fs),
             false => work(&mut RuledFilesystem { inner: fs, rules }),
-        };
+        })
+    }
+
+    /// Makes a refusal of a panic.
+    pub(crate) fn caught<T, E: Into<Refusal>>(
+        &self,
+        work: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, Refusal> {
         match catch_unwind(AssertUnwindSafe(work)) {
             Ok(done) => done.map_err(Into::into),
             Err(_) => Err(panicked(self.tool)),
         }
+    }
+
+    /// Returns the name that the call's operation is known by.
+    pub(crate) fn name(&self) -> &'static str {
+        self.tool.name
     }
 
     /// Returns the workspace itself, for tools that replace all files; rules that deny some forbid it.

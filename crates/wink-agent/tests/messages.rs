@@ -188,12 +188,89 @@ fn grep_shows_lines_files_counts_and_what_was_not_searched() {
 #[test]
 fn read_file_says_what_to_do_with_what_it_cannot_show() {
     let workspace = workspace();
-    workspace.write_bytes("binary", &b"\xff\xfe"[..]).expect("written");
-    workspace.write("long", &"x".repeat(300_000)).expect("written");
+    workspace.write_bytes("binary", &b"\x89PNG\r\n\x1a\n\xff"[..]).expect("written");
+    workspace.write_bytes("unknown", &b"\xff"[..]).expect("written");
     insta::assert_snapshot!(transcript(
         &workspace,
-        &[("read_file", json!({"path": "binary"})), ("read_file", json!({"path": "long"}))]
+        &[
+            ("read_file", json!({"path": "binary"})),
+            ("read_file", json!({"path": "unknown"})),
+            ("read_file", json!({"path": "binary", "encoding": "base64"})),
+            ("read_file", json!({"path": "binary", "encoding": "base64", "offset": 1, "limit": 3})),
+            ("read_file", json!({"path": "binary", "encoding": "base64", "offset": 9})),
+            ("read_file", json!({"path": "binary", "encoding": "base64", "column": 3})),
+            ("read_file", json!({"path": "src/a.rs", "encoding": "base64"})),
+            ("read_file", json!({"path": "binary", "encoding": "hex"})),
+        ]
     ));
+}
+
+#[test]
+fn line_endings_are_told_beside_the_lines() {
+    let files = Workspace::memory();
+    files.write("crlf", "one\r\ntwo\r\n").unwrap();
+    files.write("mixed", "one\r\ntwo\nthree\r\nfour\r\nfive").unwrap();
+    insta::assert_snapshot!(transcript(
+        &files,
+        &[("read_file", json!({"path": "crlf"})), ("read_file", json!({"path": "mixed"}))]
+    ));
+}
+
+#[test]
+fn a_line_longer_than_a_page_comes_in_parts() {
+    let mut limits = Limits::default();
+    limits.max_read_bytes = 12;
+    let files = Workspace::builder(MemoryBackend::new()).limits(limits).build();
+    files.write("long", "first\nwords größer than a page\nlast").unwrap();
+    insta::assert_snapshot!(transcript(
+        &files,
+        &[
+            ("read_file", json!({"path": "long"})),
+            ("read_file", json!({"path": "long", "offset": 1, "limit": 1})),
+            ("read_file", json!({"path": "long", "offset": 1, "column": 12})),
+            ("read_file", json!({"path": "long", "offset": 1, "column": 24})),
+            ("read_file", json!({"path": "long", "offset": 2, "column": 2})),
+            ("read_file", json!({"path": "long", "offset": 1, "column": 9})),
+            ("read_file", json!({"path": "long", "offset": 1, "column": 99})),
+            ("read_file", json!({"path": "long", "offset": 9, "column": 1})),
+        ]
+    ));
+}
+
+#[test]
+fn ls_lists_levels_and_names_the_next_call() {
+    let mut limits = Limits::default();
+    limits.max_grep_matches = 3;
+    let files = Workspace::builder(MemoryBackend::new()).limits(limits).build();
+    for path in ["a/b/c/d.txt", "a/b.txt", "a/z", "e"] {
+        files.write(path, path).unwrap();
+    }
+    insta::assert_snapshot!(transcript(
+        &files,
+        &[
+            ("ls", json!({"depth": 2})),
+            ("ls", json!({"path": "a", "depth": 3})),
+            ("ls", json!({"path": "a", "depth": 3, "offset": 3})),
+            ("ls", json!({"offset": 2})),
+            ("ls", json!({"depth": 0})),
+            ("ls", json!({"path": "e"})),
+        ]
+    ));
+}
+
+#[test]
+fn write_file_takes_bytes_as_base64() {
+    let mut limits = Limits::default();
+    limits.max_content = Some(4);
+    let files = Workspace::builder(MemoryBackend::new()).limits(limits).build();
+    let write = |content: &str| {
+        ("write_file", json!({"path": "b", "content": content, "encoding": "base64"}))
+    };
+    insta::assert_snapshot!(transcript(
+        &files,
+        &[write("/wD+AA=="), write("not base64!"), write("QUJDREU="), write("QUJD\nRA")]
+    ));
+    assert_eq!(&files.open("b").unwrap().read_all().unwrap()[..], b"\xff\0\xfe\0");
 }
 
 #[test]

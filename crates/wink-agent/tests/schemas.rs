@@ -3,7 +3,7 @@
 #![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
 use serde_json::{Value, json};
-use wink_agent::{TOOLS, Tool};
+use wink_agent::{TOOLS, Tool, Toolset};
 
 fn declaration(tool: &Tool) -> Value {
     json!({
@@ -11,6 +11,7 @@ fn declaration(tool: &Tool) -> Value {
         "title": tool.title,
         "description": tool.description,
         "effect": format!("{:?}", tool.effect),
+        "family": format!("{:?}", tool.family),
         "input_schema": tool.input_schema(),
     })
 }
@@ -24,8 +25,16 @@ fn the_table_is_as_reviewed() {
 }
 
 #[test]
+fn the_tools_beside_those_for_files_are_as_reviewed() {
+    let others = Toolset::ALL.tools().filter(|tool| Toolset::FILES.find(tool.name).is_none());
+    insta::with_settings!({sort_maps => true}, {
+        insta::assert_json_snapshot!(others.map(declaration).collect::<Vec<_>>());
+    });
+}
+
+#[test]
 fn every_field_has_one_type_and_nothing_a_provider_refuses() {
-    for tool in TOOLS {
+    for tool in Toolset::ALL.tools() {
         let schema = Value::Object(tool.input_schema().clone());
         check_object(&schema, tool.name);
         let text = schema.to_string();

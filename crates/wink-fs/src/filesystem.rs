@@ -1,7 +1,7 @@
 //! What a tool is given: a tree that can be changed, and cannot go back in time.
 
 use std::iter::Sum;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::capture::Capture;
@@ -361,4 +361,10 @@ pub trait Backend: Filesystem {
 
     /// Returns a view of the files as they are at each call, usable while somebody else writes.
     fn live(&self) -> Arc<dyn Tree>;
+
+    /// Returns the directory of the host that the files are in, for programs that are run there; none
+    /// where they are in no directory.
+    fn directory(&self) -> Option<PathBuf> {
+        None
+    }
 }

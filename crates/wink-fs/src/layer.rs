@@ -1,7 +1,7 @@
 //! Decorators: one piece of code that forwards every call, and small layers that look at them.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::capture::Capture;
@@ -336,6 +336,10 @@ impl<L: Layer> Backend for Layered<L> {
 
     fn live(&self) -> Arc<dyn Tree> {
         Arc::new(LayeredView { inner: self.inner.live(), layer: self.layer.clone() })
+    }
+
+    fn directory(&self) -> Option<PathBuf> {
+        self.inner.directory()
     }
 }
 

@@ -140,8 +140,8 @@ pub use mount::{HostMount, LeftOut, MountReport, mount};
 pub use named::{NamedSnapshot, NamedSnapshots};
 pub use operation::{BeforeImage, OperationCause, OperationChange, OperationRecord};
 pub use ops::{
-    BytePage, Copied, ListOptions, Listed, MkdirOptions, MoveOptions, PageLimit, ReadOptions,
-    TextPage, WriteMode, WriteOptions, Written,
+    BytePage, Copied, LineOptions, LinePart, ListOptions, Listed, MkdirOptions, MoveOptions,
+    PageLimit, ReadOptions, TextPage, WriteMode, WriteOptions, Written,
 };
 pub use path::{MAX_NAME_BYTES, MAX_PATH_BYTES, MountPoint, Name, RESERVED_NAME, TreePath};
 pub use replace_plan::ReplacePlan;
@@ -159,8 +159,8 @@ pub use strategy::{Strategy, StrategyOptions};
 pub use tree::{Entry, FileMode, Kind, KnownEntry, KnownFile, Stat, Tree};
 pub use tree_hash::{TreeHash, tree_hash};
 pub use workspace::{
-    At, PruneOptions, Pruned, Receipt, RestoreOptions, SnapshotOptions, Undone, Workspace,
-    WorkspaceBuilder,
+    At, ExecutionPlace, PruneOptions, Pruned, Receipt, RestoreOptions, SnapshotOptions, Undone,
+    Workspace, WorkspaceBuilder,
 };
 
 /// The README's example, compiled and run with the others.

@@ -14,7 +14,7 @@ use crate::edit::patch;
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
 use crate::rewrite::check_supplied;
-use crate::tool::{Effect, Run, Tool};
+use crate::tool::{Effect, Family, Run, Tool};
 use crate::tool_call::ToolCall;
 use crate::transaction::retried;
 use crate::words::counted;
@@ -30,6 +30,7 @@ pub(crate) const TOOL: Tool = Tool {
                   exactly; wrong line numbers do no harm where the lines are there only once. With \
                   `dry_run` it says what would change and changes nothing.",
     effect: Effect::Writes,
+    family: Family::Files,
     schema: schema::of::<Params>,
     run: Run::Ours(|call, arguments| run(call, &arguments::parse(arguments)?)),
 };

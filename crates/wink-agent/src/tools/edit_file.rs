@@ -9,7 +9,7 @@ use crate::edit::{self, Edit, EditRefusal, snippets};
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
 use crate::rewrite::{Rewritten, check_supplied, rewrite};
-use crate::tool::{Effect, Run, Tool};
+use crate::tool::{Effect, Family, Run, Tool};
 use crate::tool_call::ToolCall;
 use crate::{arguments, expected_hash, schema};
 
@@ -23,6 +23,7 @@ pub(crate) const TOOL: Tool = Tool {
                   inserted lines end as those around them do. Nothing is changed when the text is \
                   not there; the answer then shows what comes nearest.",
     effect: Effect::Writes,
+    family: Family::Files,
     schema: schema::of::<Params>,
     run: Run::Ours(|call, arguments| run(call, &arguments::parse(arguments)?)),
 };

@@ -8,7 +8,7 @@ use wink_fs::{Error, Filesystem, Operation, PutCondition, PutOptions, Staged, Tr
 
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
-use crate::tool::{Effect, Run, Tool};
+use crate::tool::{Effect, Family, Run, Tool};
 use crate::tool_call::ToolCall;
 use crate::words::counted;
 use crate::{arguments, schema};
@@ -19,6 +19,7 @@ pub(crate) const TOOL: Tool = Tool {
     description: "Writes all files of the workspace into one new ZIP archive in the workspace, which \
                   import can bring back. The archive's name should end in .fs.zip.",
     effect: Effect::Writes,
+    family: Family::Files,
     schema: schema::of::<Params>,
     run: Run::Ours(|call, arguments| run(call, &arguments::parse(arguments)?)),
 };

@@ -8,7 +8,7 @@ use wink_fs::search::{GlobOptions, GlobResult, Stop, glob};
 
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
-use crate::tool::{Effect, Run, Tool};
+use crate::tool::{Effect, Family, Run, Tool};
 use crate::tool_call::ToolCall;
 use crate::words::counted;
 use crate::{arguments, schema};
@@ -21,6 +21,7 @@ pub(crate) const TOOL: Tool = Tool {
                   A pattern without `/` matches file names at any depth; one with `/` is relative \
                   to `path`. Hidden files are found too.",
     effect: Effect::Reads,
+    family: Family::Files,
     schema: schema::of::<Params>,
     run: Run::Ours(|call, arguments| run(call, &arguments::parse(arguments)?)),
 };

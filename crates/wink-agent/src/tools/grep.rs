@@ -9,7 +9,7 @@ use wink_fs::search::{Case, GrepMatch, GrepMode, GrepOptions, GrepResult, Stop, 
 
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
-use crate::tool::{Effect, Run, Tool};
+use crate::tool::{Effect, Family, Run, Tool};
 use crate::tool_call::ToolCall;
 use crate::words::counted;
 use crate::{arguments, schema};
@@ -22,6 +22,7 @@ pub(crate) const TOOL: Tool = Tool {
                   narrows the files, `mode` is content (lines), files (paths only) or count. The \
                   totals are true even when not everything is shown.",
     effect: Effect::Reads,
+    family: Family::Files,
     schema: schema::of::<Params>,
     run: Run::Ours(|call, arguments| run(call, &arguments::parse(arguments)?)),
 };

@@ -9,7 +9,7 @@ use wink_fs::archive::{ArchiveLimits, ArchiveTree, Imported};
 
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
-use crate::tool::{Effect, Run, Tool};
+use crate::tool::{Effect, Family, Run, Tool};
 use crate::tool_call::ToolCall;
 use crate::words::counted;
 use crate::{arguments, schema};
@@ -21,6 +21,7 @@ pub(crate) const TOOL: Tool = Tool {
                   export made. What is not in the archive is gone afterwards, the archive itself \
                   included. A bad archive changes nothing.",
     effect: Effect::Writes,
+    family: Family::Files,
     schema: schema::of::<Params>,
     run: Run::Ours(|call, arguments| run(call, &arguments::parse(arguments)?)),
 };

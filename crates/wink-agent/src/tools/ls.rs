@@ -1,23 +1,28 @@
 //! `ls`: what is in a directory.
 
+mod walk;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use wink_fs::ops::{self, ListOptions, Listed};
 use wink_fs::{Kind, TreePath};
 
+use self::walk::Found;
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
-use crate::tool::{Effect, Run, Tool};
+use crate::tool::{Effect, Family, Run, Tool};
 use crate::tool_call::ToolCall;
 use crate::{arguments, schema};
 
 pub(crate) const TOOL: Tool = Tool {
     name: "ls",
     title: "List directory",
-    description: "Lists the direct children of a directory, sorted by name, each with its kind \
-                  and its size in bytes. Without a path it lists the workspace root.",
+    description: "Lists what is in a directory, sorted by name, each entry with its kind and its \
+                  size in bytes. Without a path it lists the workspace root. With `depth` it also \
+                  lists what is in the directories below, by their path from the listed one. \
+                  Long listings come in parts, each with the call that shows the next one.",
     effect: Effect::Reads,
+    family: Family::Files,
     schema: schema::of::<Params>,
     run: Run::Ours(|call, arguments| run(call, &arguments::parse(arguments)?)),
 };
@@ -27,25 +32,111 @@ struct Params {
     /// Directory to list, relative to the workspace root.
     #[serde(default = "root")]
     path: String,
+    /// How many levels to list: 1 (the default) is the directory's own entries.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 100))]
+    depth: u64,
+    /// How many entries to skip.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64))]
+    offset: u64,
 }
 
 fn root() -> String {
     ".".to_owned()
 }
 
-fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
-    let path = call.path(&params.path)?;
-    let entries = ops::list(&*call.tree(), &path, &ListOptions::default().sizes(true))?;
-    Ok(ToolResult::success(message(&path, &entries), value(&path, &entries)))
+fn one() -> u64 {
+    1
 }
 
-fn message(path: &TreePath, entries: &[Listed]) -> String {
-    if entries.is_empty() {
-        return format!("The directory {path} is empty. Create a file in it with write_file.");
+/// The part of a listing that is shown.
+struct Page {
+    path: TreePath,
+    depth: u64,
+    offset: u64,
+    found: Vec<Found>,
+    shown: Vec<(Found, Option<u64>)>,
+}
+
+fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
+    let (path, tree, limits) = (call.path(&params.path)?, call.tree(), call.limits());
+    let found = walk::walk(&*tree, &path, params.depth, limits.max_search_time)?;
+    let start = usize::try_from(params.offset).unwrap_or(usize::MAX);
+    let most = usize::try_from(limits.max_grep_matches).unwrap_or(usize::MAX);
+    let shown = found.iter().skip(start).take(most);
+    let shown = shown.map(|it| Ok((it.clone(), walk::size(&*tree, it)?)));
+    let shown = shown.collect::<Result<_, Refusal>>()?;
+    let page = Page { path, depth: params.depth, offset: params.offset, found, shown };
+    Ok(ToolResult::success(page.message(), page.value()))
+}
+
+impl Page {
+    fn message(&self) -> String {
+        let Self { path, offset, .. } = self;
+        let total = self.found.len();
+        if total == 0 {
+            return format!("The directory {path} is empty. Create a file in it with write_file.");
+        }
+        if self.shown.is_empty() {
+            return format!(
+                "Nothing to show: offset {offset} is past the end of {path}, which has {total} \
+                 entries."
+            );
+        }
+        let mut message = format!("{path}: {}\n", counted(&self.found));
+        self.shown.iter().for_each(|(found, size)| message.push_str(&self.line(found, *size)));
+        message + &self.next_call()
     }
-    let mut message = format!("{path}: {}\n", counted(entries));
-    entries.iter().for_each(|entry| message.push_str(&line(entry)));
-    message
+
+    fn line(&self, found: &Found, size: Option<u64>) -> String {
+        let size = size.map_or("-".to_owned(), |size| size.to_string());
+        format!("{:<9} {size:>10} {}\n", found.kind.to_string(), self.name(found))
+    }
+
+    /// Returns the path of an entry from the listed directory on.
+    fn name(&self, found: &Found) -> String {
+        let text = found.path.to_string();
+        match self.path.is_root() {
+            true => text,
+            false => text[self.path.to_string().len() + 1..].to_owned(),
+        }
+    }
+
+    fn end(&self) -> u64 {
+        self.offset + self.shown.len() as u64
+    }
+
+    fn is_truncated(&self) -> bool {
+        !self.shown.is_empty() && self.end() < self.found.len() as u64
+    }
+
+    fn next_call(&self) -> String {
+        if !self.is_truncated() {
+            return String::new();
+        }
+        let (path, depth, end) = (self.path.to_string(), self.depth, self.end());
+        let arguments = json!({"path": path, "depth": depth, "offset": end});
+        let total = self.found.len();
+        format!(
+            "Shown are entries {} to {end} of {total}. Next call: ls {arguments}, or find by name \
+             with glob.\n",
+            self.offset + 1
+        )
+    }
+
+    fn value(&self) -> Value {
+        let entries = self.shown.iter().map(|(found, size)| {
+            json!({"name": self.name(found), "kind": found.kind.to_string(), "size_bytes": size})
+        });
+        json!({
+            "path": self.path.to_string(),
+            "entries": entries.collect::<Vec<_>>(),
+            "offset": self.offset,
+            "total": self.found.len(),
+            "truncated": self.is_truncated(),
+        })
+    }
 }
 
 /// Kinds in the order they are counted, in the plural.
@@ -56,23 +147,9 @@ const COUNTED: [(Kind, &str); 4] = [
     (Kind::Other, "others"),
 ];
 
-fn counted(entries: &[Listed]) -> String {
-    let count = |wanted| entries.iter().filter(|entry| entry.kind == wanted).count();
+fn counted(found: &[Found]) -> String {
+    let count = |wanted| found.iter().filter(|it| it.kind == wanted).count();
     let counts = COUNTED.map(|(kind, plural)| (count(kind), plural));
     let present = counts.iter().filter(|(count, _)| *count > 0);
     present.map(|(count, plural)| format!("{plural} {count}")).collect::<Vec<_>>().join(", ")
-}
-
-fn line(entry: &Listed) -> String {
-    let size = entry.size_bytes.map_or("-".to_owned(), |size| size.to_string());
-    format!("{:<9} {size:>10} {}\n", entry.kind.to_string(), entry.name)
-}
-
-fn value(path: &TreePath, entries: &[Listed]) -> Value {
-    let entries: Vec<Value> = entries.iter().map(entry_value).collect();
-    json!({"path": path.to_string(), "entries": entries})
-}
-
-fn entry_value(entry: &Listed) -> Value {
-    json!({"name": entry.name, "kind": entry.kind.to_string(), "size_bytes": entry.size_bytes})
 }

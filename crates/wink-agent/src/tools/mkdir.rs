@@ -7,7 +7,7 @@ use wink_fs::ops::{self, MkdirOptions};
 
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
-use crate::tool::{Effect, Run, Tool};
+use crate::tool::{Effect, Family, Run, Tool};
 use crate::tool_call::ToolCall;
 use crate::{arguments, schema};
 
@@ -17,6 +17,7 @@ pub(crate) const TOOL: Tool = Tool {
     description: "Makes a directory and its missing parents; one that is there already will do. \
                   Not needed before write_file, which makes parents itself.",
     effect: Effect::Writes,
+    family: Family::Files,
     schema: schema::of::<Params>,
     run: Run::Ours(|call, arguments| run(call, &arguments::parse(arguments)?)),
 };

@@ -9,7 +9,7 @@ use crate::edit::{self, Edit, NumberedRefusal, snippets};
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
 use crate::rewrite::{Rewritten, check_supplied, rewrite};
-use crate::tool::{Effect, Run, Tool};
+use crate::tool::{Effect, Family, Run, Tool};
 use crate::tool_call::ToolCall;
 use crate::words::counted;
 use crate::{arguments, expected_hash, schema};
@@ -21,6 +21,7 @@ pub(crate) const TOOL: Tool = Tool {
                   the one before left. All are made or none: if one cannot be, the answer says \
                   which and why.",
     effect: Effect::Writes,
+    family: Family::Files,
     schema: schema::of::<Params>,
     run: Run::Ours(|call, arguments| run(call, &arguments::parse(arguments)?)),
 };

@@ -8,7 +8,7 @@ use wink_fs::{ErrorKind, TreePath};
 
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
-use crate::tool::{Effect, Run, Tool};
+use crate::tool::{Effect, Family, Run, Tool};
 use crate::tool_call::ToolCall;
 use crate::{arguments, schema};
 
@@ -19,6 +19,7 @@ pub(crate) const TOOL: Tool = Tool {
                   the new path itself, not a directory to move into; missing parent directories \
                   are made. Nothing may be at `to`, unless `overwrite` is true.",
     effect: Effect::Writes,
+    family: Family::Files,
     schema: schema::of::<Params>,
     run: Run::Ours(|call, arguments| run(call, &arguments::parse(arguments)?)),
 };

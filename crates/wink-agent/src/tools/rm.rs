@@ -7,7 +7,7 @@ use wink_fs::{ErrorKind, Recursion, Removed, TreePath};
 
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
-use crate::tool::{Effect, Run, Tool};
+use crate::tool::{Effect, Family, Run, Tool};
 use crate::tool_call::ToolCall;
 use crate::words::counted;
 use crate::{arguments, schema};
@@ -18,6 +18,7 @@ pub(crate) const TOOL: Tool = Tool {
     description: "Removes a file, a link (never what it points to) or a directory with everything \
                   in it, and says how many went. The workspace root cannot be removed.",
     effect: Effect::Writes,
+    family: Family::Files,
     schema: schema::of::<Params>,
     run: Run::Ours(|call, arguments| run(call, &arguments::parse(arguments)?)),
 };

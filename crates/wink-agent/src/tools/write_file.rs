@@ -1,25 +1,29 @@
-//! `write_file`: create, replace or extend a text file.
+//! `write_file`: create, replace or extend a file.
 
+use bytes::Bytes;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use wink_fs::ops::{self, WriteMode, WriteOptions, Written};
 use wink_fs::{ContentHash, Error, ErrorKind, Filesystem, Operation, TreePath};
 
+use crate::encoding::{Encoding, decoded};
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
-use crate::tool::{Effect, Run, Tool};
+use crate::tool::{Effect, Family, Run, Tool};
 use crate::tool_call::ToolCall;
 use crate::{arguments, expected_hash, schema};
 
 pub(crate) const TOOL: Tool = Tool {
     name: "write_file",
     title: "Write file",
-    description: "Writes a text file; missing parent directories are made. `mode` is overwrite \
-                  (the default: replaces the whole file, or makes it), create (fails if the file \
+    description: "Writes a file; missing parent directories are made. `mode` is overwrite (the \
+                  default: replaces the whole file, or makes it), create (fails if the file \
                   exists) or append (adds at the end). To overwrite a file that exists, read it \
-                  first and give its content_hash as `expected_hash`.",
+                  first and give its content_hash as `expected_hash`. For binary content set \
+                  encoding to base64.",
     effect: Effect::Writes,
+    family: Family::Files,
     schema: schema::of::<Params>,
     run: Run::Ours(|call, arguments| run(call, &arguments::parse(arguments)?)),
 };
@@ -28,8 +32,11 @@ pub(crate) const TOOL: Tool = Tool {
 struct Params {
     /// File to write, relative to the workspace root.
     path: String,
-    /// The text to write, kept byte for byte.
+    /// The text to write, kept byte for byte, or bytes as base64.
     content: String,
+    /// What the content is.
+    #[serde(default)]
+    encoding: Encoding,
     /// What to do with a file that exists.
     #[serde(default)]
     mode: Mode,
@@ -49,27 +56,50 @@ enum Mode {
 fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
     let path = call.path(&params.path)?;
     let expected = expected_hash::parse(params.expected_hash.as_deref())?;
+    let content = match params.encoding {
+        Encoding::Text => Given::Text(&params.content),
+        Encoding::Base64 => Given::Bytes(decoded(&params.content)?.into()),
+    };
     let written = call
-        .change(|fs| write(call, fs, &path, params, expected))
+        .change(|fs| write(call, fs, &path, (&content, params.mode), expected))
         .map_err(|refused| refusal(refused, call, &path, expected))?;
     call.saw(written.content_hash);
     Ok(ToolResult::success(message(&written, params.mode), value(&written, params.mode)))
+}
+
+/// Content as the limits count it: text by characters, bytes by bytes.
+enum Given<'p> {
+    Text(&'p str),
+    Bytes(Bytes),
+}
+
+impl Given<'_> {
+    fn write(
+        &self,
+        fs: &mut dyn Filesystem,
+        path: &TreePath,
+        options: &WriteOptions,
+    ) -> wink_fs::Result<Written> {
+        match self {
+            Self::Text(text) => ops::write(fs, path, text, options),
+            Self::Bytes(bytes) => ops::write_bytes(fs, path, bytes.clone(), options),
+        }
+    }
 }
 
 fn write(
     call: &ToolCall<'_>,
     fs: &mut dyn Filesystem,
     path: &TreePath,
-    params: &Params,
+    (content, mode): (&Given<'_>, Mode),
     expected: Option<ContentHash>,
 ) -> wink_fs::Result<Written> {
-    let (content, mode) = (&params.content, params.mode);
-    match ops::write(fs, path, content, &options(mode, expected)) {
+    match content.write(fs, path, &options(mode, expected)) {
         Err(error) if mode == Mode::Overwrite => {
             let conflict = unread(fs, path, error);
             // What the session has seen it may replace, as long as that is what stands there.
             match conflict.current_hash().filter(|hash| expected.is_none() && call.has_seen(hash)) {
-                Some(seen) => ops::write(fs, path, content, &options(mode, Some(seen))),
+                Some(seen) => content.write(fs, path, &options(mode, Some(seen))),
                 None => Err(conflict),
             }
         }

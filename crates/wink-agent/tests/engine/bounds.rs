@@ -3,14 +3,14 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use wink_agent::{Budget, TOOLS, ToolContext, call};
+use wink_agent::{Budget, ToolContext, Toolset, call};
 
 use crate::scene::{done, hash, on_each_backend, refused};
 
 #[test]
 fn without_files_every_tool_says_so() {
     let context = ToolContext::new();
-    for tool in TOOLS {
+    for tool in Toolset::ALL.tools() {
         let result = tool.call(&context, json!({}));
         assert_eq!(result.message, "No filesystem available in this context.", "{}", tool.name);
         assert_eq!(result.code(), Some("unavailable"));

@@ -75,6 +75,8 @@ fn nonsense() -> Vec<Value> {
         json!({"from": "../a", "to": "b"}),
         json!({"patch": "--- a\n+++ ../b\n@@ -1 +1 @@\n-a\n+b\n"}),
         json!({"path": "k\u{0}t", "content": ""}),
+        json!({"path": "kept.txt", "content": "not base64!", "encoding": "base64"}),
+        json!({"path": "kept.txt", "content": "", "encoding": "utf-16"}),
     ]
 }
 
@@ -95,6 +97,48 @@ fn nonsense_given_to_any_writing_tool_changes_nothing_and_shows_no_path_of_the_h
                 assert!(result.message.len() < 2_000, "{}", result.message);
                 assert_eq!(hash(files), before, "{} {arguments}", tool.name);
             }
+        }
+    });
+}
+
+#[test]
+fn nonsense_given_to_any_tool_that_looks_is_refused_in_one_short_sentence() {
+    on_each_backend(|files| {
+        files.write("kept.txt", "kept").unwrap();
+        files.write_bytes("binary", &b"\xff\xff"[..]).unwrap();
+        files.write("empty", "").unwrap();
+        let context = ToolContext::over(files);
+        let huge = "x".repeat(100_000);
+        for (tool, arguments, code) in [
+            ("ls", json!({"path": 7}), "invalid_argument"),
+            ("ls", json!({"depth": 0}), "invalid_argument"),
+            ("ls", json!({"depth": -1}), "invalid_argument"),
+            ("ls", json!({"depth": 101}), "invalid_argument"),
+            ("ls", json!({"offset": -1}), "invalid_argument"),
+            ("ls", json!({"offset": u64::MAX}), "invalid_argument"),
+            ("ls", json!({"nosuch": 1}), "invalid_argument"),
+            ("ls", json!({ "path": huge }), "invalid_path"),
+            ("ls", json!({"path": "../.."}), "permission_denied"),
+            ("ls", json!({"path": "kept.txt"}), "not_a_directory"),
+            ("ls", json!({"path": "missing", "depth": 3}), "not_found"),
+            ("read_file", json!({}), "invalid_argument"),
+            ("read_file", json!({"path": ["kept.txt"]}), "invalid_argument"),
+            ("read_file", json!({"path": "kept.txt", "column": -1}), "invalid_argument"),
+            ("read_file", json!({"path": "kept.txt", "column": "NaN"}), "invalid_argument"),
+            ("read_file", json!({"path": "kept.txt", "encoding": "hex"}), "invalid_argument"),
+            ("read_file", json!({"path": "kept.txt", "encoding": 64}), "invalid_argument"),
+            ("read_file", json!({"path": "kept.txt", "collumn": 1}), "invalid_argument"),
+            ("read_file", json!({"path": "binary"}), "not_text"),
+            ("read_file", json!({"path": "binary", "column": 1}), "not_text"),
+            ("read_file", json!({"path": "../x", "encoding": "base64"}), "permission_denied"),
+            ("read_file", json!({"path": ".", "encoding": "base64"}), "is_a_directory"),
+            ("read_file", json!({"path": "missing", "column": 1}), "not_found"),
+        ] {
+            let result = wink_agent::call(&context, tool, arguments.clone());
+            let shown: String = arguments.to_string().chars().take(80).collect();
+            assert_eq!(result.code(), Some(code), "{tool} {shown}: {}", result.message);
+            assert!(!result.message.contains("/tmp"), "{}", result.message);
+            assert!(result.message.len() < 600, "{tool} {shown}");
         }
     });
 }

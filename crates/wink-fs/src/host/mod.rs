@@ -14,9 +14,11 @@ mod replace;
 pub(crate) mod root;
 mod staging;
 
+use std::ffi::OsString;
 use std::fmt;
 use std::fs::File;
 use std::io::Write as _;
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -506,6 +508,10 @@ impl Backend for HostBackend {
 
     fn live(&self) -> Arc<dyn Tree> {
         self.host.clone()
+    }
+
+    fn directory(&self) -> Option<PathBuf> {
+        self.host.root.real_path().ok().map(|path| OsString::from_vec(path).into())
     }
 }
 

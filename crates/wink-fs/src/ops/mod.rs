@@ -16,6 +16,7 @@
 //! ```
 
 mod copy;
+mod line;
 mod list;
 mod look;
 mod make;
@@ -24,6 +25,7 @@ mod read;
 mod write;
 
 pub use copy::{Copied, copy};
+pub use line::{LineOptions, LinePart, read_line};
 pub use list::{ListOptions, Listed, list};
 pub use look::{content_hash, exists, is_dir, is_file};
 pub use make::{MkdirOptions, MoveOptions, mkdir, rename};

@@ -153,6 +153,7 @@ pub struct BytePage {
 ///
 /// Whether it is text is judged on the page alone: NotText where the page is not UTF-8. A page is cut
 /// after whole lines; one line over `max_read_bytes` is TooLarge, and the error says where it starts.
+/// [`read_line`](super::read_line) reads such a line in parts.
 pub fn read(
     tree: &dyn Tree,
     path: &TreePath,
@@ -161,7 +162,7 @@ pub fn read(
 ) -> Result<TextPage> {
     check_encoding(path, &options.encoding)?;
     let content = tree.open(path)?;
-    let mut hasher = PageHasher::new(options, &content);
+    let mut hasher = PageHasher::new(options.hash, &content);
     let raw = page::cut(&content, wanted(options, limits), |chunk| hasher.see(chunk))
         .map_err(|error| failed(path, error))?;
     if let Some(at) = raw.oversized_at {
@@ -193,25 +194,25 @@ pub fn read_bytes(
 }
 
 /// Hashes the very bytes a page is cut from, where that is wanted and not known.
-struct PageHasher {
+pub(super) struct PageHasher {
     known: Option<ContentHash>,
     hasher: Option<blake3::Hasher>,
 }
 
 impl PageHasher {
-    fn new(options: &ReadOptions, content: &Content) -> Self {
-        let known = content.known_hash().filter(|_| options.hash);
-        let hasher = (options.hash && known.is_none()).then(blake3::Hasher::new);
+    pub(super) fn new(wanted: bool, content: &Content) -> Self {
+        let known = content.known_hash().filter(|_| wanted);
+        let hasher = (wanted && known.is_none()).then(blake3::Hasher::new);
         Self { known, hasher }
     }
 
-    fn see(&mut self, chunk: &[u8]) {
+    pub(super) fn see(&mut self, chunk: &[u8]) {
         if let Some(hasher) = &mut self.hasher {
             hasher.update(chunk);
         }
     }
 
-    fn finish(self) -> Option<ContentHash> {
+    pub(super) fn finish(self) -> Option<ContentHash> {
         let computed = self.hasher.map(|hasher| ContentHash::from_bytes(hasher.finalize().into()));
         self.known.or(computed)
     }
@@ -258,6 +259,6 @@ fn oversized(path: &TreePath, line: u64, at: u64, limits: &Limits) -> Error {
     ))
 }
 
-fn failed(path: &TreePath, error: std::io::Error) -> Error {
+pub(super) fn failed(path: &TreePath, error: std::io::Error) -> Error {
     Error::system(Operation::Read, error).with_path(path)
 }

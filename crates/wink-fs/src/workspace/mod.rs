@@ -1,5 +1,6 @@
 //! The handle programs work with: paths as text, many readers, one writer.
 
+mod execute;
 mod fork;
 mod history;
 mod merge;
@@ -16,6 +17,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
+pub use self::execute::ExecutionPlace;
 pub use self::prune::{PruneOptions, Pruned};
 pub use self::snapshots::{At, Receipt, RestoreOptions, SnapshotOptions};
 pub use self::undo::Undone;
@@ -39,8 +41,8 @@ use crate::limits::Limits;
 use crate::memory::MemoryBackend;
 use crate::operation::{Record, Recording};
 use crate::ops::{
-    self, BytePage, Copied, ListOptions, Listed, MkdirOptions, MoveOptions, ReadOptions, TextPage,
-    WriteOptions, Written,
+    self, BytePage, Copied, LineOptions, LinePart, ListOptions, Listed, MkdirOptions, MoveOptions,
+    ReadOptions, TextPage, WriteOptions, Written,
 };
 use crate::path::{MountPoint, TreePath};
 use crate::scope::{Exclusions, Scope};
@@ -434,6 +436,12 @@ impl Workspace {
     pub fn read_with(&self, path: &str, options: &ReadOptions) -> Result<TextPage> {
         let path = self.parse(Operation::Read, path)?;
         ops::read(&*self.0.live, &path, options, &self.0.properties.limits)
+    }
+
+    /// Reads a part of one line of a text file, which may be longer than a page.
+    pub fn read_line(&self, path: &str, options: &LineOptions) -> Result<LinePart> {
+        let path = self.parse(Operation::Read, path)?;
+        ops::read_line(&*self.0.live, &path, options, &self.0.properties.limits)
     }
 
     /// Reads the first bytes of a file.

@@ -6,6 +6,7 @@
 mod clock;
 #[path = "../common/disk.rs"]
 mod disk;
+mod execute;
 mod faults;
 mod older;
 mod scene;

@@ -173,6 +173,9 @@ macro_rules! __conformance_cases {
                 a_range_has_the_wanted_bytes
                 a_range_has_the_usual_bytes_when_nothing_is_said
                 a_range_past_the_end_is_empty
+                parts_in_a_row_are_the_whole_line
+                a_part_begins_and_ends_between_characters
+                a_part_past_the_end_is_empty
             }
             putting {
                 put_makes_a_file_and_says_so

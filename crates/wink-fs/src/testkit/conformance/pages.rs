@@ -5,7 +5,7 @@ use crate::error::{ErrorKind, Result};
 use crate::filesystem::Backend;
 use crate::hash::ContentHash;
 use crate::limits::Limits;
-use crate::ops::{self, BytePage, PageLimit, ReadOptions, TextPage};
+use crate::ops::{self, BytePage, LineOptions, LinePart, PageLimit, ReadOptions, TextPage};
 use crate::tree::Tree;
 
 /// Pages small enough to see where they end.
@@ -213,5 +213,52 @@ pub(super) fn a_range_past_the_end_is_empty(fs: &mut dyn Backend) {
     for offset in [4, 5, u64::MAX] {
         let page = read_bytes(fs, from(offset)).unwrap();
         assert_eq!((page.content.len(), page.total_bytes, page.truncated), (0, 4, false));
+    }
+}
+
+fn part(tree: &dyn Tree, line: u64, column: u64) -> Result<LinePart> {
+    let options = LineOptions::default().line(line).column(column).hash(true);
+    ops::read_line(tree, &at("f"), &options, &small())
+}
+
+pub(super) fn parts_in_a_row_are_the_whole_line(fs: &mut dyn Backend) {
+    let long = "wörter, 漢字 😀 und mehr ".repeat(20_000);
+    let text = format!("short\n{long}\r\nlast");
+    make(fs, "f", &text);
+    let (mut line, mut column) = (String::new(), 0);
+    loop {
+        // Larger parts than usual, so that it takes no minutes.
+        let limits = Limits { max_read_bytes: 10_001, ..Limits::default() };
+        let options = LineOptions::default().line(1).column(column);
+        let part = ops::read_line(fs, &at("f"), &options, &limits).unwrap();
+        assert_eq!((part.total_lines, part.line_bytes), (3, long.len() as u64 + 1));
+        line.push_str(&part.content);
+        column += part.content.len() as u64;
+        assert!(part.has_newline && part.content.len() <= 10_001);
+        if !part.truncated {
+            break;
+        }
+    }
+    assert!(line == format!("{long}\r"));
+    let last = part(fs, 2, 1).unwrap();
+    assert_eq!((&*last.content, last.has_newline), ("ast", false));
+    assert_eq!(last.content_hash, Some(ContentHash::of(text.as_bytes())));
+}
+
+pub(super) fn a_part_begins_and_ends_between_characters(fs: &mut dyn Backend) {
+    make(fs, "f", "ab漢字漢字漢字漢字\n");
+    let first = part(fs, 0, 0).unwrap();
+    assert_eq!((&*first.content, first.truncated), ("ab漢字漢字", true));
+    assert_eq!(&part(fs, 0, 14).unwrap().content, "漢字漢字");
+    assert_eq!(failure(part(fs, 0, 3)), ErrorKind::InvalidArgument);
+    make(fs, "f", b"ab\xff\n");
+    assert_eq!(failure(part(fs, 0, 0)), ErrorKind::NotText);
+}
+
+pub(super) fn a_part_past_the_end_is_empty(fs: &mut dyn Backend) {
+    make(fs, "f", "abc\n");
+    for (line, column) in [(0, 3), (0, 4), (0, u64::MAX), (1, 0), (9, 9), (u64::MAX, u64::MAX)] {
+        let part = part(fs, line, column).unwrap();
+        assert_eq!((&*part.content, part.truncated, part.total_lines), ("", false, 1));
     }
 }

@@ -1,0 +1,143 @@
+//! What the tools that run programs share.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use wink_fs::search::Stop;
+use wink_fs::{Error, ErrorKind, Operation, OperationChange};
+
+use crate::executor::{Command, Executed, Executor, Output, USUAL_TIMEOUT};
+use crate::refusal::Refusal;
+use crate::result::ToolResult;
+use crate::states::Changes;
+use crate::tool_call::ToolCall;
+use crate::words::counted;
+
+/// Runs a program for a model, as one operation.
+pub(crate) fn run(
+    call: &ToolCall<'_>,
+    command: &Command,
+    timeout: Option<u64>,
+) -> Result<ToolResult, Refusal> {
+    let executor = executor(call)?;
+    let stop = stop(call, executor, timeout)?;
+    let (executed, changes) = call.execute(|place| executor.run(command, place, &stop))?;
+    let changes = changes.as_deref().map(Changes::of);
+    let message = message(&executed, changes.as_ref());
+    Ok(ToolResult::success(message, value(&executed, changes.as_ref())))
+}
+
+/// Returns what runs programs, if there is anything that does.
+pub(crate) fn executor<'c>(call: &ToolCall<'c>) -> Result<&'c dyn Executor, Refusal> {
+    call.context().executor.as_deref().ok_or_else(|| {
+        Refusal::new(
+            ErrorKind::Unsupported,
+            "No program can be run here, because there is no executor; use the tools for files.",
+        )
+    })
+}
+
+fn stop(
+    call: &ToolCall<'_>,
+    executor: &dyn Executor,
+    timeout: Option<u64>,
+) -> Result<Stop, Refusal> {
+    let most = executor.max_timeout();
+    let timeout = timeout.map_or(USUAL_TIMEOUT.min(most), Duration::from_secs);
+    if timeout > most {
+        return Err(Refusal::invalid_argument(format!(
+            "`timeout` must be at most {} seconds; do the work in shorter steps.",
+            most.as_secs()
+        )));
+    }
+    let left = call.context().time_left()?.unwrap_or(timeout);
+    let stop = Stop::after(timeout.min(left));
+    Ok(match &call.context().cancelled {
+        Some(flag) => stop.or_when(flag.clone()),
+        None => stop,
+    })
+}
+
+impl ToolCall<'_> {
+    /// Runs something that changes files by itself; where it is refused, or panics, nothing has changed.
+    fn execute(
+        &self,
+        work: impl FnOnce(&mut wink_fs::ExecutionPlace<'_>) -> Result<Executed, Refusal>,
+    ) -> Result<(Executed, Option<Vec<OperationChange>>), Refusal> {
+        let mut refused = None;
+        let done = self.everything()?.as_executor(self.name(), |place| {
+            self.caught(|| work(place)).map_err(|refusal| {
+                let kind = refusal.kind();
+                refused = Some(refusal);
+                Error::new(Operation::Write, kind)
+            })
+        });
+        done.map_err(|error| refused.unwrap_or_else(|| error.into()))
+    }
+}
+
+fn message(executed: &Executed, changes: Option<&Changes>) -> String {
+    let took = format!("{:.1} s", executed.duration.as_secs_f64());
+    let mut message = match executed.timed_out {
+        true => format!(
+            "The time was over after {took} and the program was ended with all it started; set a \
+             longer timeout, or do less at once."
+        ),
+        false => format!("The program {} after {took}.", executed.ended),
+    };
+    for (name, output) in [("stdout", &executed.stdout), ("stderr", &executed.stderr)] {
+        message.push_str(&printed(name, output));
+    }
+    message + &changed(changes)
+}
+
+fn printed(name: &str, output: &Output) -> String {
+    match output.total_bytes() {
+        0 => format!("\n{name}: empty"),
+        bytes => {
+            let text = output.text();
+            let text = text.strip_suffix('\n').unwrap_or(&text);
+            format!("\n{name}, {}:\n{text}", counted(bytes, "byte"))
+        }
+    }
+}
+
+fn changed(changes: Option<&Changes>) -> String {
+    let mut text = String::new();
+    // Writing into a string cannot fail.
+    let _ = match changes {
+        None => write!(
+            text,
+            "\nWhat files changed is not known, because this workspace keeps no history."
+        ),
+        Some(changes) if changes.len() == 0 => write!(text, "\nNo file changed."),
+        Some(changes) => write!(
+            text,
+            "\n{} changed, which undo takes back:{}",
+            counted(changes.len(), "path"),
+            changes.listed()
+        ),
+    };
+    text
+}
+
+fn value(executed: &Executed, changes: Option<&Changes>) -> Value {
+    use crate::executor::Ended::{Exit, Signal};
+    let (exit_code, signal) = match executed.ended {
+        Exit(code) => (Some(code), None),
+        Signal(number) => (None, Some(number)),
+    };
+    json!({
+        "exit_code": exit_code,
+        "signal": signal,
+        "timed_out": executed.timed_out,
+        "duration_ms": u64::try_from(executed.duration.as_millis()).unwrap_or(u64::MAX),
+        "stdout_bytes": executed.stdout.total_bytes(),
+        "stderr_bytes": executed.stderr.total_bytes(),
+        "stdout_file": executed.stdout.saved(),
+        "stderr_file": executed.stderr.saved(),
+        "changes": changes.map(Changes::value),
+        "change_count": changes.map(Changes::len),
+    })
+}

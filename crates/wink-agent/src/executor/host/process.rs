@@ -1,0 +1,152 @@
+//! One process group from its beginning to its end.
+
+use std::io::{ErrorKind as IoErrorKind, Read, Write as _};
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use wink_fs::ErrorKind;
+use wink_fs::search::Stop;
+
+use super::super::output::{Collector, Output};
+use super::super::{Ended, Executed, Outputs};
+use crate::refusal::Refusal;
+
+/// How long it is waited for what a program has printed already, when it has ended.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// How long it is waited between looks at a program, at first and at most.
+const LOOKS: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(20));
+
+/// Runs a program in a group of its own, of which nothing is left afterwards.
+pub(super) fn run(
+    mut command: Command,
+    stdin: &str,
+    outputs: &Outputs,
+    stop: &Stop,
+) -> Result<Executed, Refusal> {
+    let began = Instant::now();
+    command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.stdin(if stdin.is_empty() { Stdio::null() } else { Stdio::piped() });
+    let mut child = command.spawn().map_err(cannot_start)?;
+    feed(&mut child, stdin);
+    let (stdout, stderr) = (
+        Reader::of(child.stdout.take(), outputs, "stdout"),
+        Reader::of(child.stderr.take(), outputs, "stderr"),
+    );
+    let stopped = wait(&child, stop);
+    // Also when it has ended: what it left running would change files behind the workspace's back.
+    kill_group(&child);
+    let status = child.wait()?;
+    let last = Instant::now() + LAST_WORDS;
+    let (stdout, stderr) = (stdout.finish(last), stderr.finish(last));
+    match stopped {
+        Some(ErrorKind::Cancelled) => Err(cancelled()),
+        stopped => Ok(Executed::ended(ended(status))
+            .stdout(stdout)
+            .stderr(stderr)
+            .duration(began.elapsed())
+            .timed_out(stopped.is_some())),
+    }
+}
+
+/// Writes what a program reads; one that does not read it is not waited for.
+fn feed(child: &mut Child, stdin: &str) {
+    let (Some(mut pipe), text) = (child.stdin.take(), stdin.to_owned()) else { return };
+    thread::spawn(move || {
+        let _ = pipe.write_all(text.as_bytes());
+    });
+}
+
+/// Waits until a program has ended, which it is left to be asked for, or has to.
+fn wait(child: &Child, stop: &Stop) -> Option<ErrorKind> {
+    let mut pause = LOOKS.0;
+    while !has_ended(child) {
+        if let Some(reason) = stop.reason() {
+            return Some(reason);
+        }
+        thread::sleep(pause);
+        pause = (pause * 2).min(LOOKS.1);
+    }
+    None
+}
+
+/// Looks without asking how it ended, so that no other process gets its number meanwhile.
+fn has_ended(child: &Child) -> bool {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    waitid(WaitId::Pid(pid(child)), options).map_or(true, |status| status.is_some())
+}
+
+fn kill_group(child: &Child) {
+    // There is nothing to kill where all have ended.
+    let _ = kill_process_group(pid(child), Signal::KILL);
+}
+
+fn pid(child: &Child) -> Pid {
+    Pid::from_child(child)
+}
+
+fn ended(status: ExitStatus) -> Ended {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => Ended::Exit(code),
+        (None, signal) => Ended::Signal(signal.unwrap_or_default()),
+    }
+}
+
+/// Reads one output in a thread of its own.
+struct Reader {
+    collector: Arc<Mutex<Collector>>,
+    done: Receiver<()>,
+}
+
+impl Reader {
+    fn of(pipe: Option<impl Read + Send + 'static>, outputs: &Outputs, name: &'static str) -> Self {
+        let collector = Arc::new(Mutex::new(Collector::new(outputs, name)));
+        let (sender, done) = channel();
+        if let Some(pipe) = pipe {
+            let collector = collector.clone();
+            thread::spawn(move || read_all(pipe, &collector, &sender));
+        }
+        Self { collector, done }
+    }
+
+    /// Returns what was read; a program that escaped the group may keep the pipe open for ever.
+    fn finish(self, last: Instant) -> Output {
+        let left = last.saturating_duration_since(Instant::now());
+        let _ = self.done.recv_timeout(left);
+        self.collector.lock().unwrap_or_else(PoisonError::into_inner).output()
+    }
+}
+
+fn read_all(mut pipe: impl Read, collector: &Mutex<Collector>, done: &Sender<()>) {
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        match pipe.read(&mut buffer) {
+            Err(error) if error.kind() == IoErrorKind::Interrupted => {}
+            Ok(0) | Err(_) => break,
+            Ok(read) => {
+                let mut collector = collector.lock().unwrap_or_else(PoisonError::into_inner);
+                collector.take(&buffer[..read]);
+            }
+        }
+    }
+    let _ = done.send(());
+}
+
+fn cannot_start(error: std::io::Error) -> Refusal {
+    match error.kind() {
+        IoErrorKind::NotFound => Refusal::new(
+            ErrorKind::Unsupported,
+            "The program that runs this is not installed here, or `cwd` is gone; try another way.",
+        ),
+        _ => error.into(),
+    }
+}
+
+fn cancelled() -> Refusal {
+    Refusal::new(ErrorKind::Cancelled, "The call was cancelled, and nothing was changed.")
+}

@@ -1,0 +1,193 @@
+//! States of all files: how a model names them, and how it is told what changed.
+
+use serde_json::{Value, json};
+use wink_fs::{
+    At, Diff, Error, ErrorKind, Kind, MergeOptions, Merged, OnConflict, OperationChange, Snapshot,
+    SnapshotId, TreePath,
+};
+
+use crate::refusal::Refusal;
+use crate::words::counted;
+
+/// How many paths an answer names.
+const MOST: usize = 50;
+
+/// The name of the files as they are now.
+pub(crate) const LIVE: &str = "@";
+
+/// Reads the name of a state: `@`, a tag, an id, or the beginning of an id.
+pub(crate) fn at(text: &str) -> At {
+    match text.trim() {
+        LIVE => At::Live,
+        name => At::from(name),
+    }
+}
+
+/// Words what the next step of a model is.
+pub(crate) fn refusal(error: Error) -> Refusal {
+    let name: String = error.path().unwrap_or_default().chars().take(60).collect();
+    let refusal = Refusal::from(error);
+    match refusal.kind() {
+        ErrorKind::SnapshotNotFound if refusal.says("several snapshots") => refusal.reworded(
+            format!("Several snapshots have ids that begin with `{name}`; give more of the id."),
+        ),
+        ErrorKind::SnapshotNotFound => refusal.reworded(format!(
+            "There is no snapshot `{name}`; call history to see which there are."
+        )),
+        ErrorKind::Unsupported if refusal.says("keeps no history") => refusal.reworded(
+            "This workspace keeps no history, so nothing can be kept, restored or undone in it; \
+             use the tools for files.",
+        ),
+        _ => refusal,
+    }
+}
+
+/// Names a snapshot as people type it, with its tag where it has one.
+pub(crate) fn named(snapshot: &Snapshot) -> String {
+    match &snapshot.tag {
+        Some(tag) => format!("{} ({tag})", snapshot.id.short()),
+        None => snapshot.id.short(),
+    }
+}
+
+/// Paths with a letter each: A for added, M for modified, D for deleted, R for renamed.
+#[derive(Default)]
+pub(crate) struct Changes(Vec<(char, String)>);
+
+impl Changes {
+    pub(crate) fn of(changes: &[OperationChange]) -> Self {
+        let letter = |it: &OperationChange| letter(it.before, it.after);
+        Self(changes.iter().map(|it| (letter(it), it.path.to_string())).collect())
+    }
+
+    pub(crate) fn of_diff(diff: &Diff) -> Self {
+        let all = diff.added.iter().chain(&diff.modified).chain(&diff.deleted);
+        let mut changes: Vec<_> =
+            all.map(|it| (letter(it.before, it.after), it.path.to_string())).collect();
+        let renamed = diff.renamed.iter().map(|it| ('R', format!("{} -> {}", it.from, it.to)));
+        changes.extend(renamed);
+        changes.sort_by(|(_, a), (_, b)| a.cmp(b));
+        Self(changes)
+    }
+
+    pub(crate) fn len(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    /// Lists them, a line each, and says how many are left out.
+    pub(crate) fn listed(&self) -> String {
+        let shown = self.0.iter().take(MOST).map(|(letter, path)| format!("\n{letter} {path}"));
+        let shown: String = shown.collect();
+        match self.0.len().saturating_sub(MOST) {
+            0 => shown,
+            more => format!("{shown}\n… and {more} more; see them with diff and a path."),
+        }
+    }
+
+    pub(crate) fn value(&self) -> Value {
+        let value = |(letter, path): &(char, String)| json!({"change": letter, "path": path});
+        self.0.iter().take(MOST).map(value).collect()
+    }
+}
+
+fn letter(before: Option<Kind>, after: Option<Kind>) -> char {
+    match (before, after) {
+        (None, _) => 'A',
+        (_, None) => 'D',
+        _ => 'M',
+    }
+}
+
+/// What is done where both sides changed the same.
+#[derive(Clone, Copy, Default, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Conflicts {
+    #[default]
+    Stop,
+    Ours,
+    Theirs,
+    Markers,
+}
+
+impl Conflicts {
+    pub(crate) fn options(self, dry_run: bool) -> MergeOptions {
+        MergeOptions::default().dry_run(dry_run).on_conflict(match self {
+            Self::Stop => OnConflict::Stop,
+            Self::Ours => OnConflict::Ours,
+            Self::Theirs => OnConflict::Theirs,
+            Self::Markers => OnConflict::Markers,
+        })
+    }
+}
+
+/// Words what a merge or a revert did; conflicts that nobody decided are a refusal.
+pub(crate) fn merged(
+    merged: &Merged,
+    dry_run: bool,
+    did: &str,
+    would: &str,
+) -> Result<String, Refusal> {
+    let (changes, conflicts) = (Changes::of(&merged.changes), conflicts(merged));
+    if !merged.applied && !dry_run {
+        return Err(Refusal::new(
+            ErrorKind::Conflict,
+            format!(
+                "Nothing was changed: both sides changed the same.{conflicts}\nSet on_conflict to \
+                 ours, theirs or markers, or edit the files first."
+            ),
+        ));
+    }
+    let paths = counted(changes.len(), "path");
+    let head = match (dry_run, changes.len()) {
+        (_, 0) => "There is nothing to change; the files stay as they are.".to_owned(),
+        (true, _) => format!("Nothing was changed (dry_run); {would} {paths}:"),
+        (false, _) => format!("{did} {paths}:"),
+    };
+    let kept = kept(merged.saved);
+    let conflicts =
+        if conflicts.is_empty() { conflicts } else { format!("\nConflicts:{conflicts}") };
+    Ok(format!("{head}{}{conflicts}{kept}", changes.listed()))
+}
+
+/// Says where to find what was there before.
+pub(crate) fn kept(saved: Option<SnapshotId>) -> String {
+    saved.map_or(String::new(), |id| {
+        format!("\nWhat was there before is snapshot {}; undo takes this back.", id.short())
+    })
+}
+
+/// Lists paths, a line each, and says how many are left out.
+pub(crate) fn listed(all: &[TreePath]) -> String {
+    let shown: String = paths(all).iter().map(|path| format!("\n{path}")).collect();
+    match all.len().saturating_sub(MOST) {
+        0 => shown,
+        more => format!("{shown}\n… and {more} more."),
+    }
+}
+
+/// Returns the first paths as text.
+pub(crate) fn paths(all: &[TreePath]) -> Vec<String> {
+    all.iter().take(MOST).map(ToString::to_string).collect()
+}
+
+fn conflicts(merged: &Merged) -> String {
+    let line = |it: &wink_fs::MergeConflict| format!("\nC {}: {}", it.path, it.kind);
+    let shown: String = merged.conflicts.iter().take(MOST).map(line).collect();
+    match merged.conflicts.len().saturating_sub(MOST) {
+        0 => shown,
+        more => format!("{shown}\n… and {more} more."),
+    }
+}
+
+pub(crate) fn merged_value(merged: &Merged) -> Value {
+    let conflicts = merged.conflicts.iter().take(MOST);
+    let conflicts =
+        conflicts.map(|it| json!({"path": it.path.to_string(), "why": it.kind.to_string()}));
+    json!({
+        "applied": merged.applied,
+        "changes": Changes::of(&merged.changes).value(),
+        "change_count": merged.changes.len(),
+        "conflicts": conflicts.collect::<Vec<_>>(),
+        "saved": merged.saved.map(|id| id.to_string()),
+    })
+}

@@ -1,0 +1,142 @@
+//! `diff`: what is different between two states.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use wink_fs::{Changed, Diff, DiffOptions, ErrorKind, Scope, Workspace};
+
+use crate::refusal::Refusal;
+use crate::result::ToolResult;
+use crate::states::Changes;
+use crate::tool::{Effect, Family, Run, Tool};
+use crate::tool_call::ToolCall;
+use crate::words::counted;
+use crate::{arguments, schema, states};
+
+pub(crate) const TOOL: Tool = Tool {
+    name: "diff",
+    title: "Compare states",
+    description: "Shows what changed from one state of all files to another: A added, M modified, \
+                  D deleted, R renamed, with the lines. A state is a snapshot's tag or id (or the \
+                  beginning of it), or @ for the files as they are now. Without `from` it compares \
+                  with the snapshot that was taken or restored last; with `fork` it shows what was \
+                  changed in a fork since it was made.",
+    effect: Effect::Reads,
+    family: Family::History,
+    schema: schema::of::<Params>,
+    run: Run::Ours(|call, arguments| run(call, &arguments::parse(arguments)?)),
+};
+
+#[derive(Deserialize, JsonSchema)]
+struct Params {
+    /// The older state; the snapshot taken or restored last, where it is left out.
+    from: Option<String>,
+    /// The newer state; the files as they are now, where it is left out.
+    to: Option<String>,
+    /// Only this file, or what is below this directory.
+    path: Option<String>,
+    /// Show the lines that changed, not just the paths.
+    #[serde(default = "yes")]
+    lines: bool,
+    /// The fork whose changes to show, in place of from and to.
+    fork: Option<String>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// Bytes of lines that an answer shows.
+const MOST_BYTES: usize = 32 * 1024;
+
+fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
+    let files = call.everything()?;
+    let mut options = DiffOptions::default().renames(true).hunks(params.lines);
+    if let Some(path) = &params.path {
+        options.scope = Scope::paths([call.path(path)?]);
+    }
+    let (diff, title) = match &params.fork {
+        Some(name) => (in_fork(call, files, params, &options)?, format!("in fork {name}")),
+        None => between(files, params, &options)?,
+    };
+    let changes = Changes::of_diff(&diff);
+    let value = json!({
+        "changes": changes.value(),
+        "change_count": changes.len(),
+        "unchanged_count": diff.unchanged_count,
+    });
+    Ok(ToolResult::success(message(&diff, &changes, &title), value))
+}
+
+fn between(
+    files: &Workspace,
+    params: &Params,
+    options: &DiffOptions,
+) -> Result<(Diff, String), Refusal> {
+    let from = match &params.from {
+        Some(from) => from.clone(),
+        None => last(files)?,
+    };
+    let to = params.to.as_deref().unwrap_or(states::LIVE);
+    let diff = files.diff_with(states::at(&from), states::at(to), options);
+    let title = format!("from {} to {}", shown(&from), shown(to));
+    Ok((diff.map_err(states::refusal)?, title))
+}
+
+fn shown(state: &str) -> &str {
+    if state.trim() == states::LIVE { "now" } else { state }
+}
+
+fn last(files: &Workspace) -> Result<String, Refusal> {
+    let id = files.current_snapshot_id().map_err(states::refusal)?;
+    id.map(|id| id.short()).ok_or_else(|| {
+        Refusal::new(
+            ErrorKind::SnapshotNotFound,
+            "There is no snapshot yet to compare with; take one with snapshot, and compare later.",
+        )
+    })
+}
+
+fn in_fork(
+    call: &ToolCall<'_>,
+    files: &Workspace,
+    params: &Params,
+    options: &DiffOptions,
+) -> Result<Diff, Refusal> {
+    if params.from.is_some() || params.to.is_some() {
+        return Err(Refusal::invalid_argument("Give either `fork`, or `from` and `to`."));
+    }
+    let fork = call.context().forks.find(params.fork.as_deref().unwrap_or_default())?;
+    let origin = fork.forked_from().ok_or_else(|| {
+        Refusal::new(ErrorKind::NotFound, "The beginning of this fork is not known; merge it.")
+    })?;
+    let before = files.tree_at(origin).map_err(states::refusal)?;
+    Ok(wink_fs::diff(&*before, &*fork.tree(), options)?)
+}
+
+fn message(diff: &Diff, changes: &Changes, title: &str) -> String {
+    if diff.is_empty() {
+        let same = counted(diff.unchanged_count, "file");
+        return format!("Nothing changed {title}; the same in both: {same}.");
+    }
+    let head = format!("{} changed {title}:", counted(changes.len(), "path"));
+    let mut message = head + &changes.listed();
+    let mut left_out = 0;
+    for text in diff.modified.iter().chain(&diff.added).chain(&diff.deleted).filter_map(lines) {
+        match message.len() + text.len() > MOST_BYTES {
+            true => left_out += 1,
+            false => message.push_str(&text),
+        }
+    }
+    if left_out > 0 {
+        let files = counted(left_out, "file");
+        message += &format!("\nThe lines of {files} are left out; see them with diff and a path.");
+    }
+    message
+}
+
+fn lines(changed: &Changed) -> Option<String> {
+    let hunks = changed.hunks.as_ref().filter(|hunks| !hunks.is_empty())?;
+    let hunks: String = hunks.iter().map(ToString::to_string).collect();
+    Some(format!("\n\n{}\n{}", changed.path, hunks.trim_end_matches('\n')))
+}

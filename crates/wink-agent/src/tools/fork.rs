@@ -1,0 +1,91 @@
+//! `fork`: an independent copy of all files, under a name.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use wink_fs::Workspace;
+
+use crate::refusal::Refusal;
+use crate::result::ToolResult;
+use crate::tool::{Effect, Family, Run, Tool};
+use crate::tool_call::ToolCall;
+use crate::words::counted;
+use crate::{arguments, schema, states};
+
+pub(crate) const TOOL: Tool = Tool {
+    name: "fork",
+    title: "Fork files",
+    description: "Makes an independent copy of all files under a name, for another attempt that \
+                  leaves these files alone. The tools for files go on working on the files here; \
+                  who works in the copy is up to the program. See what was done there with diff \
+                  and `fork`, bring it in with merge. Without a name it lists the forks; with \
+                  `remove` it removes one.",
+    effect: Effect::Writes,
+    family: Family::History,
+    schema: schema::of::<Params>,
+    run: Run::Ours(|call, arguments| run(call, &arguments::parse(arguments)?)),
+};
+
+#[derive(Deserialize, JsonSchema)]
+struct Params {
+    /// The fork's name: letters, digits, - and _.
+    name: Option<String>,
+    /// The snapshot to copy, by its tag or id; the files as they are now, where it is left out.
+    at: Option<String>,
+    /// Remove the fork of this name with all that was done in it.
+    #[serde(default)]
+    remove: bool,
+}
+
+/// Characters of a name.
+const LONGEST: usize = 60;
+
+fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
+    let files = call.everything()?;
+    match (params.name.as_deref(), params.remove) {
+        (Some(name), false) => make(call, files, checked(name)?, params.at.as_deref()),
+        (Some(name), true) => {
+            call.context().forks.remove(name)?;
+            let message = format!("Removed the fork {name}.");
+            Ok(ToolResult::success(message, json!({"removed": name})))
+        }
+        (None, false) if params.at.is_none() => Ok(list(call)),
+        (None, _) => Err(Refusal::invalid_argument("The parameter `name` is missing; give it.")),
+    }
+}
+
+fn checked(name: &str) -> Result<&str, Refusal> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    match (1..=LONGEST).contains(&name.len()) && name.chars().all(is_plain) {
+        true => Ok(name),
+        false => Err(Refusal::invalid_argument(format!(
+            "`name` must be 1 to {LONGEST} letters, digits, - or _; choose another one."
+        ))),
+    }
+}
+
+fn make(
+    call: &ToolCall<'_>,
+    files: &Workspace,
+    name: &str,
+    at: Option<&str>,
+) -> Result<ToolResult, Refusal> {
+    let at = states::at(at.unwrap_or(states::LIVE));
+    let fork = || files.fork(at).map_err(states::refusal);
+    let from = call.context().forks.add(name, fork)?.forked_from();
+    let message = format!(
+        "Made the fork {name} of snapshot {}; bring what is done in it here with merge {}.",
+        from.map(|id| id.short()).unwrap_or_default(),
+        json!({"name": name})
+    );
+    Ok(ToolResult::success(message, json!({"name": name, "from": from.map(|id| id.to_string())})))
+}
+
+fn list(call: &ToolCall<'_>) -> ToolResult {
+    let names = call.context().forks.names();
+    let message = match names.len() {
+        0 => "There is no fork; make one by giving a name.".to_owned(),
+        count => format!("{}: {}", counted(count as u64, "fork"), names.join(", ")),
+    };
+    ToolResult::success(message, json!({"forks": names}))
+}

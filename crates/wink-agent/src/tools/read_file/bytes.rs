@@ -1,0 +1,82 @@
+//! A range of bytes, as base64.
+
+use serde_json::{Value, json};
+use wink_fs::ops::{self, BytePage, PageLimit, ReadOptions};
+use wink_fs::{Tree, TreePath};
+
+use super::magic;
+use crate::encoding::encoded;
+use crate::refusal::Refusal;
+use crate::result::ToolResult;
+use crate::tool_call::ToolCall;
+use crate::words::counted;
+
+pub(super) fn read(
+    call: &ToolCall<'_>,
+    path: &TreePath,
+    offset: u64,
+    limit: Option<u64>,
+) -> Result<ToolResult, Refusal> {
+    let limits = call.limits();
+    let limit = limit.map_or(limits.max_read_bytes, |limit| limit.min(limits.max_read_bytes));
+    let options = ReadOptions::default().offset(offset).limit(PageLimit::Count(limit)).hash(true);
+    let page = ops::read_bytes(&*call.tree(), path, &options, limits)?;
+    page.content_hash.into_iter().for_each(|hash| call.saw(hash));
+    Ok(ToolResult::success(message(&page, limit), value(&page)))
+}
+
+fn message(page: &BytePage, limit: u64) -> String {
+    let BytePage { path, content, total_bytes, offset, .. } = page;
+    let mut message = if *total_bytes == 0 {
+        format!("{path} is empty: it exists and has no bytes.\n")
+    } else if offset >= total_bytes {
+        format!(
+            "Nothing to show: offset {offset} is past the end of {path}, which has {}.\n",
+            counted(*total_bytes, "byte")
+        )
+    } else {
+        let shown = counted(content.len() as u64, "byte");
+        let base64 = encoded(content);
+        format!("{path}: {shown} from offset {offset} of {total_bytes}, as base64\n{base64}\n")
+    };
+    if page.truncated {
+        message.push_str(&next_call(page, limit));
+    }
+    message + &format!("content_hash: {}", hash(page))
+}
+
+fn next_call(page: &BytePage, limit: u64) -> String {
+    let next = page.offset + page.content.len() as u64;
+    let arguments = json!({
+        "path": page.path.to_string(), "encoding": "base64", "offset": next, "limit": limit,
+    });
+    let left = counted(page.total_bytes - next, "byte");
+    format!("{left} to go. Next call: read_file {arguments}\n")
+}
+
+fn hash(page: &BytePage) -> String {
+    page.content_hash.map(|hash| hash.to_string()).unwrap_or_default()
+}
+
+fn value(page: &BytePage) -> Value {
+    json!({
+        "path": page.path.to_string(),
+        "encoding": "base64",
+        "total_bytes": page.total_bytes,
+        "offset": page.offset,
+        "limit": page.content.len(),
+        "truncated": page.truncated,
+        "content_hash": hash(page),
+    })
+}
+
+/// Says what a file is that cannot be shown as text, and how to read it all the same.
+pub(super) fn described(tree: &dyn Tree, path: &TreePath) -> Result<String, Refusal> {
+    let content = tree.open(path)?;
+    let kind = magic::guessed(&content.read_range(0, magic::ENOUGH)?);
+    let arguments = json!({"path": path.to_string(), "encoding": "base64"});
+    Ok(format!(
+        "{path} is binary, not UTF-8 text ({kind}, {}); read its bytes with read_file {arguments}.",
+        counted(content.len(), "byte")
+    ))
+}

@@ -1,0 +1,75 @@
+//! `restore`: the files of a snapshot.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use wink_fs::{Receipt, RestoreOptions};
+
+use crate::refusal::Refusal;
+use crate::result::ToolResult;
+use crate::states::Changes;
+use crate::tool::{Effect, Family, Run, Tool};
+use crate::tool_call::ToolCall;
+use crate::words::counted;
+use crate::{arguments, schema, states};
+
+pub(crate) const TOOL: Tool = Tool {
+    name: "restore",
+    title: "Restore snapshot",
+    description: "Makes all files those of a snapshot: files made since are removed, deleted ones \
+                  come back. With `path` only that file or directory. What was there before is \
+                  kept in another snapshot, and undo takes the restore back. With `dry_run` it \
+                  only says what would change.",
+    effect: Effect::Writes,
+    family: Family::History,
+    schema: schema::of::<Params>,
+    run: Run::Ours(|call, arguments| run(call, &arguments::parse(arguments)?)),
+};
+
+#[derive(Deserialize, JsonSchema)]
+struct Params {
+    /// The snapshot: its tag, its id, or the beginning of its id.
+    snapshot: String,
+    /// Only this file, or what is below this directory.
+    path: Option<String>,
+    /// Only say what would change.
+    #[serde(default)]
+    dry_run: bool,
+}
+
+fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
+    let files = call.everything()?;
+    let mut options = RestoreOptions::default().dry_run(params.dry_run);
+    options.paths.extend(params.path.clone());
+    let snapshot = files.find_snapshot(params.snapshot.trim()).map_err(states::refusal)?;
+    let receipt = files.restore_with(&snapshot, &options).map_err(states::refusal)?;
+    let changes = Changes::of(&receipt.changes);
+    let message = message(&receipt, &changes, &states::named(&snapshot), params.dry_run);
+    let value = json!({
+        "snapshot": snapshot.id.to_string(),
+        "saved": receipt.saved.map(|id| id.to_string()),
+        "written": receipt.written,
+        "brought_back": receipt.brought_back,
+        "removed": receipt.removed,
+        "unchanged": receipt.unchanged,
+        "changes": changes.value(),
+    });
+    Ok(ToolResult::success(message, value))
+}
+
+fn message(receipt: &Receipt, changes: &Changes, name: &str, dry_run: bool) -> String {
+    if changes.len() == 0 {
+        return format!("The files are as in snapshot {name} already; nothing was changed.");
+    }
+    let counts = format!(
+        "{} changed back, {} brought back, {} removed",
+        counted(receipt.written, "file"),
+        receipt.brought_back,
+        receipt.removed
+    );
+    let head = match dry_run {
+        true => format!("Nothing was changed (dry_run); snapshot {name} would mean {counts}:"),
+        false => format!("Restored snapshot {name}: {counts}:"),
+    };
+    format!("{head}{}{}", changes.listed(), states::kept(receipt.saved))
+}

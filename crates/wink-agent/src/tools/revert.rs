@@ -1,0 +1,53 @@
+//! `revert`: one step taken out, and what was done since kept.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::refusal::Refusal;
+use crate::result::ToolResult;
+use crate::states::Conflicts;
+use crate::tool::{Effect, Family, Run, Tool};
+use crate::tool_call::ToolCall;
+use crate::{arguments, schema, states};
+
+pub(crate) const TOOL: Tool = Tool {
+    name: "revert",
+    title: "Revert step",
+    description: "Takes out what changed from one state to another and leaves what was done before \
+                  and since, line by line. A state is a snapshot's tag or id, or @ for the files \
+                  as they are now. Where the same lines changed since, nothing is changed and the \
+                  conflicts are named, unless `on_conflict` says what to do: ours keeps those \
+                  lines as they are, theirs takes the step out all the same, markers writes both.",
+    effect: Effect::Writes,
+    family: Family::History,
+    schema: schema::of::<Params>,
+    run: Run::Ours(|call, arguments| run(call, &arguments::parse(arguments)?)),
+};
+
+#[derive(Deserialize, JsonSchema)]
+struct Params {
+    /// The state before the step.
+    from: String,
+    /// The state after the step.
+    to: String,
+    /// What to do where both sides changed the same.
+    #[serde(default)]
+    on_conflict: Conflicts,
+    /// Only say what would change.
+    #[serde(default)]
+    dry_run: bool,
+}
+
+fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
+    let files = call.everything()?;
+    let (from, to) = (states::at(&params.from), states::at(&params.to));
+    let options = params.on_conflict.options(params.dry_run);
+    let merged = files.revert_with(from, to, &options).map_err(states::refusal)?;
+    let message = states::merged(
+        &merged,
+        params.dry_run,
+        "Took the step out, which changed",
+        "taking the step out would change",
+    )?;
+    Ok(ToolResult::success(message, states::merged_value(&merged)))
+}

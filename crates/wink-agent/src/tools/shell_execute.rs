@@ -1,0 +1,96 @@
+//! `shell_execute`: a command, run by a shell.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::executor::{Command, Program};
+use crate::refusal::Refusal;
+use crate::result::ToolResult;
+use crate::rewrite::check_supplied;
+use crate::tool::{Effect, Family, Run, Tool};
+use crate::tool_call::ToolCall;
+use crate::{arguments, execution, schema};
+
+pub(crate) const TOOL: Tool = Tool {
+    name: "shell_execute",
+    title: "Run command",
+    description: "Runs a command with sh in the workspace and shows its exit code, what it printed, \
+                  how long it took and what files it changed, which undo takes back as a whole. A \
+                  command that fails is a result, not an error. Of long output the beginning and \
+                  the end are shown. What it leaves running in the background is ended with it.",
+    effect: Effect::Executes,
+    family: Family::Execution,
+    schema: schema::of::<Params>,
+    run: Run::Ours(|call, arguments| run(call, arguments::parse(arguments)?)),
+};
+
+#[derive(Deserialize, JsonSchema)]
+struct Params {
+    /// The command, for example `make test 2>&1 | tail`.
+    command: String,
+    /// Directory to run it in, relative to the workspace root.
+    #[serde(default = "root")]
+    cwd: String,
+    /// Variables to add to its environment.
+    #[serde(default)]
+    env: Vec<Variable>,
+    /// The text it reads from its input.
+    #[serde(default)]
+    stdin: String,
+    /// After how many seconds it is ended; 30 where it is left out.
+    #[schemars(range(min = 1, max = 86_400))]
+    timeout: Option<u64>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Variable {
+    /// Its name: letters, digits and _.
+    name: String,
+    /// Its value.
+    value: String,
+}
+
+fn root() -> String {
+    ".".to_owned()
+}
+
+fn run(call: &ToolCall<'_>, params: Params) -> Result<ToolResult, Refusal> {
+    execution::executor(call)?;
+    let values = params.env.iter().map(|it| it.value.as_str());
+    let texts = [params.command.as_str(), params.stdin.as_str()].into_iter().chain(values);
+    check_supplied(call.limits(), "the command with its input and environment", texts)?;
+    if params.command.trim().is_empty() || params.command.contains('\0') {
+        return Err(Refusal::invalid_argument("`command` must be text that sh can run; give it."));
+    }
+    let mut command = Command::new(Program::Shell(params.command));
+    command.cwd = call.path(&params.cwd)?;
+    command.env = environment(params.env)?;
+    command.stdin = params.stdin;
+    execution::run(call, &command, params.timeout)
+}
+
+fn environment(variables: Vec<Variable>) -> Result<BTreeMap<String, String>, Refusal> {
+    let checked = variables.into_iter().map(|Variable { name, value }| {
+        match is_name(&name) && !value.contains('\0') {
+            true => Ok((name, value)),
+            false => {
+                let shown: String = name.chars().take(60).collect();
+                Err(Refusal::invalid_argument(format!(
+                    "In `env`, `{}` cannot be set: a name has letters, digits and _, does not \
+                     begin with a digit, and its value has no NUL.",
+                    shown.escape_debug()
+                )))
+            }
+        }
+    });
+    checked.collect()
+}
+
+fn is_name(name: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    (1..=100).contains(&name.len())
+        && name.chars().all(is_plain)
+        && !name.starts_with(|c: char| c.is_ascii_digit())
+}

@@ -1,0 +1,87 @@
+//! `snapshot`: the files as they are now, kept.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use wink_fs::{Error, ErrorKind, Snapshot, SnapshotOptions};
+
+use crate::refusal::Refusal;
+use crate::result::ToolResult;
+use crate::tool::{Effect, Family, Run, Tool};
+use crate::tool_call::ToolCall;
+use crate::words::counted;
+use crate::{arguments, schema, states};
+
+pub(crate) const TOOL: Tool = Tool {
+    name: "snapshot",
+    title: "Take snapshot",
+    description: "Keeps all files as they are now, so that restore can bring them back later. Take \
+                  one before risky changes. A `tag` is a name that no other snapshot has.",
+    effect: Effect::Writes,
+    family: Family::History,
+    schema: schema::of::<Params>,
+    run: Run::Ours(|call, arguments| run(call, &arguments::parse(arguments)?)),
+};
+
+#[derive(Deserialize, JsonSchema)]
+struct Params {
+    /// A name for it, for example before-refactor.
+    tag: Option<String>,
+    /// What there is to say about it.
+    message: Option<String>,
+}
+
+/// Characters of a message that are kept.
+const LONGEST_MESSAGE: usize = 1_000;
+
+/// How many entries that could not be captured are named.
+const NAMED: usize = 5;
+
+fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
+    let files = call.everything()?;
+    let mut options = SnapshotOptions::default();
+    options.tag = params.tag.clone();
+    let said = params.message.as_deref();
+    options.message = said.map(|text| text.chars().take(LONGEST_MESSAGE).collect());
+    let snapshot = files.snapshot_with(&options).map_err(|error| refusal(error, params))?;
+    Ok(ToolResult::success(message(&snapshot), value(&snapshot)))
+}
+
+fn refusal(error: Error, params: &Params) -> Refusal {
+    let refusal = states::refusal(error);
+    match (refusal.kind(), &params.tag) {
+        (ErrorKind::AlreadyExists, Some(tag)) => refusal.reworded(format!(
+            "Nothing was kept: another snapshot has the tag `{tag}` already; choose another tag."
+        )),
+        _ => refusal,
+    }
+}
+
+fn message(snapshot: &Snapshot) -> String {
+    let (files, bytes) = (snapshot.file_count, snapshot.total_bytes);
+    let id = snapshot.id.short();
+    let mut message = format!(
+        "Kept the files as snapshot {}: {}, {}. Go back with restore {}.",
+        states::named(snapshot),
+        counted(files, "file"),
+        counted(bytes, "byte"),
+        json!({"snapshot": snapshot.tag.as_ref().unwrap_or(&id)})
+    );
+    if !snapshot.skipped.is_empty() {
+        let paths: Vec<_> = snapshot.skipped.iter().take(NAMED).map(|it| &*it.path).collect();
+        let count = counted(snapshot.skipped.len() as u64, "entry");
+        message += &format!("\nNot captured: {count}, such as {}.", paths.join(", "));
+    }
+    message
+}
+
+fn value(snapshot: &Snapshot) -> Value {
+    json!({
+        "id": snapshot.id.to_string(),
+        "short_id": snapshot.id.short(),
+        "tag": snapshot.tag,
+        "file_count": snapshot.file_count,
+        "total_bytes": snapshot.total_bytes,
+        "skipped": snapshot.skipped.len(),
+    })
+}

@@ -1,0 +1,67 @@
+//! `undo`: the last call that changed something, taken back.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use wink_fs::{Error, ErrorKind, Undone};
+
+use crate::refusal::Refusal;
+use crate::result::ToolResult;
+use crate::tool::{Effect, Family, Run, Tool};
+use crate::tool_call::ToolCall;
+use crate::words::counted;
+use crate::{arguments, schema, states};
+
+pub(crate) const TOOL: Tool = Tool {
+    name: "undo",
+    title: "Undo",
+    description: "Takes back the last call that changed files and is not undone yet, whole; called \
+                  again, the one before it. What somebody changed since is left alone and named. \
+                  See what there is to undo with history and `of` operations.",
+    effect: Effect::Writes,
+    family: Family::History,
+    schema: schema::of::<Params>,
+    run: Run::Ours(|call, arguments| run(call, &arguments::parse(arguments)?)),
+};
+
+#[derive(Deserialize, JsonSchema)]
+struct Params {}
+
+fn run(call: &ToolCall<'_>, _: &Params) -> Result<ToolResult, Refusal> {
+    let undone = call.everything()?.undo().map_err(refusal)?;
+    let value = json!({
+        "operation": undone.operation.sequence,
+        "name": undone.operation.name,
+        "paths": states::paths(&undone.paths),
+        "conflicts": states::paths(&undone.conflicts),
+    });
+    Ok(ToolResult::success(message(&undone), value))
+}
+
+fn message(undone: &Undone) -> String {
+    let Undone { operation, paths, conflicts, .. } = undone;
+    let (name, number) = (&operation.name, operation.sequence);
+    let count = counted(paths.len() as u64, "path");
+    let listed = states::listed(paths);
+    let mut message = format!("Undid {name} (operation {number}), {count} as before:{listed}");
+    if !conflicts.is_empty() {
+        let left = states::listed(conflicts);
+        message += &format!("\nLeft alone, because changed since:{left}");
+    }
+    message
+}
+
+fn refusal(error: Error) -> Refusal {
+    let path = error.path().map(ToOwned::to_owned);
+    let refusal = states::refusal(error);
+    match (refusal.kind(), path) {
+        (ErrorKind::NotFound, None) => refusal.reworded(
+            "There is nothing to undo; see what was done with history and `of` operations.",
+        ),
+        (ErrorKind::Conflict, Some(path)) => refusal.reworded(format!(
+            "Nothing was undone: {path} changed since the last call; bring back the version you \
+             want with restore and `path`."
+        )),
+        _ => refusal,
+    }
+}

@@ -1,0 +1,88 @@
+//! The tools that a program offers.
+
+use serde_json::Value;
+
+use crate::context::ToolContext;
+use crate::refusal::Refusal;
+use crate::result::ToolResult;
+use crate::suggest::nearest;
+use crate::table::{EXECUTION, HISTORY, TOOLS};
+use crate::tool::{Family, Tool};
+
+/// Names that tools had in other places, each with the one it has here.
+const ALIASES: [(&str, &str); 2] = [("list_directory", "ls"), ("delete_file", "rm")];
+
+/// Holds the families of tools that a program offers.
+///
+/// ```
+/// use serde_json::json;
+/// use wink_agent::{ToolContext, Toolset};
+///
+/// let context = ToolContext::over(&wink_fs::Workspace::memory());
+/// let tools = Toolset::named("all").unwrap();
+/// assert!(tools.call(&context, "write_file", json!({"path": "a", "content": "a"})).ok());
+/// assert!(tools.call(&context, "undo", json!({})).ok());
+/// assert!(!Toolset::FILES.call(&context, "undo", json!({})).ok());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Toolset(&'static [Family]);
+
+impl Toolset {
+    /// The tools for files.
+    pub const FILES: Self = Self(&[Family::Files]);
+
+    /// The tools for the history of all files, beside an agent's own tools for files.
+    pub const HISTORY: Self = Self(&[Family::History]);
+
+    /// All tools; those that run programs only do so where the context has an executor.
+    pub const ALL: Self = Self(&[Family::Files, Family::History, Family::Execution]);
+
+    /// Returns the set that people know by a name: `files`, `history` or `all`.
+    pub fn named(name: &str) -> Option<Self> {
+        let named = [("files", Self::FILES), ("history", Self::HISTORY), ("all", Self::ALL)];
+        named.into_iter().find(|(known, _)| *known == name).map(|(_, set)| set)
+    }
+
+    /// Returns the tools in the order they are shown.
+    pub fn tools(self) -> impl Iterator<Item = &'static Tool> {
+        let all = TOOLS.iter().chain(HISTORY).chain(EXECUTION);
+        all.filter(move |tool| self.0.contains(&tool.family))
+    }
+
+    /// Returns the tools that can be used in a context: without an executor, none that run programs.
+    ///
+    /// ```
+    /// use wink_agent::{ToolContext, Toolset};
+    ///
+    /// let context = ToolContext::over(&wink_fs::Workspace::memory());
+    /// assert!(Toolset::ALL.offered(&context).all(|tool| tool.name != "shell_execute"));
+    /// ```
+    pub fn offered(self, context: &ToolContext) -> impl Iterator<Item = &'static Tool> {
+        let can_run = context.executor.is_some();
+        self.tools().filter(move |tool| can_run || tool.family != Family::Execution)
+    }
+
+    /// Finds a tool by its exact name, or by one it is known by elsewhere.
+    pub fn find(self, name: &str) -> Option<&'static Tool> {
+        let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, own)| *own);
+        self.tools().find(|tool| tool.name == name)
+    }
+
+    /// Calls a tool by name; an unknown name is a failed result.
+    pub fn call(self, context: &ToolContext, name: &str, arguments: Value) -> ToolResult {
+        match self.find(name) {
+            Some(tool) => tool.call(context, arguments),
+            None => Refusal::invalid_argument(self.unknown_tool_message(name)).into(),
+        }
+    }
+
+    /// Words the answer to a tool name that does not exist.
+    pub fn unknown_tool_message(self, name: &str) -> String {
+        let names: Vec<_> = self.tools().map(|tool| tool.name).collect();
+        let shown: String = name.chars().take(60).collect();
+        match nearest(name, names.iter().copied()) {
+            Some(near) => format!("There is no tool `{shown}`; did you mean `{near}`?"),
+            None => format!("There is no tool `{shown}`; the tools are {}.", names.join(", ")),
+        }
+    }
+}

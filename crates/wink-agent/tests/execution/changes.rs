@@ -1,0 +1,125 @@
+//! What a program changed is listed, and can be taken back.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use wink_agent::executor::{Executed, HostExecutor};
+use wink_agent::follow::Follower;
+use wink_agent::session::{Session, VirtualFileSystem};
+use wink_agent::{Refusal, ToolContext, Toolset};
+use wink_fs::{ErrorKind, HostBackend, Store, Workspace};
+
+use crate::scene::{Scene, changing, hash, on_each_backend, shell};
+
+#[test]
+fn what_changed_is_listed_and_undone() {
+    let scene = Scene::new();
+    for path in ["changed.txt", "gone.txt", "same.txt", "d/moved.txt"] {
+        scene.files.write(path, "before\n").unwrap();
+    }
+    let before = hash(&scene.files);
+    let command = "echo after > changed.txt; rm gone.txt; mv d/moved.txt .; rmdir d; mkdir -p new/deep; \
+                   echo x > new/deep/x; ln -s x new/link; chmod +x same.txt; touch empty";
+    let result = scene.run(command);
+    let (_, changes) =
+        result.message.split_once("7 paths changed, which undo takes back:").unwrap();
+    let lines: Vec<&str> = changes.trim().lines().collect();
+    assert_eq!(
+        lines,
+        ["M changed.txt", "D d", "A empty", "D gone.txt", "A moved.txt", "A new", "M same.txt"]
+    );
+    let undone = Toolset::ALL.call(&scene.context, "undo", json!({}));
+    assert!(undone.message.starts_with("Undid shell_execute"), "{}", undone.message);
+    assert_eq!(hash(&scene.files), before);
+}
+
+#[test]
+fn commands_and_other_calls_are_undone_in_turn() {
+    let scene = Scene::new();
+    let mut states = vec![hash(&scene.files)];
+    for round in 0..3 {
+        scene.run(&format!("echo {round} >> log; mkdir d{round}"));
+        states.push(hash(&scene.files));
+        let write = json!({"path": "log", "content": "more\n", "mode": "append"});
+        assert!(Toolset::ALL.call(&scene.context, "write_file", write).ok());
+        states.push(hash(&scene.files));
+        // What changes nothing is nothing to undo.
+        scene.run("cat log");
+    }
+    while let Some(state) = states.pop() {
+        assert_eq!(hash(&scene.files), state);
+        if !states.is_empty() {
+            assert!(Toolset::ALL.call(&scene.context, "undo", json!({})).ok());
+        }
+    }
+}
+
+#[test]
+fn commands_that_change_nothing_leave_nothing_in_the_history() {
+    let scene = Scene::new();
+    (0..3).for_each(|_| drop(scene.run("true")));
+    assert!(scene.files.snapshots().unwrap().is_empty());
+    assert!(scene.files.operations().unwrap().is_empty());
+}
+
+#[test]
+fn an_executor_that_fails_or_panics_changes_nothing() {
+    let refuse = || Err(Refusal::new(ErrorKind::Unavailable, "The container is gone."));
+    for (executor, code) in
+        [(changing(refuse), "unavailable"), (changing(|| panic!("a bug")), "io")]
+    {
+        let executor = Arc::new(executor);
+        on_each_backend(|files| {
+            files.write("kept.txt", "kept").unwrap();
+            let before = hash(files);
+            let context = ToolContext::over(files).executor(executor.clone());
+            let result = shell(&context, json!({"command": "make"}));
+            assert_eq!(result.code(), Some(code), "{}", result.message);
+            assert_eq!(hash(files), before);
+            assert!(files.snapshots().unwrap().is_empty());
+        });
+    }
+}
+
+#[test]
+fn a_script_changes_files_on_each_backend_and_is_undone() {
+    on_each_backend(|files| {
+        files.write("kept.txt", "kept").unwrap();
+        let before = hash(files);
+        let executor = Arc::new(changing(|| Ok(Executed::exit(1))));
+        let context = ToolContext::over(files).executor(executor);
+        let result = shell(&context, json!({"command": "make"}));
+        assert!(result.message.ends_with(":\nM kept.txt\nA new"), "{}", result.message);
+        assert!(Toolset::ALL.call(&context, "undo", json!({})).ok());
+        assert_eq!(hash(files), before);
+    });
+}
+
+#[test]
+fn the_listing_of_a_session_follows_commands() {
+    let place = tempfile::tempdir().unwrap();
+    let (root, store) = (place.path().join("root"), place.path().join("store"));
+    std::fs::create_dir(&root).unwrap();
+    let builder = Workspace::builder(HostBackend::open_ambient(&root).unwrap())
+        .store(Store::create_ambient(&store).unwrap());
+    let session = Session::new();
+    let (files, follower) = Follower::begin(&session, builder).unwrap();
+    let executor = Arc::new(HostExecutor::unsafe_on_this_machine().unwrap());
+    let context = ToolContext::over(&files).session(&session).follower(Arc::new(follower));
+    let context = context.executor(executor);
+    assert!(shell(&context, json!({"command": "echo hi > a.txt"})).ok());
+    let listing = session.query::<VirtualFileSystem>().unwrap().latest().unwrap();
+    let paths: Vec<String> = listing.files().map(|file| file.path.to_string()).collect();
+    assert_eq!(paths, ["a.txt"]);
+}
+
+#[test]
+fn without_a_history_it_is_said_that_changes_are_not_known() {
+    let place = tempfile::tempdir().unwrap();
+    let files = Workspace::host(place.path()).unwrap();
+    let executor = Arc::new(HostExecutor::unsafe_on_this_machine().unwrap());
+    let context = ToolContext::over(&files).executor(executor);
+    let result = shell(&context, json!({"command": "echo hi > a.txt"}));
+    assert!(result.ok() && files.is_file("a.txt"));
+    assert!(result.message.ends_with("because this workspace keeps no history."));
+}

@@ -1,0 +1,106 @@
+//! Nothing goes on when a command has ended, and it ends when it has to.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use wink_agent::ToolContext;
+
+use crate::scene::{Scene, hash, shell};
+
+/// Long enough for what was not killed to show itself.
+fn wait_for_what_is_left() {
+    thread::sleep(Duration::from_millis(4_500));
+}
+
+#[test]
+fn when_time_is_over_the_command_is_ended_with_its_children() {
+    let scene = Scene::new();
+    let began = Instant::now();
+    let command =
+        "(sleep 4; touch late) & (trap '' TERM HUP; sleep 4; touch later) & echo begun; sleep 60";
+    let result = scene.run_with(json!({"command": command, "timeout": 1}));
+    assert!(began.elapsed() < Duration::from_secs(20));
+    assert_eq!(result.value["timed_out"], true);
+    assert!(result.message.starts_with("The time was over after 1."), "{}", result.message);
+    assert!(result.message.contains("\nbegun\n"));
+    wait_for_what_is_left();
+    assert!(!scene.root.join("late").exists() && !scene.root.join("later").exists());
+}
+
+#[test]
+fn what_a_command_leaves_in_the_background_is_ended_with_it() {
+    let scene = Scene::new();
+    let began = Instant::now();
+    let result = scene.run("(sleep 4; touch late) & echo done");
+    assert!(began.elapsed() < Duration::from_secs(4) && result.value["exit_code"] == 0);
+    wait_for_what_is_left();
+    assert!(!scene.root.join("late").exists());
+}
+
+#[test]
+fn a_program_that_escapes_with_the_output_is_not_waited_for() {
+    let scene = Scene::new();
+    let began = Instant::now();
+    let result = scene.run("setsid sleep 8 & echo begun; sleep 0.2");
+    assert!(began.elapsed() < Duration::from_secs(6), "{:?}", began.elapsed());
+    assert!(result.message.contains("begun"), "{}", result.message);
+}
+
+#[test]
+fn an_endless_flood_ends_when_time_is_over() {
+    let scene = Scene::new();
+    let result = scene.run_with(json!({"command": "yes", "timeout": 1}));
+    assert_eq!(result.value["timed_out"], true);
+    assert!(result.message.len() < 40_000);
+}
+
+#[test]
+fn a_cancelled_command_is_ended_and_taken_back() {
+    let scene = Scene::new();
+    scene.files.write("kept.txt", "kept").unwrap();
+    let (before, flag) = (hash(&scene.files), Arc::new(AtomicBool::new(false)));
+    let context = scene.context.clone().cancelled(flag.clone());
+    let marker = scene.root.join("made.txt");
+    let canceller = thread::spawn(move || {
+        while !marker.exists() {
+            thread::sleep(Duration::from_millis(5));
+        }
+        flag.store(true, Ordering::Relaxed);
+    });
+    let command = "echo gone > kept.txt; touch made.txt; sleep 60";
+    let result = shell(&context, json!({ "command": command }));
+    canceller.join().unwrap();
+    assert_eq!(result.code(), Some("cancelled"), "{}", result.message);
+    assert_eq!(hash(&scene.files), before);
+}
+
+#[test]
+fn the_deadline_of_the_context_ends_it_too() {
+    let scene = Scene::new();
+    let began = Instant::now();
+    let context = scene.context.clone().deadline(Instant::now() + Duration::from_secs(3));
+    let result = shell(&context, json!({"command": "sleep 60"}));
+    assert_eq!(result.value["timed_out"], true, "{}", result.message);
+    assert!(began.elapsed() < Duration::from_secs(20));
+}
+
+#[test]
+fn readers_go_on_and_writers_wait_meanwhile() {
+    let scene = Scene::new();
+    scene.files.write("a.txt", "a").unwrap();
+    let (context, marker) = (scene.context.clone(), scene.root.join("begun"));
+    let command = "touch begun; while [ ! -e go ]; do sleep 0.05; done";
+    let running = thread::spawn(move || shell(&context, json!({ "command": command })));
+    while !marker.exists() {
+        thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(scene.files.read("a.txt").unwrap().content, "a");
+    let soon = ToolContext::over(&scene.files).deadline(Instant::now() + Duration::from_millis(80));
+    let write = json!({"path": "b.txt", "content": "b"});
+    assert_eq!(wink_agent::call(&soon, "write_file", write).code(), Some("deadline"));
+    std::fs::write(scene.root.join("go"), "").unwrap();
+    assert!(running.join().unwrap().ok());
+}

@@ -1,0 +1,62 @@
+//! What a model reads after a program was run.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use wink_agent::executor::{Ended, Executed, ScriptedExecutor};
+use wink_agent::{ToolContext, Toolset};
+use wink_fs::Workspace;
+
+use crate::scene::changing;
+
+fn transcript(context: &ToolContext, calls: &[(&str, Value)]) -> String {
+    let mut text = String::new();
+    for (name, arguments) in calls {
+        let result = Toolset::ALL.call(context, name, arguments.clone());
+        let _ = writeln!(text, "> {name} {arguments}\n{}\n= {}\n", result.message, result.value);
+    }
+    text
+}
+
+fn scripted(executed: Executed) -> ToolContext {
+    let executor = ScriptedExecutor::new(move |_, _| Ok(executed.clone()));
+    ToolContext::over(&Workspace::memory()).executor(Arc::new(executor))
+}
+
+#[test]
+fn a_result_says_how_it_ended_what_was_printed_and_what_changed() {
+    let took = Duration::from_millis(1_234);
+    let files = Workspace::memory();
+    files.write("kept.txt", "kept").unwrap();
+    let built = changing(move || Ok(Executed::exit(0).stdout("built\n").duration(took)));
+    let context = ToolContext::over(&files).executor(Arc::new(built));
+    let make = ("shell_execute", json!({"command": "make"}));
+    let mut text = transcript(&context, &[make.clone(), make.clone(), ("undo", json!({}))]);
+    for executed in [
+        Executed::exit(2).stderr("make: *** No rule.\n").duration(took),
+        Executed::ended(Ended::Signal(11)).duration(took),
+        Executed::ended(Ended::Signal(9)).stdout("so far").duration(took).timed_out(true),
+        Executed::exit(0).stdout(&b"\xff bytes"[..]).duration(took),
+    ] {
+        text += &transcript(&scripted(executed), std::slice::from_ref(&make));
+    }
+    text += &transcript(
+        &scripted(Executed::exit(0).stdout("2\n")),
+        &[("evaluate_python", json!({"code": "print(1 + 1)"}))],
+    );
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn of_a_flood_the_beginning_and_the_end_are_shown() {
+    let flood: String = (0..100_000).map(|n| format!("line {n}\n")).collect();
+    let context = scripted(Executed::exit(0).stdout(flood.as_str()));
+    let result = Toolset::ALL.call(&context, "shell_execute", json!({"command": "seq"}));
+    let message = &result.message;
+    assert!(message.len() < 34_000, "{}", message.len());
+    assert!(message.contains("\nline 0\n") && message.contains("\nline 99999\n"));
+    assert!(message.contains(" bytes left out …]"), "{message}");
+    assert_eq!(result.value["stdout_bytes"], flood.len());
+}

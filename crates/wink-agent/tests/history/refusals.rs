@@ -1,0 +1,125 @@
+//! What is refused, and that it changes nothing.
+
+use serde_json::{Value, json};
+use wink_agent::{Family, PathRules, ToolContext, Toolset};
+use wink_fs::Workspace;
+
+use crate::scene::{call, hash, on_each_backend};
+
+/// Arguments by which each tool would do something.
+fn sensible(tool: &str) -> Value {
+    match tool {
+        "restore" => json!({"snapshot": "start"}),
+        "revert" => json!({"from": "start", "to": "@"}),
+        "merge" => json!({"name": "attempt"}),
+        "fork" => json!({"name": "other"}),
+        _ => json!({}),
+    }
+}
+
+#[test]
+fn rules_that_deny_something_deny_the_history_of_everything() {
+    on_each_backend(|files| {
+        files.write("prod.env", "KEY=1").unwrap();
+        files.snapshot("start").unwrap();
+        files.write("prod.env", "KEY=2").unwrap();
+        let before = hash(files);
+        let rules = PathRules::new().deny(["*.env"]).unwrap();
+        let context = ToolContext::over(files).rules(rules);
+        for tool in Toolset::HISTORY.tools() {
+            let refused = call(&context, tool.name, sensible(tool.name));
+            assert_eq!(refused.code(), Some("permission_denied"), "{}", tool.name);
+            assert!(!refused.message.contains("KEY"), "{}", refused.message);
+        }
+        assert_eq!(hash(files), before);
+    });
+}
+
+#[test]
+fn without_a_history_every_tool_says_so() {
+    let place = tempfile::tempdir().unwrap();
+    let context = ToolContext::over(&Workspace::host(place.path()).unwrap());
+    for tool in Toolset::HISTORY.tools().filter(|tool| tool.name != "merge") {
+        let refused = call(&context, tool.name, sensible(tool.name));
+        assert_eq!(refused.code(), Some("unsupported"), "{}: {}", tool.name, refused.message);
+        assert!(refused.message.starts_with("This workspace keeps no history"));
+    }
+}
+
+#[test]
+fn without_files_every_tool_says_so() {
+    for tool in Toolset::ALL.tools().filter(|tool| tool.family == Family::History) {
+        let result = tool.call(&ToolContext::new(), sensible(tool.name));
+        assert_eq!(result.message, "No filesystem available in this context.");
+    }
+}
+
+#[test]
+fn a_snapshot_that_is_not_there_is_named_with_the_next_step() {
+    on_each_backend(|files| {
+        files.snapshot("start").unwrap();
+        let context = ToolContext::over(files);
+        for (tool, arguments) in [
+            ("restore", json!({"snapshot": "nowhere"})),
+            ("revert", json!({"from": "start", "to": "nowhere"})),
+            ("diff", json!({"from": "nowhere"})),
+            ("fork", json!({"name": "f", "at": "nowhere"})),
+        ] {
+            let refused = call(&context, tool, arguments);
+            assert_eq!(refused.code(), Some("snapshot_not_found"), "{tool}");
+            assert_eq!(
+                refused.message,
+                "There is no snapshot `nowhere`; call history to see which there are."
+            );
+        }
+        let live = call(&context, "restore", json!({"snapshot": "@"}));
+        assert_eq!(live.code(), Some("snapshot_not_found"), "{}", live.message);
+        assert!(context.forks.names().is_empty());
+    });
+}
+
+/// Arguments no tool of the family can make sense of.
+fn nonsense() -> Vec<Value> {
+    let huge = "x".repeat(100_000);
+    vec![
+        json!([]),
+        json!("text"),
+        json!({"nosuch": true}),
+        json!({"snapshot": 7, "from": 7, "to": 7, "name": 7, "tag": 7}),
+        json!({"snapshot": -1}),
+        json!({"snapshot": "", "path": "../../etc/passwd"}),
+        json!({"snapshot": "start", "path": "../../etc/passwd"}),
+        json!({"snapshot": "start", "dry_run": "maybe"}),
+        json!({"name": huge}),
+        json!({"name": "../a", "at": huge}),
+        json!({"from": huge, "to": huge}),
+        json!({"from": "start", "to": "start", "on_conflict": "win"}),
+        json!({"limit": -1, "of": "everything"}),
+        json!({"tag": huge}),
+        json!({"tag": "", "message": ""}),
+        json!({"tag": "a\nb"}),
+    ]
+}
+
+#[test]
+fn nonsense_changes_nothing_and_shows_no_path_of_the_host() {
+    on_each_backend(|files| {
+        files.write("a.txt", "one").unwrap();
+        files.snapshot("start").unwrap();
+        files.write("a.txt", "two").unwrap();
+        let (before, context) = (hash(files), ToolContext::over(files));
+        let snapshots = files.snapshots().unwrap().len();
+        for tool in Toolset::HISTORY.tools() {
+            for arguments in nonsense() {
+                let result = tool.call(&context, arguments.clone());
+                let shown = arguments.to_string().chars().take(80).collect::<String>();
+                assert!(!result.ok(), "{} took {shown}", tool.name);
+                assert!(!result.message.contains("/tmp"), "{}", result.message);
+                assert!(result.message.len() < 600, "{} {shown}", tool.name);
+                assert_eq!(hash(files), before, "{} {shown}", tool.name);
+            }
+        }
+        assert_eq!(files.snapshots().unwrap().len(), snapshots);
+        assert!(context.forks.names().is_empty());
+    });
+}

@@ -1,0 +1,181 @@
+//! Programs that change files by themselves.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::Workspace;
+use super::history::{History, describe, retried};
+use crate::capture::Capture;
+use crate::compare::compare;
+use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::event::Event;
+use crate::filesystem::{Backend, Filesystem};
+use crate::operation::{Left, OperationCause, OperationChange};
+use crate::scope::Scope;
+use crate::snapshot::Snapshot;
+use crate::tree::Tree;
+
+/// Says where a program finds the files.
+///
+/// ```
+/// let files = wink_fs::Workspace::memory();
+/// files.as_executor("look", |place| {
+///     assert!(place.directory.is_none(), "nothing on the host");
+///     assert!(place.files.list(&wink_fs::TreePath::root())?.is_empty());
+///     Ok(())
+/// })?;
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+#[non_exhaustive]
+pub struct ExecutionPlace<'w> {
+    /// The directory of the host that they are in; none where they are in memory.
+    pub directory: Option<PathBuf>,
+    /// The files themselves.
+    pub files: &'w mut dyn Filesystem,
+}
+
+impl fmt::Debug for ExecutionPlace<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let has_directory = self.directory.is_some();
+        f.debug_struct("ExecutionPlace").field("has_directory", &has_directory).finish()
+    }
+}
+
+/// What was there before a program was run.
+struct Before {
+    capture: Capture,
+    saved: Snapshot,
+    tree: Arc<dyn Tree>,
+}
+
+impl Workspace {
+    /// Runs something that changes files by itself, past the calls of the filesystem, as one operation.
+    ///
+    /// It is the only writer meanwhile; readers go on. What is there before is kept in a snapshot. Where
+    /// `work` fails, what it changed is taken back; where it succeeds, [`undo`](Self::undo) takes it back,
+    /// and what changed is returned. A workspace that keeps no history knows nothing of what changed and
+    /// can take nothing back.
+    ///
+    /// ```
+    /// # let directory = tempfile::tempdir().unwrap();
+    /// # let (root, store) = (directory.path().join("root"), directory.path().join("store"));
+    /// # std::fs::create_dir(&root).unwrap();
+    /// let files = wink_fs::Workspace::host_with_store(&root, wink_fs::Store::create_ambient(store)?)?;
+    /// let (_, changes) = files.as_executor("touch", |place| {
+    ///     let directory = place.directory.as_ref().unwrap();
+    ///     std::process::Command::new("touch").arg("a.txt").current_dir(directory).status().unwrap();
+    ///     Ok(())
+    /// })?;
+    /// assert_eq!(changes.unwrap()[0].path.to_string(), "a.txt");
+    /// files.undo()?;
+    /// assert!(!files.exists("a.txt"));
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn as_executor<T>(
+        &self,
+        name: &str,
+        work: impl FnOnce(&mut ExecutionPlace<'_>) -> Result<T>,
+    ) -> Result<(T, Option<Vec<OperationChange>>)> {
+        if self.0.properties.read_only {
+            return Err(Error::new(Operation::Write, ErrorKind::ReadOnly));
+        }
+        let mut writer = self.turn()?;
+        let Some(history) = &self.0.history else {
+            let done = run(self.backend(&mut writer), work)?;
+            self.0.observers.tell(&Event::Replaced);
+            return Ok((done, None));
+        };
+        let _alone = self.alone(history, &mut writer)?;
+        let (done, changes) = self.executed(history, self.backend(&mut writer), name, work)?;
+        if !changes.is_empty() {
+            self.0.observers.tell(&Event::Replaced);
+        }
+        Ok((done, Some(changes)))
+    }
+
+    /// Runs it between a state that is kept and one that is compared with it.
+    fn executed<T>(
+        &self,
+        history: &History,
+        backend: &mut dyn Backend,
+        name: &str,
+        work: impl FnOnce(&mut ExecutionPlace<'_>) -> Result<T>,
+    ) -> Result<(T, Vec<OperationChange>)> {
+        let before = history.before_execution(backend)?;
+        let done = run(backend, work).and_then(|done| {
+            let changes = self.record_executed(history, backend, name, &before)?;
+            Ok((done, changes))
+        });
+        if done.is_err() {
+            history.take_back_executed(backend, &before)?;
+        }
+        done
+    }
+
+    /// Writes down what changed, so that it can be undone.
+    fn record_executed(
+        &self,
+        history: &History,
+        backend: &mut dyn Backend,
+        name: &str,
+        before: &Before,
+    ) -> Result<Vec<OperationChange>> {
+        let live = &*self.0.live;
+        let changes = retried(|| {
+            let after = history.capture(backend)?;
+            let differences = compare(&*before.tree, &*after.tree, &history.everything())?;
+            describe(&differences, |path| Left::at(live, path, None))
+        })?;
+        if changes.is_empty() {
+            history.forget_unneeded(&before.saved)?;
+            return Ok(changes);
+        }
+        let (sequence, _) = history.ledger.next()?;
+        let cause = OperationCause::Replacement { saved: before.saved.id };
+        let operation = history.prepare(sequence, name, cause, changes.clone())?;
+        history.ledger.append(&operation, None)?;
+        history.settle(backend, &before.capture, &before.saved)?;
+        Ok(changes)
+    }
+}
+
+fn run<T>(
+    backend: &mut dyn Backend,
+    work: impl FnOnce(&mut ExecutionPlace<'_>) -> Result<T>,
+) -> Result<T> {
+    let directory = backend.directory();
+    work(&mut ExecutionPlace { directory, files: backend })
+}
+
+impl History {
+    fn everything(&self) -> Scope {
+        Scope::everything().excluding(self.excluded.clone())
+    }
+
+    /// Keeps all files, which nobody else can be trusted to do.
+    fn before_execution(&self, backend: &mut dyn Backend) -> Result<Before> {
+        let name = backend.properties().backend;
+        let (capture, saved) = retried(|| {
+            let capture = self.capture(backend)?;
+            let saved = self.save_before(name, &capture)?;
+            Ok((capture, saved))
+        })?;
+        let tree = self.snapshots.load(&saved.id)?;
+        Ok(Before { capture, saved, tree })
+    }
+
+    /// Puts back what a program changed that could not be run to its end.
+    fn take_back_executed(&self, backend: &mut dyn Backend, before: &Before) -> Result<()> {
+        let after = self.capture(backend)?;
+        if !compare(&*before.tree, &*after.tree, &self.everything())?.is_empty() {
+            backend.replace(&*before.tree, &self.everything())?;
+        }
+        self.forget_unneeded(&before.saved)
+    }
+
+    /// Forgets what was kept in vain, so that it takes no place of what undo needs.
+    fn forget_unneeded(&self, saved: &Snapshot) -> Result<()> {
+        self.snapshots.delete_unpinned(&saved.id, self.clock.now()).map(drop)
+    }
+}
