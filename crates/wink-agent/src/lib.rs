@@ -70,3 +70,13 @@ pub use table::{TOOLS, call, find, unknown_tool_message};
 pub use tool::{Effect, Family, Tool};
 pub use tool_call::ToolCall;
 pub use toolset::Toolset;
+
+/// The README's examples, compiled and run with the others.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
+
+/// The examples of AGENTS.md, compiled with the others.
+#[cfg(doctest)]
+#[doc = include_str!("../../../AGENTS.md")]
+struct Agents;

@@ -162,13 +162,3 @@ pub use workspace::{
     At, ExecutionPlace, PruneOptions, Pruned, Receipt, RestoreOptions, SnapshotOptions, Undone,
     Workspace, WorkspaceBuilder,
 };
-
-/// The README's example, compiled and run with the others.
-#[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;
-
-/// The example of AGENTS.md, compiled with the others.
-#[cfg(doctest)]
-#[doc = include_str!("../../../AGENTS.md")]
-struct Agents;
