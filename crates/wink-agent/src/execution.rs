@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use wink_fs::search::Stop;
 use wink_fs::{Error, ErrorKind, Operation, OperationChange};
 
 use crate::executor::{Command, Executed, Executor, Output, USUAL_TIMEOUT};
@@ -21,8 +20,10 @@ pub(crate) fn run(
     timeout: Option<u64>,
 ) -> Result<ToolResult, Refusal> {
     let executor = executor(call)?;
-    let stop = stop(call, executor, timeout)?;
-    let (executed, changes) = call.execute(|place| executor.run(command, place, &stop))?;
+    let timeout = checked_timeout(executor, timeout)?;
+    // The time counts from when it is the program's turn.
+    let (executed, changes) =
+        call.execute(|place| executor.run(command, place, &call.stop(timeout)?))?;
     let changes = changes.as_deref().map(Changes::of);
     let message = message(&executed, changes.as_ref());
     Ok(ToolResult::success(message, value(&executed, changes.as_ref())))
@@ -38,11 +39,7 @@ pub(crate) fn executor<'c>(call: &ToolCall<'c>) -> Result<&'c dyn Executor, Refu
     })
 }
 
-fn stop(
-    call: &ToolCall<'_>,
-    executor: &dyn Executor,
-    timeout: Option<u64>,
-) -> Result<Stop, Refusal> {
+fn checked_timeout(executor: &dyn Executor, timeout: Option<u64>) -> Result<Duration, Refusal> {
     let most = executor.max_timeout();
     let timeout = timeout.map_or(USUAL_TIMEOUT.min(most), Duration::from_secs);
     if timeout > most {
@@ -51,12 +48,7 @@ fn stop(
             most.as_secs()
         )));
     }
-    let left = call.context().time_left()?.unwrap_or(timeout);
-    let stop = Stop::after(timeout.min(left));
-    Ok(match &call.context().cancelled {
-        Some(flag) => stop.or_when(flag.clone()),
-        None => stop,
-    })
+    Ok(timeout)
 }
 
 impl ToolCall<'_> {
@@ -73,7 +65,11 @@ impl ToolCall<'_> {
                 Error::new(Operation::Write, kind)
             })
         });
-        done.map_err(|error| refused.unwrap_or_else(|| error.into()))
+        done.map_err(|error| match refused {
+            Some(refusal) if error.operation() == Operation::Write => refusal,
+            // What it had changed could not be taken back.
+            _ => error.into(),
+        })
     }
 }
 

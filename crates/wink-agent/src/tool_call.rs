@@ -2,7 +2,9 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::Duration;
 
+use wink_fs::search::Stop;
 use wink_fs::{
     ContentHash, Error, ErrorKind, Filesystem, Limits, Operation, Properties, Tree, TreePath,
     Workspace,
@@ -120,6 +122,16 @@ impl<'c> ToolCall<'c> {
                 ),
             )),
         }
+    }
+
+    /// Returns what ends long work: this time, the deadline of the context, or somebody who gives up.
+    pub fn stop(&self, at_most: Duration) -> Result<Stop, Refusal> {
+        let left = self.context.time_left()?.unwrap_or(at_most);
+        let stop = Stop::after(at_most.min(left));
+        Ok(match &self.context.cancelled {
+            Some(flag) => stop.or_when(flag.clone()),
+            None => stop,
+        })
     }
 
     /// Remembers that the session knows a content.

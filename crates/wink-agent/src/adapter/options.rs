@@ -1,9 +1,11 @@
 //! How far a loop may go.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use crate::budget::Budget;
+use crate::executor::Executor;
 use crate::policy::PathRules;
 
 /// Bounds what happens in a loop.
@@ -28,12 +30,17 @@ pub struct AdapterOptions {
     pub budget: Option<Budget>,
     /// Which paths may be seen and changed.
     pub rules: Arc<PathRules>,
+    /// What runs programs; without it the one of the section's own context, if any.
+    pub executor: Option<Arc<dyn Executor>>,
+    /// Set by somebody who gives up: searches and programs that are running are then ended.
+    pub cancelled: Option<Arc<AtomicBool>>,
 }
 
 impl Default for AdapterOptions {
     fn default() -> Self {
         let (deadline, budget, rules) = (None, None, Arc::default());
-        Self { max_turns: 100, threads: 16, deadline, budget, rules }
+        let (executor, cancelled) = (None, None);
+        Self { max_turns: 100, threads: 16, deadline, budget, rules, executor, cancelled }
     }
 }
 
@@ -63,6 +70,20 @@ impl AdapterOptions {
     #[must_use]
     pub fn budget(mut self, budget: Budget) -> Self {
         self.budget = Some(budget);
+        self
+    }
+
+    /// Sets what runs programs.
+    #[must_use]
+    pub fn executor(mut self, executor: Arc<dyn Executor>) -> Self {
+        self.executor = Some(executor);
+        self
+    }
+
+    /// Sets the flag of somebody who may give up.
+    #[must_use]
+    pub fn cancelled(mut self, cancelled: Arc<AtomicBool>) -> Self {
+        self.cancelled = Some(cancelled);
         self
     }
 

@@ -213,7 +213,9 @@ impl Adapter {
         prompt: &Arc<RenderedPrompt>,
         turn: u64,
     ) -> ToolContext {
-        let AdapterOptions { deadline, budget, rules, .. } = &self.options;
+        let AdapterOptions { deadline, budget, rules, executor, cancelled, .. } = &self.options;
+        context.executor = executor.clone().or(context.executor);
+        context.cancelled = cancelled.clone().or(context.cancelled);
         (context.deadline, context.budget) = (*deadline, budget.clone());
         (context.rules, context.turn) = (rules.clone(), turn);
         context.prompt = Some(prompt.clone());

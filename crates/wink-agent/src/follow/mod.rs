@@ -91,7 +91,15 @@ impl Follower {
             }
             false => known.learn(pending.changes),
         };
-        self.tell(changes)
+        if changes.is_empty() {
+            return Ok(());
+        }
+        let event = Arc::new(FilesChanged::new(self.session.now(), changes));
+        self.session.apply(&event)?;
+        // A subscriber may call tools, which tell of what they changed here.
+        drop(known);
+        self.session.publish(&*event);
+        Ok(())
     }
 
     fn tell(&self, changes: Vec<FileChange>) -> Result<(), SessionError> {

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use wink_fs::{
-    Content, ContentHash, Entry, FileMode, Filesystem, Kind, Operation, Properties, Put,
-    PutOptions, Recursion, Removed, Replacement, Result, Staged, Staging, Stat, Tree, TreeHash,
-    TreePath,
+    Content, ContentHash, Entry, Error, ErrorKind, FileMode, Filesystem, Kind, Operation,
+    Properties, Put, PutOptions, Recursion, Removed, Replacement, Result, Staged, Staging, Stat,
+    Tree, TreeHash, TreePath,
 };
 
 use super::rules::PathRules;
@@ -49,10 +49,13 @@ impl PathRules {
         path: &TreePath,
         to: Option<&TreePath>,
     ) -> Result<()> {
+        let asked_for = path;
         let mut left = vec![(path.clone(), to.cloned(), tree.stat(path)?.kind)];
         while let Some((path, to, kind)) = left.pop() {
-            self.check(operation, &path, kind)?;
-            to.iter().try_for_each(|to| self.check(operation, to, kind))?;
+            let permits = |path: &TreePath| self.permits(path, kind);
+            if !permits(&path) || !to.iter().all(permits) {
+                return Err(denied_within(operation, asked_for));
+            }
             if kind != Kind::Directory {
                 continue;
             }
@@ -63,6 +66,13 @@ impl PathRules {
         }
         Ok(())
     }
+}
+
+/// Says so without naming what is not there for the session.
+fn denied_within(operation: Operation, path: &TreePath) -> Error {
+    Error::new(operation, ErrorKind::PermissionDenied).with_path(path).with_detail(
+        "the rules of this session deny it or something in it; take what can be seen one by one",
+    )
 }
 
 macro_rules! look_by_the_rules {

@@ -97,6 +97,14 @@ impl Session {
         Ok(Dispatched { reducers, told: self.0.bus.tell(&*event) })
     }
 
+    /// Gives an event to its reducers and tells nobody else; [`publish`](Self::publish) does that.
+    pub(crate) fn apply<E: Send + Sync + 'static>(
+        &self,
+        event: &Arc<E>,
+    ) -> Result<usize, SessionError> {
+        self.reduce(&self.rules(), event)
+    }
+
     /// Gives an event to its reducers, in the turn of whoever holds the rules.
     pub(super) fn reduce<E: Send + Sync + 'static>(
         &self,

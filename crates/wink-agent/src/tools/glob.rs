@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use wink_fs::TreePath;
-use wink_fs::search::{GlobOptions, GlobResult, Stop, glob};
+use wink_fs::search::{GlobOptions, GlobResult, glob};
 
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
@@ -47,7 +47,7 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
     let limits = call.limits();
     let options = GlobOptions::default()
         .ignore_files(params.respect_ignore_files)
-        .stop(Stop::after(limits.max_search_time));
+        .stop(call.stop(limits.max_search_time)?);
     let found = glob(&*call.tree(), &params.pattern, &base, &options, limits)?;
     let most = usize::try_from(limits.max_grep_matches).unwrap_or(usize::MAX);
     Ok(ToolResult::success(message(params, &found, most), value(&found, most)))

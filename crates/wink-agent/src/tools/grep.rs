@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use wink_fs::search::{Case, GrepMatch, GrepMode, GrepOptions, GrepResult, Stop, grep};
+use wink_fs::search::{Case, GrepMatch, GrepMode, GrepOptions, GrepResult, grep};
 
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
@@ -77,7 +77,7 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
     let base = call.path(&params.path)?;
     let limits = call.limits();
     let max = params.max_matches.unwrap_or(limits.max_grep_matches).min(limits.max_grep_matches);
-    let options = options(params).max_matches(max).stop(Stop::after(limits.max_search_time));
+    let options = options(params).max_matches(max).stop(call.stop(limits.max_search_time)?);
     let found = grep(&*call.tree(), &params.pattern, &base, &options, limits)?;
     Ok(ToolResult::success(message(params, &found), value(&found)))
 }

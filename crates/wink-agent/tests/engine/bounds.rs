@@ -1,5 +1,7 @@
 //! Deadlines, budgets, and contexts that lack something.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -59,5 +61,18 @@ fn a_budget_counts_every_call_of_all_who_share_it() {
             "All 2 calls that were allowed are used up; finish with what is known."
         );
         assert_eq!(context.budget.as_ref().unwrap().left(), 0);
+    });
+}
+
+#[test]
+fn a_search_ends_when_somebody_gives_up() {
+    on_each_backend(|files| {
+        files.write("a.txt", "needle").unwrap();
+        let given_up = Arc::new(AtomicBool::new(true));
+        let mut context = ToolContext::over(files);
+        context.cancelled = Some(given_up.clone());
+        assert_eq!(refused(&context, "grep", json!({"pattern": "needle"})), "cancelled");
+        given_up.store(false, Ordering::Relaxed);
+        done(&context, "grep", json!({"pattern": "needle"}));
     });
 }

@@ -1,11 +1,12 @@
 //! What a session is told of calls.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::json;
 use wink_agent::ToolContext;
 use wink_agent::follow::Follower;
-use wink_agent::session::{Session, ToolInvoked, VirtualFileSystem};
+use wink_agent::session::{FilesChanged, Session, ToolInvoked, VirtualFileSystem};
 use wink_fs::{MemoryBackend, Workspace};
 
 use crate::scene::{done, on_each_backend, refused};
@@ -38,6 +39,37 @@ fn what_is_kept_of_parameters_and_results_is_bounded() {
         let kept = serde_json::to_string(&**call).unwrap().len();
         assert!(kept < 10_000, "{kept} bytes of {}", call.tool);
     }
+}
+
+#[test]
+fn a_path_of_megabytes_and_a_tool_that_is_not_there_are_written_down_within_bounds() {
+    let (files, session) = (Workspace::memory(), Session::new());
+    let mut context = ToolContext::over(&files).session(&session);
+    context.call_id = Some("c".repeat(1_000_000));
+    refused(&context, "read_file", json!({"path": "ä".repeat(1_000_000)}));
+    refused(&context, &"nothing".repeat(100_000), json!({}));
+    let calls = session.query::<ToolInvoked>().unwrap();
+    assert_eq!(calls.len(), 2);
+    for call in calls.all() {
+        assert!(serde_json::to_string(&**call).unwrap().len() < 20_000);
+    }
+}
+
+#[test]
+fn a_subscriber_may_call_tools_when_files_changed() {
+    let session = Session::new();
+    let builder = Workspace::builder(MemoryBackend::new());
+    let (files, follower) = Follower::begin(&session, builder).unwrap();
+    let context = ToolContext::over(&files).session(&session).follower(Arc::new(follower));
+    let (reader, read) = (context.clone(), Arc::new(AtomicUsize::new(0)));
+    let counter = read.clone();
+    let subscription = session.subscribe(move |_: &FilesChanged| {
+        done(&reader, "read_file", json!({"path": "a.txt"}));
+        counter.fetch_add(1, Ordering::Relaxed);
+    });
+    done(&context, "write_file", json!({"path": "a.txt", "content": "one"}));
+    assert_eq!(read.load(Ordering::Relaxed), 1);
+    drop(subscription);
 }
 
 #[test]

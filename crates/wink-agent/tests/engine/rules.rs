@@ -98,3 +98,27 @@ fn where_something_is_allowed_other_files_are_not() {
         assert_eq!(refused(&context, "write_file", write), "permission_denied");
     });
 }
+
+#[test]
+fn a_directory_with_something_denied_in_it_is_refused_without_naming_that() {
+    on_each_backend(|files| {
+        let context = ruled(files);
+        for (tool, arguments) in
+            [("rm", json!({"path": "src"})), ("mv", json!({"from": "src", "to": "lib"}))]
+        {
+            let refused = call(&context, tool, arguments);
+            let said = format!("{}{}", refused.message, refused.value);
+            assert!(said.contains("src") && !said.contains("env"), "{said}");
+        }
+    });
+}
+
+#[test]
+fn a_patch_that_makes_a_denied_file_does_not_fit() {
+    on_each_backend(|files| {
+        let context = ruled(files);
+        let patch = "--- /dev/null\n+++ b/new.env\n@@ -0,0 +1 @@\n+x\n";
+        let tried = call(&context, "apply_patch", json!({"patch": patch, "dry_run": true}));
+        assert_eq!(tried.code(), Some("permission_denied"), "{}", tried.message);
+    });
+}

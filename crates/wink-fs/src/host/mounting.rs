@@ -5,6 +5,7 @@ use std::io::Read as _;
 
 use rustix::fd::AsFd;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatxFlags};
+use uuid::Uuid;
 
 /// `STATX_MNT_ID_UNIQUE` (since Linux 6.8): the number of a mount, never given again.
 const UNIQUE_MOUNT: StatxFlags = StatxFlags::from_bits_retain(0x4000);
@@ -17,9 +18,11 @@ const UNIQUE_MOUNT: StatxFlags = StatxFlags::from_bits_retain(0x4000);
 pub(super) struct Mounting(Vec<u8>);
 
 impl Mounting {
-    /// Looks at the mount of an open file; what the system does not tell is left out.
+    /// Looks at the mount of an open file; where the system does not tell, it is like no other.
+    ///
+    /// Before Linux 6.8 the number of a mount may be given again, but not to one of another start.
     pub(super) fn of(file: impl AsFd) -> Self {
-        let mut bytes = boot().unwrap_or_default();
+        let mut bytes = boot().unwrap_or_else(|_| Uuid::new_v4().as_bytes().to_vec());
         let wanted = StatxFlags::MNT_ID | UNIQUE_MOUNT;
         if let Ok(found) = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, wanted) {
             bytes.extend_from_slice(&found.stx_mnt_id.to_le_bytes());

@@ -128,14 +128,15 @@ impl Workspace {
             describe(&differences, |path| Left::at(live, path, None))
         })?;
         if changes.is_empty() {
-            history.forget_unneeded(&before.saved)?;
+            history.forget_unneeded(&before.saved);
             return Ok(changes);
         }
         let (sequence, _) = history.ledger.next()?;
         let cause = OperationCause::Replacement { saved: before.saved.id };
         let operation = history.prepare(sequence, name, cause, changes.clone())?;
         history.ledger.append(&operation, None)?;
-        history.settle(backend, &before.capture, &before.saved)?;
+        // It is written down: tidying up that fails now is done with the next one.
+        let _ = history.settle(backend, &before.capture, &before.saved);
         Ok(changes)
     }
 }
@@ -167,15 +168,21 @@ impl History {
 
     /// Puts back what a program changed that could not be run to its end.
     fn take_back_executed(&self, backend: &mut dyn Backend, before: &Before) -> Result<()> {
-        let after = self.capture(backend)?;
-        if !compare(&*before.tree, &*after.tree, &self.everything())?.is_empty() {
+        // What a program left that is being ended may still write.
+        let differences = retried(|| {
+            let after = self.capture(backend)?;
+            compare(&*before.tree, &*after.tree, &self.everything())
+        })?;
+        if !differences.is_empty() {
             backend.replace(&*before.tree, &self.everything())?;
         }
-        self.forget_unneeded(&before.saved)
+        self.forget_unneeded(&before.saved);
+        Ok(())
     }
 
     /// Forgets what was kept in vain, so that it takes no place of what undo needs.
-    fn forget_unneeded(&self, saved: &Snapshot) -> Result<()> {
-        self.snapshots.delete_unpinned(&saved.id, self.clock.now()).map(drop)
+    fn forget_unneeded(&self, saved: &Snapshot) {
+        // One too many does no harm; a later one takes it away.
+        let _ = self.snapshots.delete_unpinned(&saved.id, self.clock.now());
     }
 }

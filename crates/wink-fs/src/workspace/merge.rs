@@ -116,7 +116,8 @@ impl Workspace {
         let scope = patch.scope().excluding(history.excluded.clone());
         let mut merged = Merged { conflicts, ..Merged::default() };
         if patch.is_empty() {
-            merged.applied = merged.conflicts.is_empty() && !options.dry_run;
+            let is_stopped = options.on_conflict == OnConflict::Stop;
+            merged.applied = !options.dry_run && (merged.conflicts.is_empty() || !is_stopped);
             return Ok(merged);
         }
         let restore = Restore { history, target: &patch, scope: &scope };

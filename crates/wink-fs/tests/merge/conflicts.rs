@@ -132,6 +132,16 @@ fn delete_against_edit_is_a_conflict_both_ways() {
 }
 
 #[test]
+fn a_merge_in_favour_of_what_is_there_already_is_done_although_nothing_changes() {
+    let (edit, delete) = (&[("a", Some("2"))], &[("a", None)]);
+    each(&[("a", Some("1"))], edit, delete, |case| {
+        let merged = case.scene.files.merge_with(&case.fork, &favouring(OnConflict::Ours)).unwrap();
+        assert!(merged.applied && merged.changes.is_empty());
+        assert_eq!(case.scene.files.read("a").unwrap().content, "2");
+    });
+}
+
+#[test]
 fn a_deleted_directory_goes_unless_something_of_ours_is_in_it() {
     let base = &[("d/a", Some("1")), ("d/e/b", Some("2")), ("f/c", Some("3"))];
     each(base, &[("d/e/new", Some("n"))], &[("d", None), ("f", None)], |case| {

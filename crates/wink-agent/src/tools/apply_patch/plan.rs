@@ -108,7 +108,8 @@ fn before(tree: &dyn Tree, limits: &Limits, path: &TreePath) -> Result<Before, R
 
 fn check_free(tree: &dyn Tree, path: &TreePath) -> Result<(), Refusal> {
     match tree.stat(path) {
-        Err(_) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error.into()),
         Ok(_) => {
             let refusal = Refusal::from(
                 Error::new(Operation::Write, ErrorKind::AlreadyExists).with_path(path),
