@@ -14,9 +14,6 @@ use crate::session::{Session, ToolInvoked};
 use crate::tool::Tool;
 use crate::tool_call::ToolCall;
 
-/// How much is kept of a path, a mode or an id that a model sent.
-const MAX_TEXT_BYTES: usize = 4096;
-
 /// Runs a tool: what it did is told to the session, whether it went well or not.
 pub(crate) fn run(tool: &Tool, context: &ToolContext, arguments: Value) -> ToolResult {
     let Some(session) = &context.session else { return attempt(tool, context, arguments) };
@@ -43,8 +40,7 @@ pub(crate) fn refuse(
 }
 
 fn begun(name: &str, session: &Session, context: &ToolContext, arguments: &Value) -> ToolInvoked {
-    let id = context.call_id.as_deref().map(bounded);
-    let id = id.unwrap_or_else(|| Uuid::new_v4().to_string());
+    let id = context.call_id.clone().unwrap_or_else(|| Uuid::new_v4().to_string());
     let record = ToolInvoked::new(id, name, session.now()).turn(context.turn);
     described(record.parameters(&arguments.to_string()), arguments)
 }
@@ -70,15 +66,14 @@ fn broke_off(tool: &Tool) -> Refusal {
 
 /// Adds what the parameters say of a path and a mode.
 fn described(mut record: ToolInvoked, arguments: &Value) -> ToolInvoked {
-    let text = |name: &str| arguments.get(name).and_then(Value::as_str).map(bounded);
-    record.path = ["path", "file_path", "filePath", "from"].into_iter().find_map(text);
-    record.mode = text("mode");
-    record
-}
-
-/// Cuts what a model sent, which stays in the session for good.
-fn bounded(text: &str) -> String {
-    text[..text.floor_char_boundary(MAX_TEXT_BYTES)].to_owned()
+    let text = |name: &str| arguments.get(name).and_then(Value::as_str);
+    if let Some(path) = ["path", "file_path", "filePath", "from"].into_iter().find_map(text) {
+        record = record.path(path);
+    }
+    match text("mode") {
+        Some(mode) => record.mode(mode),
+        None => record,
+    }
 }
 
 /// Tells the session of the call and of the files it changed.

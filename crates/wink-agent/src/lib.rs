@@ -45,6 +45,7 @@ mod policy;
 pub mod prompt;
 mod refusal;
 mod result;
+mod retry;
 mod rewrite;
 mod schema;
 pub mod session;
@@ -56,7 +57,7 @@ mod tool;
 mod tool_call;
 mod tools;
 mod toolset;
-mod transaction;
+mod unknown;
 mod words;
 
 pub use budget::Budget;

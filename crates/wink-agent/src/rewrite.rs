@@ -9,8 +9,8 @@ use wink_fs::{
 use crate::edit::Edited;
 use crate::expected_hash;
 use crate::refusal::Refusal;
+use crate::retry::retried;
 use crate::tool_call::ToolCall;
-use crate::transaction::retried;
 
 /// Holds a file's content as it was when it was looked at.
 pub(crate) struct Known {

@@ -4,17 +4,13 @@ use serde_json::Value;
 
 use crate::context::ToolContext;
 use crate::engine;
-use crate::refusal::Refusal;
 use crate::result::ToolResult;
-use crate::suggest::nearest;
 use crate::table::{EXECUTION, HISTORY, TOOLS};
 use crate::tool::{Family, Tool};
+use crate::unknown;
 
 /// Names that tools had in other places, each with the one it has here.
 const ALIASES: [(&str, &str); 2] = [("list_directory", "ls"), ("delete_file", "rm")];
-
-/// How many characters of a name that nothing has are shown.
-const LONGEST_NAME: usize = 60;
 
 /// Holds the families of tools that a program offers.
 ///
@@ -77,20 +73,14 @@ impl Toolset {
         match self.find(name) {
             Some(tool) => tool.call(context, arguments),
             None => {
-                let refusal = Refusal::invalid_argument(self.unknown_tool_message(name));
-                let shown: String = name.chars().take(LONGEST_NAME).collect();
-                engine::refuse(&shown, context, &arguments, refusal)
+                let refusal = unknown::refusal(name, self.tools().map(|tool| tool.name));
+                engine::refuse(&unknown::shown(name), context, &arguments, refusal)
             }
         }
     }
 
     /// Words the answer to a tool name that does not exist.
     pub fn unknown_tool_message(self, name: &str) -> String {
-        let names: Vec<_> = self.tools().map(|tool| tool.name).collect();
-        let shown: String = name.chars().take(LONGEST_NAME).collect();
-        match nearest(name, names.iter().copied()) {
-            Some(near) => format!("There is no tool `{shown}`; did you mean `{near}`?"),
-            None => format!("There is no tool `{shown}`; the tools are {}.", names.join(", ")),
-        }
+        unknown::message(name, self.tools().map(|tool| tool.name))
     }
 }

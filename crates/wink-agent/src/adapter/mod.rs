@@ -32,7 +32,6 @@ mod options;
 mod parallel;
 mod scripted;
 mod tool_loop;
-mod unknown;
 
 pub use self::conversation::{Conversation, Message, ToolAnswer};
 pub use self::error::{AdapterError, Interrupted};

@@ -8,7 +8,6 @@ use super::error::{AdapterError, Interrupted};
 use super::model::{Model, ModelRequest, ModelTurn, ToolRequest};
 use super::options::AdapterOptions;
 use super::parallel::in_order;
-use super::unknown;
 use crate::context::ToolContext;
 use crate::engine;
 use crate::prompt::{OfferedTool, Prompt, PromptError, RenderedPrompt};
@@ -16,6 +15,7 @@ use crate::refusal::Refusal;
 use crate::result::ToolResult;
 use crate::session::caught;
 use crate::table::find;
+use crate::unknown;
 
 /// Brings a prompt and a model together.
 ///

@@ -74,8 +74,9 @@ impl Follower {
         let (session, known) = (session.clone(), Mutex::default());
         let began_after = last_operation(&workspace);
         let follower = Self { session, workspace: workspace.clone(), heard, known, began_after };
-        let files = follower.known().begin(follower.look()?);
-        follower.tell(files)?;
+        let mut known = follower.known();
+        let files = known.begin(follower.look()?);
+        follower.tell(files, known)?;
         Ok((workspace, follower))
     }
 
@@ -91,24 +92,24 @@ impl Follower {
             }
             false => known.learn(pending.changes),
         };
+        self.tell(changes, known)
+    }
+
+    /// Changes the listing in the turn of whoever looked, and tells others after it.
+    fn tell(
+        &self,
+        changes: Vec<FileChange>,
+        turn: MutexGuard<'_, Known>,
+    ) -> Result<(), SessionError> {
         if changes.is_empty() {
             return Ok(());
         }
         let event = Arc::new(FilesChanged::new(self.session.now(), changes));
         self.session.apply(&event)?;
         // A subscriber may call tools, which tell of what they changed here.
-        drop(known);
+        drop(turn);
         self.session.publish(&*event);
         Ok(())
-    }
-
-    fn tell(&self, changes: Vec<FileChange>) -> Result<(), SessionError> {
-        match changes.is_empty() {
-            true => Ok(()),
-            false => {
-                self.session.dispatch(FilesChanged::new(self.session.now(), changes)).map(drop)
-            }
-        }
     }
 
     /// Looks at all files, also for what others changed on the disk, and tells the session.

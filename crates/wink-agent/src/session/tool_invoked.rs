@@ -71,7 +71,7 @@ impl ToolInvoked {
     /// Tells of a call that has no result yet.
     pub fn new(call_id: impl Into<String>, tool: impl Into<String>, at: SystemTime) -> Self {
         Self {
-            call_id: call_id.into(),
+            call_id: bounded(&call_id.into()),
             turn: 0,
             at: moment::to_millis(at),
             tool: tool.into(),
@@ -108,17 +108,17 @@ impl ToolInvoked {
         self
     }
 
-    /// Sets the path it was about.
+    /// Sets the path it was about, of which 4,096 bytes are kept.
     #[must_use]
     pub fn path(mut self, path: impl Into<String>) -> Self {
-        self.path = Some(path.into());
+        self.path = Some(bounded(&path.into()));
         self
     }
 
-    /// Sets the mode it was called in.
+    /// Sets the mode it was called in, of which 4,096 bytes are kept.
     #[must_use]
     pub fn mode(mut self, mode: impl Into<String>) -> Self {
-        self.mode = Some(mode.into());
+        self.mode = Some(bounded(&mode.into()));
         self
     }
 
@@ -136,4 +136,9 @@ impl ToolInvoked {
         self.snapshot_after = after.map(|id| id.to_string());
         self
     }
+}
+
+/// Cuts what a model sent, which stays in the session for good.
+fn bounded(text: &str) -> String {
+    BoundedText::new(text, MAX_TEXT_BYTES).text
 }

@@ -13,10 +13,10 @@ use self::plan::{Named, Step};
 use crate::edit::patch;
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
+use crate::retry::retried;
 use crate::rewrite::check_supplied;
 use crate::tool::{Effect, Family, Run, Tool};
 use crate::tool_call::ToolCall;
-use crate::transaction::retried;
 use crate::words::counted;
 use crate::{arguments, schema};
 

@@ -7,17 +7,21 @@ use crate::suggest::nearest;
 const SHOWN: usize = 60;
 
 /// Returns as much of a name as finds it again.
-pub(super) fn shown(name: &str) -> String {
+pub(crate) fn shown(name: &str) -> String {
     name.chars().take(SHOWN).collect()
 }
 
 /// Refuses a name that is none of those that are offered.
-pub(super) fn refusal<'t>(name: &str, offered: impl Iterator<Item = &'t str>) -> Refusal {
+pub(crate) fn refusal<'t>(name: &str, offered: impl Iterator<Item = &'t str>) -> Refusal {
+    Refusal::invalid_argument(message(name, offered))
+}
+
+/// Words the answer to a name that is none of those that are offered.
+pub(crate) fn message<'t>(name: &str, offered: impl Iterator<Item = &'t str>) -> String {
     let (shown, offered) = (shown(name), offered.collect::<Vec<_>>());
-    let message = match nearest(name, offered.iter().copied()) {
+    match nearest(name, offered.iter().copied()) {
         Some(near) => format!("There is no tool `{shown}`; did you mean `{near}`?"),
         None if offered.is_empty() => format!("There is no tool `{shown}`; none is offered."),
         None => format!("There is no tool `{shown}`; the tools are {}.", offered.join(", ")),
-    };
-    Refusal::invalid_argument(message)
+    }
 }
