@@ -103,6 +103,7 @@ mod moved;
 mod named;
 mod operation;
 pub mod ops;
+mod parallel;
 mod path;
 mod refusal;
 mod replace_plan;

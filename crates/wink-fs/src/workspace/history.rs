@@ -14,6 +14,7 @@ use crate::operation::{
     BeforeImage, Ledger, Left, MemoryLedger, OperationCause, OperationChange, OperationRecord,
     Record,
 };
+use crate::parallel;
 use crate::path::TreePath;
 use crate::scope::{Exclusions, Scope};
 use crate::snapshot::{
@@ -99,7 +100,7 @@ impl History {
     /// Captures the files; what keeps snapshots gets ready meanwhile.
     pub(super) fn capture(&self, backend: &dyn Backend) -> Result<Capture> {
         match self.snapshots.preparation() {
-            Some(prepare) => rayon::join(|| backend.capture(&self.excluded), prepare).0,
+            Some(prepare) => parallel::both(|| backend.capture(&self.excluded), prepare).0,
             None => backend.capture(&self.excluded),
         }
     }
