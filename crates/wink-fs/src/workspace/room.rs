@@ -29,8 +29,7 @@ impl History {
     fn forget(&self, choose: Choose<'_>) -> Result<Vec<Snapshot>> {
         let gone = self.snapshots.forget(choose)?;
         if !gone.is_empty() {
-            let ids = gone.iter().map(|it| it.id).collect();
-            self.observers.tell(&Event::SnapshotsPruned { ids });
+            self.tell_pruned(gone.iter().map(|it| it.id).collect());
         }
         Ok(gone)
     }
