@@ -98,6 +98,26 @@ impl Store {
 
     /// Opens the store in a directory, with the ambient authority of the process.
     ///
+    /// Makes a store in a directory that is removed, with all that is in it, when the last one goes who may
+    /// read from it: the store itself, a tree that was loaded from it, or a fork of that.
+    ///
+    /// ```
+    /// use wink_fs::{At, MemoryBackend, Store, Workspace};
+    ///
+    /// let files = Workspace::builder(MemoryBackend::new()).store(Store::temporary()?).build();
+    /// files.write("a.txt", "hello")?;
+    /// let fork = files.fork(At::Live)?;
+    /// drop(files);
+    /// assert_eq!(fork.read("a.txt")?.content, "hello");
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn temporary() -> Result<Self> {
+        let failed = |error| crate::Error::system(Operation::OpenStore, error);
+        let disk = Disk::temporary().map_err(failed)?;
+        make(&disk).map_err(failed)?;
+        Self::open(disk)
+    }
+
     /// A directory that is no store is NotFound: an empty one may be the place of a disk that is not
     /// mounted. A store on a read-only disk can be read.
     pub fn open_ambient(path: impl AsRef<Path>) -> Result<Self> {
