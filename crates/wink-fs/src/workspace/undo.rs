@@ -8,6 +8,7 @@ use crate::filesystem::Backend;
 use crate::operation::{Left, OperationCause, OperationChange, OperationRecord};
 use crate::path::TreePath;
 use crate::scope::Scope;
+use crate::snapshot::SAFETY_KEPT;
 use crate::tree::Tree;
 
 /// Says what taking an operation back, or doing it again, did.
@@ -51,7 +52,9 @@ struct Step {
 impl Workspace {
     /// Takes back the last operation that was not taken back; see [`operations`](Self::operations).
     ///
-    /// What somebody changed since is left alone and named; where that is all of it, it is a Conflict.
+    /// What somebody changed since is left alone and named; where that is all of it, it is a Conflict. Of
+    /// the operations that replaced files as a whole, such as a restore or a program's run, the last ten can
+    /// be taken back: what was there before an older one is not kept, which is SnapshotNotFound.
     pub fn undo(&self) -> Result<Undone> {
         self.step(Way::Undo)
     }
@@ -96,7 +99,7 @@ fn go_back(
     paths: &[TreePath],
     way: Way,
 ) -> Result<()> {
-    let before = history.before(held)?;
+    let before = history.before(held).map_err(|error| not_kept(of, held, error))?;
     let scope = Scope::paths(paths.iter().cloned());
     let (sequence, aside) = history.ledger.next()?;
     let mut image = backend.before_image(&aside)?;
@@ -159,6 +162,22 @@ fn nothing_to(way: Way) -> Error {
         Way::Undo => "there is nothing to undo; list the operations to see what was done",
         Way::Redo => "there is nothing to redo; only what was undone last can be",
     })
+}
+
+/// Says which operation cannot be taken back any more, and what of it is gone.
+fn not_kept(of: &OperationRecord, held: &OperationRecord, error: Error) -> Error {
+    let OperationRecord { sequence, name, .. } = of;
+    match held.cause {
+        OperationCause::Replacement { saved } if error.kind() == ErrorKind::SnapshotNotFound => {
+            Error::new(Operation::Undo, ErrorKind::SnapshotNotFound).with_detail(format!(
+                "operation {sequence} ({name}) cannot be undone, because snapshot {} of what was \
+                 there before it is not kept any more; only the last {SAFETY_KEPT} are, so restore \
+                 an older snapshot",
+                saved.short()
+            ))
+        }
+        _ => error,
+    }
 }
 
 fn changed_since(path: &TreePath) -> Error {
