@@ -54,13 +54,18 @@ fn current(context: &ToolContext) -> Option<SnapshotId> {
 
 /// Refuses what may not begin, and makes a result of whatever comes out.
 fn attempt(tool: &Tool, context: &ToolContext, arguments: Value) -> ToolResult {
-    let work = || {
-        context.time_left()?;
-        context.budget.iter().try_for_each(|budget| budget.spend())?;
-        tool.run(&ToolCall::new(tool, context)?, arguments)
+    let call = match begin(tool, context) {
+        Ok(call) => call,
+        Err(refusal) => return refusal.into(),
     };
-    let done = catch_unwind(AssertUnwindSafe(work));
-    done.unwrap_or_else(|_| Err(broke_off(tool))).unwrap_or_else(|refusal: Refusal| refusal.into())
+    let done = catch_unwind(AssertUnwindSafe(|| tool.run(&call, arguments)));
+    call.ended(done.unwrap_or_else(|_| Err(broke_off(tool))))
+}
+
+fn begin<'c>(tool: &'c Tool, context: &'c ToolContext) -> Result<ToolCall<'c>, Refusal> {
+    context.time_left()?;
+    context.budget.iter().try_for_each(|budget| budget.spend())?;
+    ToolCall::new(tool, context)
 }
 
 fn broke_off(tool: &Tool) -> Refusal {

@@ -69,6 +69,39 @@ impl Workspace {
         self.history(Operation::Undo)?.ledger.list()
     }
 
+    /// Takes operations back as if they had never been, the last one first: afterwards they can neither be
+    /// undone nor done again.
+    ///
+    /// What somebody changed since is left alone and returned. Numbers that are not there are passed over.
+    ///
+    /// ```
+    /// let files = wink_fs::Workspace::memory();
+    /// files.write("a.txt", "one")?;
+    /// files.write("a.txt", "two")?;
+    /// assert!(files.retract(&[1, 2])?.is_empty());
+    /// assert!(!files.exists("a.txt") && files.operations()?.is_empty());
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn retract(&self, operations: &[u64]) -> Result<Vec<TreePath>> {
+        let history = self.history(Operation::Undo)?;
+        let mut writer = self.turn()?;
+        let _alone = self.alone(history, &mut writer)?;
+        let mut kept = history.ledger.list()?;
+        kept.retain(|it| operations.contains(&it.sequence));
+        let mut left_alone = Vec::new();
+        for operation in kept.iter().rev() {
+            let (paths, conflicts) = sort_out(&*self.0.live, &operation.changes)?;
+            let mut gone = vec![operation.sequence];
+            if !paths.is_empty() {
+                let backend = self.backend(&mut writer);
+                gone.push(go_back(history, backend, operation, operation, &paths, Way::Undo)?);
+            }
+            history.ledger.forget(&gone)?;
+            left_alone.extend(conflicts);
+        }
+        Ok(left_alone)
+    }
+
     fn step(&self, way: Way) -> Result<Undone> {
         let history = self.history(Operation::Undo)?;
         let mut writer = self.turn()?;
@@ -90,7 +123,7 @@ impl Workspace {
     }
 }
 
-/// Puts back what was at some paths, and writes that down as an operation of its own.
+/// Puts back what was at some paths, and writes that down as an operation of its own; returns its number.
 fn go_back(
     history: &History,
     backend: &mut dyn Backend,
@@ -98,7 +131,7 @@ fn go_back(
     held: &OperationRecord,
     paths: &[TreePath],
     way: Way,
-) -> Result<()> {
+) -> Result<u64> {
     let before = history.before(held).map_err(|error| not_kept(of, held, error))?;
     let scope = Scope::paths(paths.iter().cloned());
     let (sequence, aside) = history.ledger.next()?;
@@ -113,7 +146,8 @@ fn go_back(
     let changes = describe(&differences, |path| Left::at(&*before, path, None))?;
     let operation = history.prepare(sequence, &of.name, cause, changes)?;
     backend.replace(&*before, &scope).map_err(|error| error.during(Operation::Undo))?;
-    history.ledger.append(&operation, Some(kept))
+    history.ledger.append(&operation, Some(kept))?;
+    Ok(sequence)
 }
 
 /// Tells the paths that are still what an operation left there from those that are not.
