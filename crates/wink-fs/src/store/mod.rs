@@ -86,6 +86,8 @@ pub struct Store {
     catalog: Catalog,
     /// Where the history of the workspace is kept: in the store itself, or in that of a branch.
     history: Disk,
+    /// The name of the branch, where it is one.
+    branch: Option<String>,
 }
 
 impl Store {
@@ -96,8 +98,6 @@ impl Store {
         Self::open(disk)
     }
 
-    /// Opens the store in a directory, with the ambient authority of the process.
-    ///
     /// Makes a store in a directory that is removed, with all that is in it, when the last one goes who may
     /// read from it: the store itself, a tree that was loaded from it, or a fork of that.
     ///
@@ -118,6 +118,8 @@ impl Store {
         Self::open(disk)
     }
 
+    /// Opens the store in a directory, with the ambient authority of the process.
+    ///
     /// A directory that is no store is NotFound: an empty one may be the place of a disk that is not
     /// mounted. A store on a read-only disk can be read.
     pub fn open_ambient(path: impl AsRef<Path>) -> Result<Self> {
@@ -129,12 +131,12 @@ impl Store {
         sweep(&disk, &[pack::DIRECTORY, catalog::DIRECTORY]);
         let history = disk.clone();
         let library = Arc::new(Library::new(disk));
-        Ok(Self { id, library, catalog: Catalog::default(), history })
+        Ok(Self { id, library, catalog: Catalog::default(), history, branch: None })
     }
 
     /// Returns the store for another workspace that shares its snapshots, such as a fork in a directory of
     /// its own; what that one did and was last is kept beside, under a name of letters, digits, `-`, `_`
-    /// and `.`.
+    /// and `.`. Its snapshots are a line by themselves: they push none of the others out.
     ///
     /// ```
     /// use wink_fs::{Store, Workspace};
@@ -166,6 +168,7 @@ impl Store {
             .and_then(|()| self.disk().make_dir_unless_there(&place));
         made.map_err(|error| crate::Error::system(Operation::OpenStore, error))?;
         self.history = self.disk().below(&place);
+        self.branch = Some(name.to_owned());
         Ok(self)
     }
 
@@ -215,6 +218,10 @@ impl SnapshotStore for Store {
 
     fn save(&self, tree: &dyn Tree, new: &NewSnapshot) -> Result<Snapshot> {
         save::save(self, tree, new).map_err(|error| error.during(Operation::Snapshot))
+    }
+
+    fn line(&self) -> Option<&str> {
+        self.branch.as_deref()
     }
 
     fn preparation(&self) -> Option<Box<dyn FnOnce() + Send + '_>> {

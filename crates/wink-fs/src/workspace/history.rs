@@ -192,7 +192,13 @@ impl History {
 
     fn all_saved(&self) -> Result<VecDeque<SnapshotId>> {
         let all = self.snapshots.list()?.into_iter();
-        Ok(all.filter(|it| it.cause == SnapshotCause::Safety).map(|it| it.id).collect())
+        let is_ours = |it: &Snapshot| it.cause == SnapshotCause::Safety && self.is_of_line(it);
+        Ok(all.filter(is_ours).map(|it| it.id).collect())
+    }
+
+    /// Tells whether a snapshot was taken of this workspace, and not of another that shares the history.
+    pub(super) fn is_of_line(&self, snapshot: &Snapshot) -> bool {
+        snapshot.line.as_deref() == self.snapshots.line()
     }
 
     /// Finds the snapshot that a person or a program names: by tag, by id, or by a prefix of it.

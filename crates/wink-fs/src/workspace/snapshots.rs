@@ -179,9 +179,14 @@ impl Workspace {
         let history = self.history(Operation::Snapshot)?;
         let mut new = NewSnapshot::new(history.clock.now());
         (new.tag, new.message) = (options.tag.clone(), options.message.clone());
+        self.take(history, &new)
+    }
+
+    /// Takes a snapshot, which is the last one then.
+    pub(super) fn take(&self, history: &History, new: &NewSnapshot) -> Result<Snapshot> {
         let mut writer = self.turn()?;
         let _alone = self.alone(history, &mut writer)?;
-        let snapshot = history.snapshot(self.backend(&mut writer), &new)?;
+        let snapshot = history.snapshot(self.backend(&mut writer), new)?;
         history.set_head(snapshot.id)?;
         self.0.observers.tell(&Event::SnapshotTaken { id: snapshot.id });
         Ok(snapshot)
