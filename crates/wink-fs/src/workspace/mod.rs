@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-pub use self::execute::ExecutionPlace;
+pub use self::execute::{Execution, ExecutionPlace};
 pub use self::prune::{PruneOptions, Pruned};
 pub use self::snapshots::{At, Receipt, RestoreOptions, SnapshotOptions};
 pub use self::undo::Undone;
