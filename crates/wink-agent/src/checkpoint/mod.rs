@@ -170,5 +170,8 @@ fn pin(session: &Session, workspace: &Workspace, files: &Snapshot) -> FileResult
 fn drop_files(session: &Session, workspace: &Workspace, id: SnapshotId) -> FileResult<bool> {
     let store = workspace.snapshot_store()?;
     store.unpin(&id, &owner(session))?;
-    store.delete(&id)
+    let deleted = store.delete(&id)?;
+    // So that no call is told of it as the last one.
+    workspace.current_snapshot_id()?;
+    Ok(deleted)
 }

@@ -28,6 +28,8 @@ pub struct NewSnapshot {
     pub message: Option<String>,
     /// Why it is taken.
     pub cause: SnapshotCause,
+    /// The line of work that it is of; none is that of the workspace.
+    pub line: Option<String>,
     /// How many files and links it holds.
     pub file_count: u64,
     /// The bytes of their contents and targets.
@@ -51,6 +53,7 @@ impl NewSnapshot {
             tag: None,
             message: None,
             cause: SnapshotCause::Requested,
+            line: None,
             file_count: 0,
             total_bytes: 0,
             backend: String::new(),
@@ -105,6 +108,13 @@ impl NewSnapshot {
     #[must_use]
     pub fn cause(mut self, cause: SnapshotCause) -> Self {
         self.cause = cause;
+        self
+    }
+
+    /// Sets the line of work that it is of.
+    #[must_use]
+    pub fn line(mut self, line: impl Into<String>) -> Self {
+        self.line = Some(line.into());
         self
     }
 

@@ -49,6 +49,11 @@ pub trait SnapshotStore: Send + Sync {
     /// Returns the strategy's name, as settings spell it.
     fn strategy(&self) -> &'static str;
 
+    /// Returns the line of work that a new snapshot is of, where none is asked for.
+    fn line(&self) -> Option<&str> {
+        None
+    }
+
     /// Keeps a tree; it is durable when this returns.
     ///
     /// A file whose content is not what the tree said of it is Conflict.

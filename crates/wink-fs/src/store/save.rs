@@ -8,7 +8,7 @@ use super::pack::{FinishedPack, PackWriter};
 use super::roster::Roster;
 use super::{STRATEGY, Store, catalog, failure, lock};
 use crate::error::{Error, ErrorKind, Operation, Result};
-use crate::snapshot::{NewSnapshot, Skipped, Snapshot, check_tag, check_unused};
+use crate::snapshot::{NewSnapshot, Skipped, Snapshot, SnapshotStore, check_tag, check_unused};
 use crate::tree::Tree;
 use crate::tree_hash::TreeHash;
 
@@ -21,7 +21,9 @@ pub(super) fn save(store: &Store, tree: &dyn Tree, new: &NewSnapshot) -> Result<
     let writer = PackWriter::new(store.disk());
     let captured = Capture::new(tree, &shelf, complete, &writer).run()?;
     let pack = writer.finish().map_err(failed)?;
-    publish(store, &shelf, pack, Snapshot { sequence: through, ..describe(new, captured) })
+    let described = describe(new, captured);
+    let line = new.line.clone().or_else(|| store.line().map(str::to_owned));
+    publish(store, &shelf, pack, Snapshot { sequence: through, line, ..described })
 }
 
 /// Refuses early what publishing would refuse.
