@@ -48,6 +48,7 @@ fn begun(name: &str, session: &Session, context: &ToolContext, arguments: &Value
 /// Refuses what may not begin, and makes a result of whatever comes out.
 fn attempt(tool: &Tool, context: &ToolContext, arguments: Value) -> ToolResult {
     let work = || {
+        context.check_cancelled()?;
         context.time_left()?;
         context.budget.iter().try_for_each(|budget| budget.spend())?;
         tool.run(&ToolCall::new(tool, context)?, arguments)
