@@ -113,10 +113,14 @@ impl<'c> ToolCall<'c> {
         work: impl FnOnce(&mut dyn Filesystem) -> Result<T, E>,
     ) -> Result<T, Refusal> {
         let rules = &*self.context.rules;
-        self.caught(move || match rules.is_empty() {
+        self.context.check_cancelled()?;
+        let done = self.caught(move || match rules.is_empty() {
             true => work(fs),
             false => work(&mut RuledFilesystem { inner: fs, rules }),
-        })
+        })?;
+        // Refused now, all of it is taken back.
+        self.context.check_cancelled()?;
+        Ok(done)
     }
 
     /// Makes a refusal of a panic.

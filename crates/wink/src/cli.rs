@@ -1,15 +1,14 @@
 //! What can be typed.
 
-use std::net::IpAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::address;
 use crate::commands::{
     branch, diff, export, fork, fs, import, init, log, merge, prune, restore, revert, show,
     snapshot, tag, verify,
 };
+use crate::{mcp_command, serve};
 
 /// The workspace filesystem for AI agents.
 #[derive(Debug, Parser)]
@@ -123,17 +122,9 @@ pub(crate) enum Command {
     #[command(subcommand, after_help = REFS)]
     Fs(fs::FsCommand),
 
-    /// Serves an in-memory workspace to MCP clients on this computer.
-    Serve(ServeArgs),
-}
+    /// Offers the tools to one MCP client over standard input and output.
+    Mcp(mcp_command::McpArgs),
 
-#[derive(Debug, Args)]
-pub(crate) struct ServeArgs {
-    /// Loopback address to listen on: 127.0.0.1, ::1 or localhost.
-    #[arg(long, default_value = "127.0.0.1", value_parser = address::loopback)]
-    pub(crate) host: IpAddr,
-
-    /// Port to listen on [default: 8000, or the next free one].
-    #[arg(long)]
-    pub(crate) port: Option<u16>,
+    /// Serves workspaces to MCP clients and shows what happens in them; by default one in memory.
+    Serve(serve::ServeArgs),
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use wink_fs::{Exclusions, TreePath, Workspace};
+use wink_fs::{Exclusions, TreePath, Workspace, WorkspaceBuilder};
 
 use crate::answer::Answer;
 use crate::cli::GlobalArgs;
@@ -50,13 +50,19 @@ impl Context {
 
     /// Opens a workspace whose history was found.
     pub(crate) fn open_home(home: Home) -> Result<Opened, Failure> {
+        let (files, excluded) = Self::builder(&home)?;
+        let heard = Heard::default();
+        let listener = heard.clone();
+        let files = files.observe(move |event| listener.hear(event));
+        Ok(Opened { home, excluded, files: files.build(), heard })
+    }
+
+    /// Begins a workspace whose history was found.
+    pub(crate) fn builder(home: &Home) -> Result<(WorkspaceBuilder, Exclusions), Failure> {
         let store = home.open_store()?;
         let excluded = Exclusions::parse(home.settings.exclude.clone())?;
         let files = Workspace::host_builder(&home.root, store)?.exclude(excluded.clone());
-        let heard = Heard::default();
-        let listener = heard.clone();
-        let files = files.retention(retention::usual()).observe(move |event| listener.hear(event));
-        Ok(Opened { home, excluded, files: files.build(), heard })
+        Ok((files.retention(retention::usual()), excluded))
     }
 
     /// Returns the paths that were named, as those of the workspace.

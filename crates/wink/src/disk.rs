@@ -10,7 +10,7 @@
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// Nothing that is read here is larger than this.
@@ -111,6 +111,32 @@ pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     file.write_all(bytes)?;
     file.sync_all()
+}
+
+/// Writes a file that nobody else has access to, in the place of what is there.
+pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut temporary = path.as_os_str().to_owned();
+    temporary.push(format!(".new-{}", std::process::id()));
+    let temporary = PathBuf::from(temporary);
+    write_new(&temporary, bytes)?;
+    fs::rename(&temporary, path)
+}
+
+/// Reads a small file, and refuses one that others have access to.
+pub(crate) fn read_private(path: &Path) -> io::Result<Vec<u8>> {
+    let file = File::open(path)?;
+    if file.metadata()?.permissions().mode() & 0o077 != 0 {
+        let why = "others have access to it; take that away with `chmod 600`";
+        return Err(io::Error::new(ErrorKind::PermissionDenied, why));
+    }
+    let mut bytes = Vec::new();
+    file.take(MAX_BYTES).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Removes a file of this program's own.
+pub(crate) fn remove(path: &Path) -> io::Result<()> {
+    fs::remove_file(path)
 }
 
 /// Adds a line to a file that nobody else has access to, in one step.

@@ -73,6 +73,11 @@ impl Failure {
         self.0.exit
     }
 
+    /// Returns what went wrong, without what to do next.
+    pub(crate) fn message(&self) -> &str {
+        &self.0.message
+    }
+
     /// Returns what a person reads.
     pub(crate) fn text(&self) -> String {
         let Words { message, cause, hint, candidates, .. } = &*self.0;
@@ -259,6 +264,49 @@ impl Failure {
         );
         Self::of(ErrorKind::InvalidArgument, message)
             .hint("name a directory outside of it with --store")
+    }
+}
+
+/// Failures to begin to serve.
+impl Failure {
+    /// Something that is planned and not built.
+    pub(crate) fn not_yet(what: &str) -> Self {
+        Self::of(ErrorKind::Unsupported, format!("{what} cannot be had yet"))
+            .hint("`wink mcp --help` lists what can")
+    }
+
+    /// A directory of the host that is said to be in memory.
+    pub(crate) fn root_in_memory() -> Self {
+        let message = "--root names a directory of the host, which is not in memory";
+        Self::of(ErrorKind::InvalidArgument, message)
+            .hint("leave out --backend memory, or bring files into memory with --mount")
+    }
+
+    /// A mount into a directory of the host.
+    pub(crate) fn mount_on_host() -> Self {
+        let message = "--mount brings files into memory, not into a directory of the host";
+        Self::of(ErrorKind::InvalidArgument, message).hint("use it with --backend memory")
+    }
+
+    /// A server that other computers reach, without a token that its users were given.
+    pub(crate) fn open_to_others(host: std::net::IpAddr) -> Self {
+        let message = format!("other computers reach {host}, and no token was given for them");
+        Self::of(ErrorKind::InvalidArgument, message)
+            .hint("give one with --token-file, or serve this computer only: --host 127.0.0.1")
+    }
+
+    /// A token that could be guessed, or not be sent.
+    pub(crate) fn weak_token(path: &Path, shortest: usize) -> Self {
+        let message = format!("the token in `{}` cannot be used", path.display());
+        Self::of(ErrorKind::InvalidArgument, message)
+            .hint(format!("write {shortest} or more letters and digits: openssl rand -hex 32"))
+    }
+
+    /// A home directory that nobody asked to serve.
+    pub(crate) fn too_broad_to_serve(root: &Path) -> Self {
+        let message = format!("`{}` holds a home directory or a whole system", root.display());
+        Self::of(ErrorKind::InvalidArgument, message)
+            .hint("name a project's directory with --root, or use --backend memory")
     }
 }
 

@@ -1,7 +1,9 @@
 //! The wink binary.
 
+mod access;
 mod address;
 mod answer;
+mod beacon;
 mod cli;
 mod commands;
 mod connections;
@@ -14,12 +16,17 @@ mod heard;
 mod home;
 mod http_guard;
 mod mcp;
+mod mcp_command;
 mod paths;
 mod refs;
 mod retention;
 mod serve;
+mod serving;
 mod settings;
 mod signals;
+mod status_page;
+mod stop_signals;
+mod token;
 mod welcome;
 mod words;
 
@@ -65,9 +72,8 @@ fn run(cli: &Cli) -> Result<Answer, Failure> {
         Command::Export(args) => commands::export::run(&context, args),
         Command::Import(args) => commands::import::run(&context, args),
         Command::Fs(command) => commands::fs::run(&context, command),
-        Command::Serve(args) => {
-            serve::run(args).map(|()| Answer::default()).map_err(|error| Failure::other(&*error))
-        }
+        Command::Mcp(args) => mcp_command::run(&context, args).map(|()| Answer::default()),
+        Command::Serve(args) => serve::run(&context, args).map(|()| Answer::default()),
     }
 }
 
