@@ -7,8 +7,8 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::address;
 use crate::commands::{
-    branch, diff, export, fork, fs, import, init, log, merge, prune, restore, revert, show,
-    snapshot, tag, verify,
+    branch, diff, export, fork, fs, import, init, log, merge, op, prune, restore, revert, show,
+    snapshot, tag, undo, verify,
 };
 
 /// The workspace filesystem for AI agents.
@@ -28,7 +28,11 @@ A state is named by:
   @           the files as they are now
   @-, @-3     the last snapshot, the third one back
   TAG         the snapshot of that tag
-  ID          the snapshot whose id is, or begins with, that";
+  NAME        the last snapshot of the fork of that name
+  ID          the snapshot whose id is, or begins with, that
+  op:N        what operation N left, where a snapshot of it was taken
+  \"10m ago\"   the newest snapshot that is as old, or older: s, m, h, d or w
+  X.fs.zip    the files of an archive, where they are only looked at";
 
 #[derive(Debug, Args)]
 pub(crate) struct GlobalArgs {
@@ -82,11 +86,15 @@ pub(crate) enum Command {
     #[command(after_help = REFS)]
     Revert(revert::RevertArgs),
 
-    /// Takes back the last thing that wink did to the files.
-    Undo,
+    /// Takes back the last things that wink did to the files.
+    Undo(undo::UndoArgs),
 
     /// Does again what was undone last.
     Redo,
+
+    /// Lists what wink did to the files.
+    #[command(subcommand)]
+    Op(op::OpCommand),
 
     /// Gives a snapshot a name.
     #[command(after_help = REFS)]

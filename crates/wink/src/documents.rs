@@ -5,6 +5,7 @@
 use serde::Serialize;
 use wink_fs::{Diff, MergeConflict, OperationChange, Skipped, Snapshot, SnapshotCause};
 
+use crate::pruned::PrunedOnce;
 use crate::words;
 
 /// A form that is printed as JSON.
@@ -29,6 +30,7 @@ documents! {
     Compared: "wink/diff@1";
     Restored: "wink/restore@1";
     Shown: "wink/show@1";
+    ArchiveShown: "wink/show.archive@1";
     Reverted: "wink/revert@1";
     Forked: "wink/fork@1";
     Branches: "wink/branch.list@1";
@@ -39,6 +41,7 @@ documents! {
     Listing: "wink/fs.ls@1";
     FileContent: "wink/fs.cat@1";
     Stepped: "wink/undo@1";
+    OperationLog: "wink/op.log@1";
     Tagged: "wink/tag@1";
     PrunedEntry: "wink/prune@1";
     RedactedEntry: "wink/prune.path@1";
@@ -125,9 +128,9 @@ pub(crate) struct Log {
 
 #[derive(Debug, Serialize)]
 pub(crate) struct Compared {
-    /// The first state's id; null for the files of now.
+    /// The first state's id; null for the files of now, and for an archive.
     pub(crate) base: Option<String>,
-    /// The second state's id; null for the files of now.
+    /// The second state's id; null for the files of now, and for an archive.
     pub(crate) target: Option<String>,
     pub(crate) changes: Changes,
     pub(crate) unchanged: u64,
@@ -156,6 +159,15 @@ pub(crate) struct Shown {
     pub(crate) changes: Option<Changes>,
     /// In the order of paths.
     pub(crate) entries: Vec<ChangedEntry>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct ArchiveShown {
+    pub(crate) file: String,
+    pub(crate) created_at: String,
+    pub(crate) files: u64,
+    /// The sizes of all files added up.
+    pub(crate) bytes: u64,
 }
 
 #[derive(Debug, Serialize)]
@@ -275,14 +287,47 @@ pub(crate) struct FileContent {
 pub(crate) struct Stepped {
     /// `undo` or `redo`.
     pub(crate) action: &'static str,
+    /// The operation that was taken back or done again; of several the last.
     pub(crate) operation: OperationEntry,
+    /// All of them, in the order in which it was done.
+    pub(crate) operations: Vec<OperationEntry>,
+    /// How many were asked for.
+    pub(crate) asked: u64,
     /// What is as it was.
     pub(crate) paths: Vec<String>,
     /// What somebody changed since, and was left alone.
     pub(crate) conflicts: Vec<String>,
 }
 
+/// Both lists are newest first.
 #[derive(Debug, Serialize)]
+pub(crate) struct OperationLog {
+    pub(crate) operations: Vec<OperationLogEntry>,
+    pub(crate) pruned: Vec<PrunedOnce>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct OperationLogEntry {
+    pub(crate) sequence: u64,
+    pub(crate) name: String,
+    pub(crate) at: String,
+    /// Who did it; null where nobody said.
+    pub(crate) by: Option<String>,
+    /// `call`, `replacement`, `recovery`, `undo` or `redo`.
+    pub(crate) cause: &'static str,
+    /// The operation that was undone or redone.
+    pub(crate) of: Option<u64>,
+    /// The id of the snapshot that holds what a replacement replaced.
+    pub(crate) saved: Option<String>,
+    /// Whether it is taken back.
+    pub(crate) undone: bool,
+    /// What it changed, in the order of paths.
+    pub(crate) entries: Vec<ChangedEntry>,
+    #[serde(skip)]
+    pub(crate) shown_at: String,
+}
+
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct OperationEntry {
     pub(crate) sequence: u64,
     pub(crate) name: String,

@@ -15,6 +15,7 @@ mod home;
 mod http_guard;
 mod mcp;
 mod paths;
+mod pruned;
 mod refs;
 mod retention;
 mod serve;
@@ -53,8 +54,9 @@ fn run(cli: &Cli) -> Result<Answer, Failure> {
         Command::Diff(args) => commands::diff::run(&context, args),
         Command::Restore(args) => commands::restore::run(&context, args),
         Command::Revert(args) => commands::revert::run(&context, args),
-        Command::Undo => commands::undo::run(&context),
+        Command::Undo(args) => commands::undo::run(&context, args),
         Command::Redo => commands::redo::run(&context),
+        Command::Op(command) => commands::op::run(&context, command),
         Command::Tag(args) => commands::tag::run(&context, args),
         Command::Prune(args) => commands::prune::run(&context, args),
         Command::Verify(args) => commands::verify::run(&context, args),

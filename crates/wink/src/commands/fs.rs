@@ -40,7 +40,7 @@ pub(crate) fn run(context: &Context, command: &FsCommand) -> Result<Answer, Fail
 }
 
 fn ls(context: &Context, opened: &Opened, args: &AtArgs) -> Result<Answer, Failure> {
-    let tree = opened.files.tree_at(&refs::find(&opened.files, &args.at)?)?;
+    let tree = refs::find(opened, &args.at)?.tree(&opened.files)?;
     let path = context.path(opened, &args.path)?;
     let mut entries = Vec::new();
     for entry in tree.list(&path)? {
@@ -64,7 +64,7 @@ fn line(entry: &FileEntry) -> String {
 }
 
 fn cat(context: &Context, opened: &Opened, args: &AtArgs) -> Result<Answer, Failure> {
-    let tree = opened.files.tree_at(&refs::find(&opened.files, &args.at)?)?;
+    let tree = refs::find(opened, &args.at)?.tree(&opened.files)?;
     let path = context.path(opened, &args.path)?;
     let bytes = match tree.stat(&path)?.kind {
         Kind::Symlink => tree.read_link(&path)?,

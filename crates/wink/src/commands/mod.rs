@@ -10,6 +10,7 @@ pub(crate) mod init;
 pub(crate) mod log;
 pub(crate) mod merge;
 pub(crate) mod merged;
+pub(crate) mod op;
 pub(crate) mod prune;
 pub(crate) mod redo;
 pub(crate) mod repair;

@@ -7,6 +7,7 @@ mod faults;
 mod json;
 mod mask;
 mod parallel;
+mod refs;
 mod refusals;
 mod scene;
 mod survival;
