@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::address;
 use crate::commands::{
     branch, diff, export, fork, fs, import, init, log, merge, op, prune, restore, revert, show,
-    snapshot, tag, undo, verify,
+    snapshot, tag, tool, undo, verify,
 };
 
 /// The workspace filesystem for AI agents.
@@ -127,9 +127,12 @@ pub(crate) enum Command {
     /// Makes the files those of an archive; what is there now is kept in a snapshot.
     Import(import::ImportArgs),
 
-    /// Looks at the files of any state.
+    /// Looks at the files of any state, and changes those of now.
     #[command(subcommand, after_help = REFS)]
     Fs(fs::FsCommand),
+
+    /// Calls a tool as an agent does, or lists the tools there are.
+    Tool(tool::ToolArgs),
 
     /// Serves an in-memory workspace to MCP clients on this computer.
     Serve(ServeArgs),

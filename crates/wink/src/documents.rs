@@ -1,10 +1,20 @@
 //! What `--json` prints: one document for each command, with the version of its form.
 //!
+//! Those of `fs` and `tool` are in files of their own.
+//!
 //! A field may be added to a form; one that goes or changes its meaning makes a new version.
+
+mod files;
+mod tools;
 
 use serde::Serialize;
 use wink_fs::{Diff, MergeConflict, OperationChange, Skipped, Snapshot, SnapshotCause};
 
+pub(crate) use self::files::{
+    FileContent, FileEdited, FileEntry, FileMoved, FileRemoved, FileStat, FileWritten, FoundFiles,
+    FoundLine, FoundLines, Listing, MadeDirectory,
+};
+pub(crate) use self::tools::{ToolCalled, ToolEntry, ToolList, ToolSchema};
 use crate::pruned::PrunedOnce;
 use crate::words;
 
@@ -40,6 +50,17 @@ documents! {
     ImportedFrom: "wink/import@1";
     Listing: "wink/fs.ls@1";
     FileContent: "wink/fs.cat@1";
+    FileStat: "wink/fs.stat@1";
+    FoundFiles: "wink/fs.glob@1";
+    FoundLines: "wink/fs.grep@1";
+    FileWritten: "wink/fs.write@1";
+    FileEdited: "wink/fs.edit@1";
+    MadeDirectory: "wink/fs.mkdir@1";
+    FileMoved: "wink/fs.mv@1";
+    FileRemoved: "wink/fs.rm@1";
+    ToolList: "wink/tool.list@1";
+    ToolSchema: "wink/tool.schema@1";
+    ToolCalled: "wink/tool@1";
     Stepped: "wink/undo@1";
     OperationLog: "wink/op.log@1";
     Tagged: "wink/tag@1";
@@ -257,30 +278,6 @@ pub(crate) struct ImportedFrom {
     pub(crate) written: u64,
     pub(crate) removed: u64,
     pub(crate) unchanged: u64,
-}
-
-#[derive(Debug, Serialize)]
-pub(crate) struct Listing {
-    pub(crate) path: String,
-    pub(crate) entries: Vec<FileEntry>,
-}
-
-#[derive(Debug, Serialize)]
-pub(crate) struct FileEntry {
-    pub(crate) name: String,
-    /// `file`, `directory`, `symlink` or `other`.
-    pub(crate) kind: String,
-    pub(crate) bytes: u64,
-    pub(crate) executable: bool,
-}
-
-#[derive(Debug, Serialize)]
-pub(crate) struct FileContent {
-    pub(crate) path: String,
-    /// Of a file; null for a link.
-    pub(crate) hash: Option<String>,
-    /// Null where it is no text.
-    pub(crate) text: Option<String>,
 }
 
 #[derive(Debug, Serialize)]

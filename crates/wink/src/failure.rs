@@ -6,6 +6,8 @@ use std::io;
 use std::path::Path;
 
 use serde::Serialize;
+use serde_json::Value;
+use wink_agent::ToolResult;
 use wink_fs::{Error, ErrorKind, Operation, Snapshot, TreePath};
 
 use crate::words;
@@ -36,6 +38,9 @@ struct Words {
     #[serde(skip_serializing_if = "Option::is_none")]
     cause: Option<String>,
     hint: Option<String>,
+    /// What a tool says of its failure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<Value>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     candidates: Vec<Candidate>,
 }
@@ -52,9 +57,9 @@ struct Candidate {
 
 impl Failure {
     fn new(code: &'static str, exit: u8, message: impl Into<String>) -> Self {
-        let (kind, cause, hint, candidates) = ("error", None, None, Vec::new());
+        let (kind, cause, hint, value, candidates) = ("error", None, None, None, Vec::new());
         let message = message.into();
-        Self(Box::new(Words { kind, code, exit, message, cause, hint, candidates }))
+        Self(Box::new(Words { kind, code, exit, message, cause, hint, value, candidates }))
     }
 
     fn of(kind: ErrorKind, message: impl Into<String>) -> Self {
@@ -202,6 +207,52 @@ impl Failure {
         let mut failure = Self::of(kind, format!("{doing} `{}`", path.display()));
         failure.0.cause = Some(cause);
         failure
+    }
+}
+
+/// Failures of what comes in, and of the tools of agents.
+impl Failure {
+    /// Standard input that cannot be read.
+    pub(crate) fn input(error: &io::Error) -> Self {
+        Self::of(ErrorKind::Io, "standard input could not be read").cause(error)
+    }
+
+    /// Standard input that does not end in time.
+    pub(crate) fn input_too_large(most: u64) -> Self {
+        let message = format!("standard input is larger than {}", words::size(most));
+        Self::of(ErrorKind::TooLarge, message).hint("copy the file into the workspace instead")
+    }
+
+    /// A tool that is not there; the words are those that a model reads.
+    pub(crate) fn unknown_tool(message: &str) -> Self {
+        Self::of(ErrorKind::InvalidArgument, message).hint("`wink tool` lists the tools")
+    }
+
+    /// A tool that did not do it; the words are those that a model reads.
+    pub(crate) fn tool(kind: ErrorKind, result: &ToolResult) -> Self {
+        let mut failure = Self::of(kind, &result.message);
+        failure.0.value = Some(result.value.clone());
+        failure
+    }
+
+    /// A tool that runs programs, which nobody allowed.
+    pub(crate) fn execution_not_allowed(tool: &str) -> Self {
+        let message = format!("`{tool}` runs programs on this computer with all your rights");
+        Self::of(ErrorKind::PermissionDenied, message)
+            .hint("allow it with --allow-execution; nothing keeps them inside the workspace")
+    }
+
+    /// Arguments of a tool that are no JSON object.
+    pub(crate) fn not_an_object(error: &serde_json::Error) -> Self {
+        Self::of(ErrorKind::InvalidArgument, "the arguments are no JSON object")
+            .cause(error)
+            .hint("give an object, such as '{\"path\":\"a.txt\"}', or `key=value`")
+    }
+
+    /// An argument of a tool without a name.
+    pub(crate) fn no_argument(text: &str) -> Self {
+        Self::of(ErrorKind::InvalidArgument, format!("`{}` is no argument of a tool", shown(text)))
+            .hint("write `key=value`; `wink tool NAME --schema` shows the keys")
     }
 }
 

@@ -13,6 +13,7 @@ mod git_head;
 mod heard;
 mod home;
 mod http_guard;
+mod input;
 mod mcp;
 mod paths;
 mod pruned;
@@ -67,6 +68,7 @@ fn run(cli: &Cli) -> Result<Answer, Failure> {
         Command::Export(args) => commands::export::run(&context, args),
         Command::Import(args) => commands::import::run(&context, args),
         Command::Fs(command) => commands::fs::run(&context, command),
+        Command::Tool(args) => commands::tool::run(&context, args),
         Command::Serve(args) => {
             serve::run(args).map(|()| Answer::default()).map_err(|error| Failure::other(&*error))
         }

@@ -20,6 +20,7 @@ pub(crate) mod show;
 pub(crate) mod snapshot;
 pub(crate) mod status;
 pub(crate) mod tag;
+pub(crate) mod tool;
 pub(crate) mod undo;
 pub(crate) mod verify;
 

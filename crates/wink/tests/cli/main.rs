@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 mod faults;
+mod files;
 mod json;
 mod mask;
 mod parallel;
@@ -11,4 +12,5 @@ mod refs;
 mod refusals;
 mod scene;
 mod survival;
+mod tool;
 mod transcripts;
