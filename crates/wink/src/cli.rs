@@ -7,8 +7,8 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::address;
 use crate::commands::{
-    branch, diff, export, fork, fs, import, init, log, merge, op, prune, restore, revert, show,
-    snapshot, tag, tool, undo, verify,
+    branch, diff, export, fork, fs, import, init, log, merge, op, prune, restore, revert, search,
+    show, snapshot, tag, tool, undo, verify,
 };
 
 /// The workspace filesystem for AI agents.
@@ -99,6 +99,10 @@ pub(crate) enum Command {
     /// Gives a snapshot a name.
     #[command(after_help = REFS)]
     Tag(tag::TagArgs),
+
+    /// Finds lines in all snapshots, with the first and the last that has each.
+    #[command(after_help = REFS)]
+    Search(search::SearchArgs),
 
     /// Takes old snapshots away, and gives their space back.
     Prune(prune::PruneArgs),

@@ -1,10 +1,11 @@
 //! What `--json` prints: one document for each command, with the version of its form.
 //!
-//! Those of `fs` and `tool` are in files of their own.
+//! Those of some commands are in files of their own.
 //!
 //! A field may be added to a form; one that goes or changes its meaning makes a new version.
 
 mod files;
+mod history;
 mod tools;
 
 use serde::Serialize;
@@ -14,6 +15,7 @@ pub(crate) use self::files::{
     FileContent, FileEdited, FileEntry, FileMoved, FileRemoved, FileStat, FileWritten, FoundFiles,
     FoundLine, FoundLines, Listing, MadeDirectory,
 };
+pub(crate) use self::history::{HistoryLine, SearchedHistory, SnapshotName};
 pub(crate) use self::tools::{ToolCalled, ToolEntry, ToolList, ToolSchema};
 use crate::pruned::PrunedOnce;
 use crate::words;
@@ -64,6 +66,7 @@ documents! {
     Stepped: "wink/undo@1";
     OperationLog: "wink/op.log@1";
     Tagged: "wink/tag@1";
+    SearchedHistory: "wink/search@1";
     PrunedEntry: "wink/prune@1";
     RedactedEntry: "wink/prune.path@1";
     RepairedEntry: "wink/repair@1";

@@ -59,6 +59,7 @@ fn run(cli: &Cli) -> Result<Answer, Failure> {
         Command::Redo => commands::redo::run(&context),
         Command::Op(command) => commands::op::run(&context, command),
         Command::Tag(args) => commands::tag::run(&context, args),
+        Command::Search(args) => commands::search::run(&context, args),
         Command::Prune(args) => commands::prune::run(&context, args),
         Command::Verify(args) => commands::verify::run(&context, args),
         Command::Repair => commands::repair::run(&context),

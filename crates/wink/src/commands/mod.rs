@@ -16,6 +16,7 @@ pub(crate) mod redo;
 pub(crate) mod repair;
 pub(crate) mod restore;
 pub(crate) mod revert;
+pub(crate) mod search;
 pub(crate) mod show;
 pub(crate) mod snapshot;
 pub(crate) mod status;

@@ -68,6 +68,7 @@ fn every_command_on_branches_and_states_answers_with_one_document() {
         text += &format!("$ wink {} --json\n{}", args.join(" "), masked(&scene, &document));
     };
     answer(&["show", "two"], "wink/show@1");
+    answer(&["search", "one"], "wink/search@1");
     answer(&["fork", "attempt", "two"], "wink/fork@1");
     answer(&["branch", "list"], "wink/branch.list@1");
     std::fs::write(scene.path("project-attempt/new.txt"), "new\n").unwrap();

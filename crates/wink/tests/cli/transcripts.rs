@@ -280,6 +280,23 @@ fn fs() {
 }
 
 #[test]
+fn search() {
+    let scene = project();
+    change(&scene);
+    scene.ok(&["snapshot", "--tag", "two"]);
+    scene.write("notes.txt", "zero\none\n");
+    scene.ok(&["snapshot", "-q"]);
+    insta::assert_snapshot!(scene.transcript(&[
+        &["search", "one|two"],
+        &["search", "o", "--since", "two", "-n", "1"],
+        &["search", "OLD", "-i", "--", "src"],
+        &["search", "nowhere"],
+        &["search", "("],
+        &["search", "x", "--since", "none"],
+    ]));
+}
+
+#[test]
 fn fork_and_merge() {
     let scene = project();
     let mut text =
