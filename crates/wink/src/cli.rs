@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    branch, diff, export, fork, fs, import, init, log, merge, prune, restore, revert, show,
-    snapshot, tag, verify,
+    branch, diff, export, fork, fs, import, init, log, merge, op, prune, restore, revert, search,
+    show, snapshot, tag, tool, undo, verify,
 };
 use crate::{mcp_command, serve};
 
@@ -27,7 +27,11 @@ A state is named by:
   @           the files as they are now
   @-, @-3     the last snapshot, the third one back
   TAG         the snapshot of that tag
-  ID          the snapshot whose id is, or begins with, that";
+  NAME        the last snapshot of the fork of that name
+  ID          the snapshot whose id is, or begins with, that
+  op:N        what operation N left, where a snapshot of it was taken
+  \"10m ago\"   the newest snapshot that is as old, or older: s, m, h, d or w
+  X.fs.zip    the files of an archive, where they are only looked at";
 
 #[derive(Debug, Args)]
 pub(crate) struct GlobalArgs {
@@ -81,15 +85,23 @@ pub(crate) enum Command {
     #[command(after_help = REFS)]
     Revert(revert::RevertArgs),
 
-    /// Takes back the last thing that wink did to the files.
-    Undo,
+    /// Takes back the last things that wink did to the files.
+    Undo(undo::UndoArgs),
 
     /// Does again what was undone last.
     Redo,
 
+    /// Lists what wink did to the files.
+    #[command(subcommand)]
+    Op(op::OpCommand),
+
     /// Gives a snapshot a name.
     #[command(after_help = REFS)]
     Tag(tag::TagArgs),
+
+    /// Finds lines in all snapshots, with the first and the last that has each.
+    #[command(after_help = REFS)]
+    Search(search::SearchArgs),
 
     /// Takes old snapshots away, and gives their space back.
     Prune(prune::PruneArgs),
@@ -118,9 +130,12 @@ pub(crate) enum Command {
     /// Makes the files those of an archive; what is there now is kept in a snapshot.
     Import(import::ImportArgs),
 
-    /// Looks at the files of any state.
+    /// Looks at the files of any state, and changes those of now.
     #[command(subcommand, after_help = REFS)]
     Fs(fs::FsCommand),
+
+    /// Calls a tool as an agent does, or lists the tools there are.
+    Tool(tool::ToolArgs),
 
     /// Offers the tools to one MCP client over standard input and output.
     Mcp(mcp_command::McpArgs),

@@ -9,7 +9,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -41,6 +41,19 @@ pub(crate) fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
         }
         Err(error) => Err(error),
     }
+}
+
+/// Reads at most so many of the last bytes of a file; nothing where it is not there.
+pub(crate) fn read_end(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let mut file = match File::open(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(bytes),
+        file => file?,
+    };
+    let len = file.metadata()?.len();
+    file.seek(SeekFrom::Start(len.saturating_sub(most)))?;
+    file.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Returns the names in a directory, sorted; none where it is not there.

@@ -6,6 +6,8 @@ use std::io;
 use std::path::Path;
 
 use serde::Serialize;
+use serde_json::Value;
+use wink_agent::ToolResult;
 use wink_fs::{Error, ErrorKind, Operation, Snapshot, TreePath};
 
 use crate::words;
@@ -15,6 +17,9 @@ const NO_STORE: u8 = 10;
 
 /// The exit code where a state that was named is not there.
 const NO_REF: u8 = 12;
+
+/// The exit code where a part of what was asked for is done.
+pub(crate) const PARTIAL: u8 = 3;
 
 /// The exit code of arguments that cannot be meant.
 const USAGE: u8 = 2;
@@ -33,6 +38,9 @@ struct Words {
     #[serde(skip_serializing_if = "Option::is_none")]
     cause: Option<String>,
     hint: Option<String>,
+    /// What a tool says of its failure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<Value>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     candidates: Vec<Candidate>,
 }
@@ -49,9 +57,9 @@ struct Candidate {
 
 impl Failure {
     fn new(code: &'static str, exit: u8, message: impl Into<String>) -> Self {
-        let (kind, cause, hint, candidates) = ("error", None, None, Vec::new());
+        let (kind, cause, hint, value, candidates) = ("error", None, None, None, Vec::new());
         let message = message.into();
-        Self(Box::new(Words { kind, code, exit, message, cause, hint, candidates }))
+        Self(Box::new(Words { kind, code, exit, message, cause, hint, value, candidates }))
     }
 
     fn of(kind: ErrorKind, message: impl Into<String>) -> Self {
@@ -207,6 +215,52 @@ impl Failure {
     }
 }
 
+/// Failures of what comes in, and of the tools of agents.
+impl Failure {
+    /// Standard input that cannot be read.
+    pub(crate) fn input(error: &io::Error) -> Self {
+        Self::of(ErrorKind::Io, "standard input could not be read").cause(error)
+    }
+
+    /// Standard input that does not end in time.
+    pub(crate) fn input_too_large(most: u64) -> Self {
+        let message = format!("standard input is larger than {}", words::size(most));
+        Self::of(ErrorKind::TooLarge, message).hint("copy the file into the workspace instead")
+    }
+
+    /// A tool that is not there; the words are those that a model reads.
+    pub(crate) fn unknown_tool(message: &str) -> Self {
+        Self::of(ErrorKind::InvalidArgument, message).hint("`wink tool` lists the tools")
+    }
+
+    /// A tool that did not do it; the words are those that a model reads.
+    pub(crate) fn tool(kind: ErrorKind, result: &ToolResult) -> Self {
+        let mut failure = Self::of(kind, &result.message);
+        failure.0.value = Some(result.value.clone());
+        failure
+    }
+
+    /// A tool that runs programs, which nobody allowed.
+    pub(crate) fn execution_not_allowed(tool: &str) -> Self {
+        let message = format!("`{tool}` runs programs on this computer with all your rights");
+        Self::of(ErrorKind::PermissionDenied, message)
+            .hint("allow it with --allow-execution; nothing keeps them inside the workspace")
+    }
+
+    /// Arguments of a tool that are no JSON object.
+    pub(crate) fn not_an_object(error: &serde_json::Error) -> Self {
+        Self::of(ErrorKind::InvalidArgument, "the arguments are no JSON object")
+            .cause(error)
+            .hint("give an object, such as '{\"path\":\"a.txt\"}', or `key=value`")
+    }
+
+    /// An argument of a tool without a name.
+    pub(crate) fn no_argument(text: &str) -> Self {
+        Self::of(ErrorKind::InvalidArgument, format!("`{}` is no argument of a tool", shown(text)))
+            .hint("write `key=value`; `wink tool NAME --schema` shows the keys")
+    }
+}
+
 /// Failures to find a workspace, or to make one.
 impl Failure {
     /// No directory from here upwards was made a workspace.
@@ -337,6 +391,51 @@ impl Failure {
         };
         failure.0.candidates = all.iter().map(candidate).collect();
         failure.hint("type one more character, or use a tag")
+    }
+
+    /// A name is that of a snapshot and that of a fork which was at another one last.
+    pub(crate) fn tag_or_branch(text: &str, all: &[Snapshot]) -> Self {
+        let mut failure = Self::ambiguous_ref(text, all);
+        failure.0.message = format!("`{}` is a tag and a fork", shown(text));
+        failure.hint("name the snapshot by its id")
+    }
+
+    /// An operation that is not written down, or not any more.
+    pub(crate) fn unknown_operation(text: &str) -> Self {
+        let message = format!("`{}` is no operation that is kept", shown(text));
+        Self::new("ref_unknown", NO_REF, message).hint("`wink op log` lists those that are")
+    }
+
+    /// An operation after which nobody kept the files.
+    pub(crate) fn unkept_operation(sequence: u64) -> Self {
+        let message = format!("no snapshot holds the files as operation {sequence} left them");
+        Self::new("ref_unknown", NO_REF, message)
+            .hint("`wink undo` goes back operation by operation; `wink log` lists the snapshots")
+    }
+
+    /// No snapshot is so old.
+    pub(crate) fn too_young(text: &str, oldest: Option<&Snapshot>) -> Self {
+        let message = match oldest {
+            Some(oldest) => {
+                let at = words::local(oldest.created_at);
+                format!("no snapshot is from `{}` or earlier: the oldest is from {at}", shown(text))
+            }
+            None => "there is no snapshot yet".to_owned(),
+        };
+        Self::new("ref_unknown", NO_REF, message).hint("`wink log` lists the snapshots")
+    }
+
+    /// What happened in a session is not known to the workspace.
+    pub(crate) fn event_ref(text: &str) -> Self {
+        let message = format!("`{}` cannot be found: events are not kept yet", shown(text));
+        Self::new("ref_unknown", NO_REF, message).hint("`wink op log` lists what was done")
+    }
+
+    /// An archive where only a state of the workspace will do.
+    pub(crate) fn archive_ref(text: &str) -> Self {
+        let message = format!("`{}` is an archive, and a snapshot is needed", shown(text));
+        Self::of(ErrorKind::InvalidArgument, message)
+            .hint("`wink import` makes the files those of it")
     }
 
     /// The files of now cannot be gone back to.

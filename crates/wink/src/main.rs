@@ -15,9 +15,11 @@ mod git_head;
 mod heard;
 mod home;
 mod http_guard;
+mod input;
 mod mcp;
 mod mcp_command;
 mod paths;
+mod pruned;
 mod refs;
 mod retention;
 mod serve;
@@ -60,9 +62,11 @@ fn run(cli: &Cli) -> Result<Answer, Failure> {
         Command::Diff(args) => commands::diff::run(&context, args),
         Command::Restore(args) => commands::restore::run(&context, args),
         Command::Revert(args) => commands::revert::run(&context, args),
-        Command::Undo => commands::undo::run(&context),
+        Command::Undo(args) => commands::undo::run(&context, args),
         Command::Redo => commands::redo::run(&context),
+        Command::Op(command) => commands::op::run(&context, command),
         Command::Tag(args) => commands::tag::run(&context, args),
+        Command::Search(args) => commands::search::run(&context, args),
         Command::Prune(args) => commands::prune::run(&context, args),
         Command::Verify(args) => commands::verify::run(&context, args),
         Command::Repair => commands::repair::run(&context),
@@ -72,6 +76,7 @@ fn run(cli: &Cli) -> Result<Answer, Failure> {
         Command::Export(args) => commands::export::run(&context, args),
         Command::Import(args) => commands::import::run(&context, args),
         Command::Fs(command) => commands::fs::run(&context, command),
+        Command::Tool(args) => commands::tool::run(&context, args),
         Command::Mcp(args) => mcp_command::run(&context, args).map(|()| Answer::default()),
         Command::Serve(args) => serve::run(&context, args).map(|()| Answer::default()),
     }

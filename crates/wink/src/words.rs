@@ -62,6 +62,11 @@ pub(crate) fn local(at: SystemTime) -> String {
     moment(at).to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
 }
 
+/// Writes a moment for people that was written for programs.
+pub(crate) fn local_of_utc(text: &str) -> String {
+    text.parse().map_or(text.to_owned(), |at: Timestamp| local(at.into()))
+}
+
 fn moment(at: SystemTime) -> Timestamp {
     Timestamp::try_from(at).unwrap_or(Timestamp::UNIX_EPOCH)
 }

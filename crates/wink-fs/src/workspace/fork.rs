@@ -87,6 +87,7 @@ impl Workspace {
         builder.guard = self.turn()?.layer().clone().read_only(false);
         builder.excluded = history.excluded.clone();
         builder.retention = Some(history.retention.clone());
+        builder.actor = history.actor.clone();
         builder.origin = Some(Origin { snapshot: snapshot.id, tree, _pinned: pinned });
         Ok(builder.build())
     }

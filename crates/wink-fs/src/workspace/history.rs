@@ -40,6 +40,8 @@ pub(super) struct History {
     /// Says when something happened; its order is by number, whatever the clock says.
     pub(super) clock: Arc<dyn Clock>,
     pub(super) retention: Retention,
+    /// Who does what is written down.
+    pub(super) actor: Option<String>,
     pub(super) observers: Arc<Observers>,
     /// The snapshots of what was replaced, oldest first; none until the first one is taken.
     saved: Mutex<Option<VecDeque<SnapshotId>>>,
@@ -78,6 +80,7 @@ impl History {
             excluded: Exclusions::default(),
             clock: Arc::new(SystemClock),
             retention: Retention::default(),
+            actor: None,
             observers: Arc::default(),
             saved: Mutex::default(),
             room: AtomicUsize::new(0),
@@ -254,8 +257,8 @@ impl History {
         cause: OperationCause,
         changes: Vec<OperationChange>,
     ) -> Result<OperationRecord> {
-        let (at, name) = (self.clock.now(), name.to_owned());
-        let operation = OperationRecord { sequence, at, name, cause, changes };
+        let (at, name, by) = (self.clock.now(), name.to_owned(), self.actor.clone());
+        let operation = OperationRecord { sequence, at, name, cause, by, changes };
         self.ledger.prepare(&operation)?;
         Ok(operation)
     }

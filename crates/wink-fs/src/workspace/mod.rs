@@ -6,6 +6,7 @@ mod history;
 mod merge;
 mod prune;
 mod room;
+mod snapshot_after;
 mod snapshots;
 mod turn;
 mod undo;
@@ -104,6 +105,7 @@ pub struct WorkspaceBuilder {
     origin: Option<Origin>,
     clock: Arc<dyn Clock>,
     retention: Option<Retention>,
+    actor: Option<String>,
 }
 
 impl WorkspaceBuilder {
@@ -184,6 +186,22 @@ impl WorkspaceBuilder {
         self
     }
 
+    /// Sets who makes the changes, which is written down with each operation.
+    ///
+    /// ```
+    /// use wink_fs::{MemoryBackend, Workspace};
+    ///
+    /// let files = Workspace::builder(MemoryBackend::new()).actor("session 1").build();
+    /// files.write("a.txt", "hello")?;
+    /// assert_eq!(files.operations()?[0].by.as_deref(), Some("session 1"));
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    #[must_use]
+    pub fn actor(mut self, actor: impl Into<String>) -> Self {
+        self.actor = Some(actor.into());
+        self
+    }
+
     /// Sets which snapshots are kept; the others go after each one that is taken.
     ///
     /// Where it is not set, it is [`Retention::default`], or what [`StrategyOptions`](crate::StrategyOptions) say.
@@ -217,6 +235,7 @@ impl WorkspaceBuilder {
         let mut history = self.history.or_else(in_memory);
         if let Some(history) = &mut history {
             (history.excluded, history.clock) = (self.excluded, self.clock);
+            history.actor = self.actor;
             let usual = || history.snapshots.retention().unwrap_or_default();
             history.retention = self.retention.unwrap_or_else(usual);
             history.observers = observers.clone();
@@ -288,6 +307,7 @@ impl Workspace {
             origin: None,
             clock: Arc::new(SystemClock),
             retention: None,
+            actor: None,
         }
     }
 

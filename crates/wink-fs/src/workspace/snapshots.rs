@@ -15,6 +15,7 @@ use crate::operation::{Left, OperationCause, OperationChange, OperationRecord};
 use crate::path::TreePath;
 use crate::replace_plan::ReplacePlan;
 use crate::scope::Scope;
+use crate::search::{self, GrepOptions, StatesResult};
 use crate::snapshot::{NewSnapshot, Snapshot, SnapshotId, SnapshotStore};
 use crate::tree::Tree;
 
@@ -251,6 +252,26 @@ impl Workspace {
                 history.snapshots.load(&history.find(&name)?.id)
             }
         }
+    }
+
+    /// Finds the lines of some snapshots that match a regular expression, with the first and the last that
+    /// has each; only what differs from one snapshot to the next is searched.
+    ///
+    /// Without paths it is all files; see [`search`].
+    pub fn grep_snapshots(
+        &self,
+        pattern: &str,
+        snapshots: &[Snapshot],
+        paths: &[TreePath],
+        options: &GrepOptions,
+    ) -> Result<StatesResult> {
+        let history = self.history(Operation::Grep)?;
+        let scope = match paths {
+            [] => Scope::everything(),
+            paths => Scope::paths(paths.iter().cloned()),
+        };
+        let states = snapshots.iter().map(|it| history.snapshots.load(&it.id));
+        search::grep_states(states, pattern, &scope, options, &self.0.properties.limits)
     }
 
     /// Compares two states.

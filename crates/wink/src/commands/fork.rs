@@ -85,7 +85,7 @@ fn check_directory(root: &Path, directory: &Path) -> Result<(), Failure> {
 fn begin(opened: &Opened, state: &str) -> Result<Snapshot, Failure> {
     match state {
         "@" => Ok(opened.files.snapshot_with(&SnapshotOptions::default().message("fork"))?),
-        named => refs::find_snapshot(&opened.files, named),
+        named => refs::find_snapshot(opened, named),
     }
 }
 

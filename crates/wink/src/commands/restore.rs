@@ -31,7 +31,7 @@ pub(crate) struct RestoreArgs {
 pub(crate) fn run(context: &Context, args: &RestoreArgs) -> Result<Answer, Failure> {
     let start = Instant::now();
     let opened = context.open()?;
-    let snapshot = refs::find_snapshot(&opened.files, &args.snapshot)?;
+    let snapshot = refs::find_snapshot(&opened, &args.snapshot)?;
     let paths = context.paths(&opened, &args.paths)?;
     check(&opened, &snapshot, &paths)?;
     let options = paths

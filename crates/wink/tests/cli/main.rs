@@ -4,10 +4,13 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 mod faults;
+mod files;
 mod json;
 mod mask;
 mod parallel;
+mod refs;
 mod refusals;
 mod scene;
 mod survival;
+mod tool;
 mod transcripts;

@@ -3,6 +3,7 @@
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::Command;
 
+use crate::mask;
 use crate::scene::Scene;
 
 /// A project with a bit of everything, of which a snapshot `one` was taken.
@@ -33,7 +34,7 @@ fn help() {
     let scene = Scene::empty();
     let commands = [
         "init", "status", "snapshot", "log", "show", "diff", "restore", "revert", "undo", "redo",
-        "verify", "export", "import", "fs",
+        "op", "verify", "export", "import", "fs",
     ];
     let all = commands.map(|command| [command, "--help"]);
     let all: Vec<&[&str]> =
@@ -145,6 +146,34 @@ fn undo_and_redo() {
 }
 
 #[test]
+fn op_log() {
+    let scene = project();
+    let nothing = scene.transcript(&[&["op", "log"]]);
+    change(&scene);
+    scene.ok(&["restore", "one"]);
+    scene.ok(&["undo"]);
+    scene.ok(&["snapshot", "-q"]);
+    scene.ok(&["snapshot", "-q"]);
+    scene.ok(&["prune", "--keep", "1"]);
+    let text = scene.transcript(&[&["op", "log"], &["op", "log", "-n", "1"]]);
+    insta::assert_snapshot!(nothing + &mask::number_after(&text, "process ", "N"));
+}
+
+#[test]
+fn undo_of_several() {
+    let scene = project();
+    for text in ["2", "3", "4"] {
+        scene.write("notes.txt", text);
+        scene.ok(&["snapshot", "--tag", text]);
+    }
+    scene.ok(&["restore", "3"]);
+    scene.ok(&["restore", "2"]);
+    let text = scene.transcript(&[&["undo", "2"], &["redo"], &["undo", "3"], &["undo", "0"]]);
+    assert_eq!(scene.read("notes.txt"), "4");
+    insta::assert_snapshot!(text);
+}
+
+#[test]
 fn undo_leaves_what_somebody_else_changed() {
     let scene = project();
     change(&scene);
@@ -247,6 +276,23 @@ fn fs() {
         &["fs", "cat", "src"],
         &["fs", "cat", "gone", "--at", "one"],
         &["fs", "ls", "..", "--at", "one"],
+    ]));
+}
+
+#[test]
+fn search() {
+    let scene = project();
+    change(&scene);
+    scene.ok(&["snapshot", "--tag", "two"]);
+    scene.write("notes.txt", "zero\none\n");
+    scene.ok(&["snapshot", "-q"]);
+    insta::assert_snapshot!(scene.transcript(&[
+        &["search", "one|two"],
+        &["search", "o", "--since", "two", "-n", "1"],
+        &["search", "OLD", "-i", "--", "src"],
+        &["search", "nowhere"],
+        &["search", "("],
+        &["search", "x", "--since", "none"],
     ]));
 }
 
