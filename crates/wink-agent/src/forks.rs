@@ -91,8 +91,8 @@ impl Forks {
         removed.map(drop).ok_or_else(|| self.unknown(name))
     }
 
-    /// Returns the files of a fork that a model named.
-    pub(crate) fn find(&self, name: &str) -> Result<Workspace, Refusal> {
+    /// Returns the files of a fork that a model named; a name that is not there is refused in words for it.
+    pub fn find(&self, name: &str) -> Result<Workspace, Refusal> {
         self.get(name).ok_or_else(|| self.unknown(name))
     }
 

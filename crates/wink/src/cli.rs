@@ -8,7 +8,7 @@ use crate::commands::{
     branch, diff, export, fork, fs, import, init, log, merge, op, prune, restore, revert, search,
     show, snapshot, tag, tool, undo, verify,
 };
-use crate::{mcp_command, serve};
+use crate::{demo, mcp_command, serve};
 
 /// The workspace filesystem for AI agents.
 #[derive(Debug, Parser)]
@@ -142,4 +142,7 @@ pub(crate) enum Command {
 
     /// Serves workspaces to MCP clients and shows what happens in them; by default one in memory.
     Serve(serve::ServeArgs),
+
+    /// Lets a scripted agent work on a small project, and shows what it does and how it is taken back.
+    Demo(demo::DemoArgs),
 }

@@ -229,6 +229,17 @@ impl Failure {
     }
 
     /// A tool that is not there; the words are those that a model reads.
+    pub(crate) fn server(url: &str, error: &io::Error) -> Self {
+        Self::of(ErrorKind::Unavailable, format!("cannot talk to {url}"))
+            .cause(error)
+            .hint("start one with `wink serve` in another terminal, and try again")
+    }
+
+    pub(crate) fn demo(tool: &str, answer: &str) -> Self {
+        Self::new("demo", 1, format!("the demo went another way at `{tool}`: {}", shown(answer)))
+            .hint("somebody else may work in the same workspace; try again")
+    }
+
     pub(crate) fn unknown_tool(message: &str) -> Self {
         Self::of(ErrorKind::InvalidArgument, message).hint("`wink tool` lists the tools")
     }

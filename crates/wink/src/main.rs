@@ -8,8 +8,10 @@ mod cli;
 mod commands;
 mod connections;
 mod context;
+mod demo;
 mod disk;
 mod documents;
+mod downloads;
 mod failure;
 mod git_head;
 mod heard;
@@ -78,6 +80,7 @@ fn run(cli: &Cli) -> Result<Answer, Failure> {
         Command::Fs(command) => commands::fs::run(&context, command),
         Command::Tool(args) => commands::tool::run(&context, args),
         Command::Mcp(args) => mcp_command::run(&context, args).map(|()| Answer::default()),
+        Command::Demo(args) => demo::run(&context, args),
         Command::Serve(args) => serve::run(&context, args).map(|()| Answer::default()),
     }
 }

@@ -5,19 +5,16 @@ use std::sync::Arc;
 use rmcp::model::Tool as McpTool;
 use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
-use wink_agent::session::{Session, ToolInvoked};
+use wink_agent::session::Session;
 use wink_agent::{Effect, Refusal, Tool, ToolContext, ToolResult, Toolset};
 use wink_fs::{ErrorKind, Workspace};
 
-use super::declared::{self, SESSION};
+use super::declared::{self, Common, FORK, SESSION};
 use super::recent::RecentCalls;
 use super::sessions::Sessions;
 
 /// How many calls run at the same time; the others wait for their turn.
 pub(super) const MOST_CALLS: u32 = 64;
-
-/// How many records of calls a session holds.
-const MOST_RECORDS: usize = 10_000;
 
 /// Holds the files of an address, the tools that it offers, and whose calls they are.
 ///
@@ -51,8 +48,8 @@ impl Endpoint {
         let declared = Arc::default();
         let recent = RecentCalls::default();
         let mut endpoint = Self { context, tools, only_reads, sessions, declared, slots, recent };
-        let takes_session = endpoint.sessions.is_some();
-        let all = endpoint.offered().map(|tool| declared::declared(tool, takes_session));
+        let common = Common { session: endpoint.sessions.is_some(), fork: endpoint.has_forks() };
+        let all = endpoint.offered().map(|tool| declared::declared(tool, common));
         endpoint.declared = Arc::new(all.collect());
         endpoint
     }
@@ -67,14 +64,19 @@ impl Endpoint {
         self.recent.clone()
     }
 
-    /// Forgets the records of a session that was called for very long, before they fill the memory.
-    pub(super) fn forget_old_calls(&self) {
-        if let Some(session) = &self.context.session
-            && session.query::<ToolInvoked>().is_ok_and(|all| all.len() > MOST_RECORDS)
-        {
-            // It can only fail where nobody could look at them.
-            let _ = session.clear::<ToolInvoked>();
-        }
+    /// Returns the files that calls are about.
+    pub(crate) fn files(&self) -> Option<Workspace> {
+        self.context.workspace.clone()
+    }
+
+    /// Returns a session that a client named, with what was written down in it.
+    pub(crate) fn session(&self, name: &str) -> Option<Session> {
+        self.sessions.as_ref()?.get(name)
+    }
+
+    /// Tells whether clients can make forks.
+    fn has_forks(&self) -> bool {
+        self.offered().any(|tool| tool.name == "fork")
     }
 
     /// Tells whether the process is the session.
@@ -108,20 +110,33 @@ impl Endpoint {
         self.tools.unknown_tool_message(name)
     }
 
-    /// Returns what a call happens in, and takes the name of its session out of the arguments.
+    /// Returns what a call happens in, and takes the names of its session and its fork out of the arguments.
     pub(super) fn context_of(
         &self,
+        tool: &Tool,
         arguments: &mut Map<String, Value>,
     ) -> Result<ToolContext, Refusal> {
         let mut context = self.context.clone();
-        if let Some(sessions) = &self.sessions {
-            context.seen = match arguments.remove(SESSION) {
-                None | Some(Value::Null) => None,
-                Some(name) => Some(sessions.find(&name)?),
-            };
+        if let Some(sessions) = &self.sessions
+            && let Some(name) = taken(arguments, SESSION)
+        {
+            let (session, seen) = sessions.find(&name)?;
+            context.seen = Some(seen);
+            context = context.session(&session);
+        }
+        if self.has_forks()
+            && declared::works_in_forks(tool)
+            && let Some(name) = taken(arguments, FORK)
+        {
+            context.workspace = Some(context.forks.find(name.as_str().unwrap_or_default())?);
         }
         Ok(context)
     }
+}
+
+/// Takes an argument out that is there.
+fn taken(arguments: &mut Map<String, Value>, name: &str) -> Option<Value> {
+    arguments.remove(name).filter(|value| !value.is_null())
 }
 
 /// Says what there is under the name of a tool.

@@ -18,7 +18,7 @@ use wink_agent::{Tool, ToolContext, ToolResult};
 use super::answer::{answered, linked};
 use super::endpoint::{Endpoint, Found, only_reads};
 use super::recent::RecentCall;
-use super::{resources, running};
+use super::{records, resources, running};
 
 const INSTRUCTIONS: &str = "A workspace of files. List with ls, find with glob and grep, read with \
     read_file, write with write_file, change parts of a file with edit_file. Paths are relative to \
@@ -135,7 +135,7 @@ async fn call(
     let slot = endpoint.slots.clone().acquire_owned().await;
     let slot = slot.map_err(|_| ErrorData::internal_error("The server is ending.", None))?;
     let mut arguments = request.arguments.unwrap_or_default();
-    let files = match endpoint.context_of(&mut arguments) {
+    let files = match endpoint.context_of(tool, &mut arguments) {
         Ok(files) => files,
         Err(refusal) => return Ok(answered(refusal.into())),
     };
@@ -158,6 +158,8 @@ fn told(endpoint: &Endpoint, tool: &Tool, files: &ToolContext, arguments: Value)
     let result = tool.call(files, arguments);
     let (error, took) = (result.code(), began.elapsed());
     endpoint.recent().add(RecentCall { at, tool: tool.name, path, error, took });
-    endpoint.forget_old_calls();
+    if let Some(session) = &files.session {
+        records::forget_old(session);
+    }
     result
 }
