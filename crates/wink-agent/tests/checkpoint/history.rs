@@ -282,3 +282,54 @@ fn a_foreign_snapshot_under_the_id_of_ours_is_refused() {
     assert_eq!(error.kind(), ErrorKind::SnapshotIncompatible, "{error}");
     assert_eq!(ids(&there.files), [theirs.id]);
 }
+
+const GOLDEN: &str = include_str!("golden/checkpoints-v1.jsonl");
+const PAGE: &str = include_str!("../../../../docs/session-format.md");
+
+#[test]
+fn checkpoints_of_version_1_are_read_for_ever_and_written_again_byte_for_byte() {
+    let (here, place) = (Backend::Memory.scene(), tempfile::tempdir().unwrap());
+    let id = "67e55044-10b1-426f-9247-bb680e5fe0c8".parse().unwrap();
+    let session = Session::builder().session_id(id).build();
+    let dump = |session, files| {
+        let dumped = checkpoint::dump_with_history(session, files, place.path()).unwrap();
+        (dumped.session, dumped.history.unwrap().join("checkpoints.jsonl"))
+    };
+    let (path, states) = dump(&session, &here.files);
+    std::fs::write(&states, GOLDEN).unwrap();
+    let resumed = checkpoint::resume(&path, &here.files).unwrap();
+    let tags: Vec<_> = resumed.snapshots().into_iter().map(|it| it.tag).collect();
+    assert_eq!(tags, [Some("turn-1".to_owned()), None]);
+    let (_, again) = dump(&resumed, &here.files);
+    assert_eq!(std::fs::read_to_string(again).unwrap(), GOLDEN);
+
+    resumed.rollback("turn-1").unwrap();
+    assert_eq!(resumed.query::<Turn>().unwrap().latest().unwrap().0, 1);
+    assert!(PAGE.contains(GOLDEN), "docs/session-format.md shows it");
+}
+
+#[test]
+fn checkpoints_that_are_none_are_refused_by_their_line() {
+    let scene = Backend::Memory.scene();
+    let dumped = worked(&scene);
+    let states = dumped.history.as_ref().unwrap().join("checkpoints.jsonl");
+    let whole = std::fs::read_to_string(&states).unwrap();
+    let elsewhere = Workspace::memory();
+    for (from, to, words) in [
+        ("wink checkpoint", "wink session", "line of a checkpoint"),
+        ("\"version\":1", "\"version\":2", "version 2"),
+        ("\"requires\":[]", "\"requires\":[\"more\"]", "the feature `more`"),
+        ("turn-2", "turn\\n2", "control characters"),
+        ("\"files\":[{", "\"files\":[7,{", "`files`"),
+        ("\"snapshot_id\":\"", "\"snapshot_id\":\"x", "no id of a snapshot"),
+        ("\"slices\":[", "\"slice\":[", "`slices` is missing"),
+    ] {
+        let harmed = whole.replace(from, to);
+        assert_ne!(harmed, whole, "{from}");
+        std::fs::write(&states, harmed).unwrap();
+        let error = checkpoint::resume(&dumped.session, &elsewhere).unwrap_err();
+        assert!(error.to_string().starts_with("load session: line "), "{error}");
+        assert!(error.to_string().contains(words), "{error}");
+        assert!(elsewhere.snapshots().unwrap().is_empty() && !elsewhere.exists("code.py"));
+    }
+}
