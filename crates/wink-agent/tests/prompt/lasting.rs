@@ -12,6 +12,7 @@ on_each_backend!(
     named_snapshots_bring_the_files_back,
     files_and_session_go_back_together_under_the_sections_key,
     a_dump_resumes_on_the_other_backend_with_the_same_listing,
+    a_dump_with_its_history_goes_back_on_the_other_backend,
     a_fork_outlives_the_section_that_it_was_made_in,
 );
 
@@ -87,6 +88,34 @@ fn a_dump_resumes_on_the_other_backend_with_the_same_listing(backend: Backend) {
     assert!(there.call(&resumed, "ls", json!({})).ok());
     assert_eq!(listing(&resumed), [("a.txt".to_owned(), 2)]);
     let edit = json!({"path": "a.txt", "old_string": "two", "new_string": "three"});
+    assert!(there.call(&resumed, "edit_file", edit).ok());
+    assert_eq!(listing(&resumed), [("a.txt".to_owned(), 3)]);
+}
+
+/// The section of the other backend knows its files by another key.
+fn a_dump_with_its_history_goes_back_on_the_other_backend(backend: Backend) {
+    let (session, place) = (Session::new(), tempfile::tempdir().unwrap());
+    let owner = empty(backend, &session);
+    for (content, tag) in [("one", "turn-1"), ("two", "turn-2"), ("three", "turn-3")] {
+        let write = json!({"path": "a.txt", "content": content});
+        assert!(owner.call(&session, "write_file", write).ok());
+        owner.files().take(tag).unwrap();
+    }
+    let dumped = owner.files().dump_with_history(place.path()).unwrap();
+    drop(owner);
+
+    let resumed = load_session_tree(&dumped.session).unwrap();
+    let there = empty(backend.other(), &resumed);
+    there.files().resume(&dumped.session).unwrap();
+    drop(place);
+    for (tag, content, version) in
+        [("turn-1", "one", 1), ("turn-3", "three", 3), ("turn-2", "two", 2)]
+    {
+        there.files().go_back(tag).unwrap();
+        assert_eq!(there.workspace().read("a.txt").unwrap().content, content);
+        assert_eq!(listing(&resumed), [("a.txt".to_owned(), version)]);
+    }
+    let edit = json!({"path": "a.txt", "old_string": "two", "new_string": "zwei"});
     assert!(there.call(&resumed, "edit_file", edit).ok());
     assert_eq!(listing(&resumed), [("a.txt".to_owned(), 3)]);
 }

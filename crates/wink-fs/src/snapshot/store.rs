@@ -27,6 +27,7 @@ use crate::tree::Tree;
 /// - Damage to one snapshot leaves the others usable.
 /// - Order is by [`Snapshot::sequence`], which never depends on a clock.
 /// - A tag names at most one snapshot; one that is in use is AlreadyExists.
+/// - A copy of a snapshot keeps its id; one that is there already is AlreadyExists, and stays as it is.
 /// - Forgetting snapshots and giving space back lose nothing of the others, whoever saves meanwhile.
 ///
 /// ```

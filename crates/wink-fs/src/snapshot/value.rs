@@ -113,7 +113,7 @@ impl Snapshot {
     pub(crate) fn of(new: &NewSnapshot, strategy: &str) -> Self {
         let NewSnapshot { tag, message, line, backend, excluded, skipped, .. } = new.clone();
         Self {
-            id: SnapshotId::random(),
+            id: new.id.unwrap_or_else(SnapshotId::random),
             sequence: 0,
             created_at: new.created_at,
             parent: new.parent,

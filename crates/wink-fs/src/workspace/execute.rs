@@ -12,6 +12,7 @@ use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::event::Event;
 use crate::filesystem::{Backend, Filesystem};
 use crate::operation::{Left, OperationCause, OperationChange};
+use crate::path::TreePath;
 use crate::scope::Scope;
 use crate::snapshot::{Snapshot, SnapshotId};
 use crate::tree::Tree;
@@ -104,13 +105,14 @@ impl Workspace {
         let mut writer = self.turn()?;
         let Some(history) = &self.0.history else {
             let done = run(self.backend(&mut writer), work)?;
-            self.0.observers.tell(&Event::Replaced);
+            self.0.observers.tell(&Event::Replaced { paths: vec![TreePath::root()] });
             return Ok((done, None));
         };
         let _alone = self.alone(history, &mut writer)?;
         let (done, execution) = self.executed(history, self.backend(&mut writer), name, work)?;
         if !execution.changes.is_empty() {
-            self.0.observers.tell(&Event::Replaced);
+            let paths = execution.changes.iter().map(|change| change.path.clone()).collect();
+            self.0.observers.tell(&Event::Replaced { paths });
         }
         Ok((done, Some(execution)))
     }
