@@ -11,6 +11,7 @@ mod context;
 mod disk;
 mod documents;
 mod failure;
+mod fixed_mounts;
 mod git_head;
 mod heard;
 mod home;
