@@ -13,6 +13,7 @@ mod disk;
 mod documents;
 mod downloads;
 mod failure;
+mod fixed_mounts;
 mod git_head;
 mod heard;
 mod home;

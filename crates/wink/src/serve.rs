@@ -30,6 +30,9 @@ use crate::{address, connections, downloads, status_page};
 /// How long calls that run have when the server stops; then their connections are cut.
 const GRACE: Duration = Duration::from_secs(4);
 
+/// The path of the endpoint of the first workspace.
+const FIRST: &str = "/mcp";
+
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
     /// Address to listen on; one that other computers reach needs --token-file.
@@ -47,6 +50,10 @@ pub(crate) struct ServeArgs {
     /// Serves another directory under a name of its own, at /mcp/NAME.
     #[arg(long, value_name = "NAME=DIR", value_parser = workspace)]
     workspace: Vec<(String, PathBuf)>,
+
+    /// Adds what the public conformance runner wants to find in a server.
+    #[arg(long, hide = true)]
+    conformance_fixtures: bool,
 
     #[command(flatten)]
     serving: ServingArgs,
@@ -89,20 +96,15 @@ pub(crate) fn run(context: &Context, args: &ServeArgs) -> Result<(), Failure> {
 }
 
 impl ServeArgs {
-    /// Opens the workspaces, each with the path of its endpoint.
+    /// Opens the workspaces, each with the path of its endpoint; the first one is also at `/mcp`.
     fn open(&self, context: &Context) -> Result<Vec<(String, Served)>, Failure> {
         let mut all = Vec::new();
-        let named = self.serving.names_files();
-        if named || self.workspace.is_empty() {
-            let first = self.serving.open(context, Usually::Memory)?;
-            all.push(("/mcp".to_owned(), first));
+        if self.serving.names_files() || self.workspace.is_empty() {
+            all.push((FIRST.to_owned(), self.serving.open(context, Usually::Memory)?));
         }
-        for (index, (name, directory)) in self.workspace.iter().enumerate() {
+        for (name, directory) in &self.workspace {
             let served = self.serving.open_directory(context, directory)?;
-            if index == 0 && !named {
-                all.push(("/mcp".to_owned(), served.clone()));
-            }
-            all.push((format!("/mcp/{name}"), served));
+            all.push((format!("{FIRST}/{name}"), served));
         }
         for note in all.iter().filter_map(|(_, served)| served.note.as_ref()) {
             // With stderr closed there is nobody to tell.
@@ -143,6 +145,7 @@ fn endpoints(args: &ServeArgs, served: Vec<(String, Served)>) -> (Vec<Site>, Ser
     let (mut sites, mut services) = (Vec::new(), Vec::new());
     for (route, Served { files, what, .. }) in served {
         let endpoint = Endpoint::of_clients(&files, args.serving.tools);
+        let endpoint = if args.conformance_fixtures { endpoint.with_fixtures() } else { endpoint };
         let (recent, made) = (endpoint.recent(), endpoint.clone());
         sites.push(Site { route: route.clone(), what, files, recent, endpoint: made });
         services.push((route, mcp::service(endpoint)));
@@ -158,7 +161,10 @@ fn app(address: SocketAddr, access: Access, sites: &[Site], services: &Services)
     let mut app = Router::new()
         .route("/", get(move || status_page::page(sites.clone())))
         .route(&format!("{}{{ticket}}", http_guard::OPEN), get(open).with_state(access));
-    for (route, service) in services {
+    for (index, (route, service)) in services.iter().enumerate() {
+        if index == 0 && route != FIRST {
+            app = app.route(FIRST, service.clone().route());
+        }
         app = app.route(route, service.clone().route());
     }
     if let Some(first) = first {

@@ -5,11 +5,14 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use wink_agent::Toolset;
-use wink_fs::{HostMount, MemoryBackend, MountPoint, TreePath, Workspace, WorkspaceBuilder};
+use wink_fs::{
+    HostMount, Layered, MemoryBackend, MountPoint, TreePath, Workspace, WorkspaceBuilder,
+};
 
 use crate::commands::init;
 use crate::context::{Context, real_path};
 use crate::failure::Failure;
+use crate::fixed_mounts::FixedMounts;
 use crate::home::Home;
 
 #[derive(Debug, Args)]
@@ -22,8 +25,9 @@ pub(crate) struct ServingArgs {
     #[arg(long, value_name = "NAME")]
     backend: Option<BackendName>,
 
-    /// Brings a file or directory of the host into memory; the host's files stay as they are.
-    #[arg(long, value_name = "SRC:DEST")]
+    /// Brings a file or directory of the host into memory; the host's files stay as they are, and with
+    /// :ro the tools for files cannot change what was brought in either.
+    #[arg(long, value_name = "SRC:DEST[:ro]")]
     mount: Vec<String>,
 
     /// The tools that are offered: files, history or all.
@@ -88,11 +92,14 @@ impl ServingArgs {
     }
 
     fn memory(&self, context: &Context) -> Result<Served, Failure> {
-        let mut backend = MemoryBackend::new();
+        let (mut backend, mut fixed) = (MemoryBackend::new(), FixedMounts::default());
         for text in &self.mount {
-            let (mount, allowed) = mounted(context, text)?;
-            wink_fs::mount(&mut backend, &[mount], &[allowed])?;
+            let (mount, is_fixed) = mounted(context, text)?;
+            let allowed = mount.host_path.parent().unwrap_or(&mount.host_path).to_owned();
+            let reports = wink_fs::mount(&mut backend, &[mount], &[allowed])?;
+            fixed.0.extend(reports.into_iter().filter(|_| is_fixed).map(|it| it.mount_path));
         }
+        let backend = Layered::new(backend, fixed);
         let files = Workspace::builder(backend).read_only(self.read_only).build();
         let what = "an in-memory workspace; it is gone when this stops".to_owned();
         Ok(Served { files, what, note: None })
@@ -164,17 +171,16 @@ fn without_history(root: &Path) -> Result<WorkspaceBuilder, Failure> {
     Ok(Workspace::builder(wink_fs::HostBackend::open_ambient(root)?))
 }
 
-/// Reads `SRC:DEST`; the person who typed it allows what is there.
-fn mounted(context: &Context, text: &str) -> Result<(HostMount, PathBuf), Failure> {
-    let (source, target) = match text.strip_suffix(":ro") {
-        Some(_) => return Err(Failure::not_yet("a mount that is read-only by itself")),
-        None => text.split_once(':').unwrap_or((text, "")),
+/// Reads `SRC:DEST` and whether it is to stay as it is; the person who typed it allows what is there.
+fn mounted(context: &Context, text: &str) -> Result<(HostMount, bool), Failure> {
+    let (named, is_fixed) = match text.strip_suffix(":ro") {
+        Some(named) => (named, true),
+        None => (text, false),
     };
-    let source = real_path(&context.directory.join(source))?;
-    let allowed = source.parent().unwrap_or(&source).to_owned();
-    let mount = HostMount::new(&source);
+    let (source, target) = named.split_once(':').unwrap_or((named, ""));
+    let mount = HostMount::new(real_path(&context.directory.join(source))?);
     Ok(match target {
-        "" => (mount, allowed),
-        target => (mount.at(TreePath::parse(target)?), allowed),
+        "" => (mount, is_fixed),
+        target => (mount.at(TreePath::parse(target)?), is_fixed),
     })
 }

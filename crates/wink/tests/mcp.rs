@@ -215,7 +215,7 @@ fn an_unknown_protocol_revision_is_refused() {
 }
 
 #[test]
-fn a_body_up_to_32_mib_is_read_and_no_more() {
+fn a3_65_a_body_up_to_32_mib_is_read_and_no_more() {
     let server = Server::start();
     let write = |bytes: usize| {
         tool_call("write_file", json!({"path": "big", "content": "x".repeat(bytes)})).to_string()

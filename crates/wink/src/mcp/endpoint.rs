@@ -10,6 +10,7 @@ use wink_agent::{Effect, Refusal, Tool, ToolContext, ToolResult, Toolset};
 use wink_fs::{ErrorKind, Workspace};
 
 use super::declared::{self, Common, FORK, SESSION};
+use super::fixtures;
 use super::recent::RecentCalls;
 use super::sessions::Sessions;
 
@@ -28,6 +29,7 @@ pub(crate) struct Endpoint {
     declared: Arc<Vec<McpTool>>,
     pub(super) slots: Arc<Semaphore>,
     recent: RecentCalls,
+    has_fixtures: bool,
 }
 
 impl Endpoint {
@@ -47,11 +49,33 @@ impl Endpoint {
         let slots = Arc::new(Semaphore::new(MOST_CALLS as usize));
         let declared = Arc::default();
         let recent = RecentCalls::default();
-        let mut endpoint = Self { context, tools, only_reads, sessions, declared, slots, recent };
+        let mut endpoint = Self {
+            context,
+            tools,
+            only_reads,
+            sessions,
+            declared,
+            slots,
+            recent,
+            has_fixtures: false,
+        };
         let common = Common { session: endpoint.sessions.is_some(), fork: endpoint.has_forks() };
         let all = endpoint.offered().map(|tool| declared::declared(tool, common));
         endpoint.declared = Arc::new(all.collect());
         endpoint
+    }
+
+    /// Adds what the public conformance runner wants to find.
+    #[must_use]
+    pub(crate) fn with_fixtures(mut self) -> Self {
+        self.has_fixtures = true;
+        Arc::make_mut(&mut self.declared).extend(fixtures::tools());
+        self
+    }
+
+    /// Tells whether the fixtures of the conformance runner are there.
+    pub(super) fn has_fixtures(&self) -> bool {
+        self.has_fixtures
     }
 
     /// Returns the tools as clients are told of them.

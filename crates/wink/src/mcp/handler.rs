@@ -5,10 +5,12 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Instant, SystemTime};
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult,
-    ErrorCode, Implementation, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
-    ServerConfig, Tool as McpTool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
+    CompleteRequestParams, CompleteResult, CustomRequest, CustomResult, ErrorCode,
+    GetPromptRequestMethod, GetPromptRequestParams, GetPromptResponse, Implementation,
+    ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
+    ServerCapabilities, ServerConfig, Tool as McpTool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -18,7 +20,7 @@ use wink_agent::{Tool, ToolContext, ToolResult};
 use super::answer::{answered, linked};
 use super::endpoint::{Endpoint, Found, only_reads};
 use super::recent::RecentCall;
-use super::{records, resources, running};
+use super::{fixtures, records, resources, running};
 
 const INSTRUCTIONS: &str = "A workspace of files. List with ls, find with glob and grep, read with \
     read_file, write with write_file, change parts of a file with edit_file. Paths are relative to \
@@ -31,8 +33,7 @@ const WITHOUT_A_SESSION: &str = " Read a file before you overwrite it: then give
     as expected_hash, or the same name as `session` with every call.";
 
 /// Methods of the protocol that this server knows.
-const KNOWN: [&str; 7] = [
-    "initialize",
+const KNOWN: [&str; 6] = [
     "tools/call",
     "tools/list",
     "resources/list",
@@ -44,7 +45,11 @@ const KNOWN: [&str; 7] = [
 impl ServerHandler for Endpoint {
     fn get_info(&self) -> ServerConfig {
         let about = if self.is_session() { IN_A_SESSION } else { WITHOUT_A_SESSION };
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
+        let offered = ServerCapabilities::builder().enable_tools().enable_resources();
+        let capabilities = match self.has_fixtures() {
+            true => offered.enable_prompts().enable_completions().build(),
+            false => offered.build(),
+        };
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("wink", env!("CARGO_PKG_VERSION")))
             .with_instructions(format!("{INSTRUCTIONS}{about}"))
@@ -70,9 +75,7 @@ impl ServerHandler for Endpoint {
         match self.find(&request.name) {
             Found::Tool(tool) => Ok(call(self, tool, request, &context).await?.into()),
             Found::Refused(tool) => Ok(answered(only_reads(tool)).into()),
-            Found::Unknown => {
-                Err(ErrorData::invalid_params(self.unknown_tool_message(&request.name), None))
-            }
+            Found::Unknown => unknown(self, &request.name, &context).await.map(Into::into),
         }
     }
 
@@ -91,7 +94,9 @@ impl ServerHandler for Endpoint {
         _page: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Ok(ListResourceTemplatesResult::with_all_items(resources::templates()))
+        let mut templates = resources::templates();
+        templates.extend(self.has_fixtures().then(fixtures::template));
+        Ok(ListResourceTemplatesResult::with_all_items(templates))
     }
 
     async fn read_resource(
@@ -99,9 +104,47 @@ impl ServerHandler for Endpoint {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
+        if let Some(fixture) =
+            self.has_fixtures().then(|| fixtures::resource(&request.uri)).flatten()
+        {
+            return Ok(fixture?.into());
+        }
         let files = self.context().clone();
         let read = move || resources::read(&files, &request.uri);
         Ok(running::run("resources/read", &context, Arc::default(), read).await??.into())
+    }
+
+    async fn list_prompts(
+        &self,
+        _page: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        match self.has_fixtures() {
+            true => Ok(ListPromptsResult::with_all_items(fixtures::prompts()?)),
+            false => Err(ErrorData::method_not_found::<ListPromptsRequestMethod>()),
+        }
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        match self.has_fixtures() {
+            true => Ok(fixtures::prompt(&request)?.into()),
+            false => Err(ErrorData::method_not_found::<GetPromptRequestMethod>()),
+        }
+    }
+
+    async fn complete(
+        &self,
+        _request: CompleteRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        match self.has_fixtures() {
+            true => Ok(CompleteResult::default()),
+            false => Err(ErrorData::method_not_found::<CompleteRequestMethod>()),
+        }
     }
 
     /// Gets what is no request of the protocol: another method, or one whose parameters do not fit.
@@ -123,6 +166,20 @@ impl ServerHandler for Endpoint {
             ),
         })
     }
+}
+
+/// Refuses a tool that wink does not have, unless it is one of the conformance runner.
+async fn unknown(
+    endpoint: &Endpoint,
+    name: &str,
+    context: &RequestContext<RoleServer>,
+) -> Result<CallToolResult, ErrorData> {
+    if endpoint.has_fixtures()
+        && let Some(answer) = fixtures::call(name, context).await
+    {
+        return answer;
+    }
+    Err(ErrorData::invalid_params(endpoint.unknown_tool_message(name), None))
 }
 
 /// Calls a tool when a slot is free.

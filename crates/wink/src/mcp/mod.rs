@@ -7,6 +7,7 @@ mod annotations;
 mod answer;
 mod declared;
 mod endpoint;
+mod fixtures;
 mod handler;
 mod http;
 mod line;

@@ -7,11 +7,20 @@ use std::time::Duration;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
-use tokio::task::{JoinHandle, spawn_blocking};
+use tokio::task::spawn_blocking;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
 /// How often a call that takes long says that it is still at work.
 const BEAT: Duration = Duration::from_millis(500);
+
+/// Sets the flag when nobody waits for the work any more, for whatever reason.
+struct GivingUp(Arc<AtomicBool>);
+
+impl Drop for GivingUp {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
 
 /// Runs work that blocks, on a thread for such work, and tells the client how it goes.
 ///
@@ -23,6 +32,7 @@ pub(super) async fn run<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, ErrorData> {
     let mut work = spawn_blocking(work);
+    let giving_up = GivingUp(given_up);
     let began = Instant::now();
     let (token, mut beat) = (context.meta.get_progress_token(), beat());
     loop {
@@ -32,11 +42,7 @@ pub(super) async fn run<T: Send + 'static>(
             _ = beat.tick(), if token.is_some() => tell(name, context, &token, began).await,
         }
     }
-    given_up.store(true, Ordering::Relaxed);
-    finished(work).await
-}
-
-async fn finished<T>(work: JoinHandle<T>) -> Result<T, ErrorData> {
+    drop(giving_up);
     work.await.map_err(|_| failed())
 }
 

@@ -62,6 +62,31 @@ fn host_files_are_brought_into_memory_and_stay_as_they_are() {
 }
 
 #[test]
+fn what_is_mounted_read_only_stays_as_it_is() {
+    let place = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(place.path().join("work/docs")).unwrap();
+    std::fs::write(place.path().join("work/docs/a.md"), "one\n").unwrap();
+    let mut client = Client::start_in(place, &["--mount", "docs:given/docs:ro"]);
+    client.request("initialize", crate::scene::initialize());
+    for (name, arguments) in [
+        ("edit_file", json!({"path": "given/docs/a.md", "old_string": "one", "new_string": "x"})),
+        ("write_file", json!({"path": "given/docs/b.md", "content": "x"})),
+        ("mkdir", json!({"path": "given/docs/c"})),
+        ("rm", json!({"path": "given"})),
+        ("mv", json!({"from": "given", "to": "taken"})),
+        ("mv", json!({"from": "given/docs/a.md", "to": "taken"})),
+    ] {
+        assert_eq!(client.refused(name, arguments), "read_only", "{name}");
+    }
+    client.done("read_file", json!({"path": "given/docs/a.md"}));
+    client.done("write_file", json!({"path": "given/beside.md", "content": "x"}));
+    client.done("snapshot", json!({"tag": "kept"}));
+    client.done("rm", json!({"path": "given/beside.md"}));
+    client.done("restore", json!({"snapshot": "kept"}));
+    client.done("undo", json!({}));
+}
+
+#[test]
 fn a_home_directory_is_served_only_when_named_and_then_without_history() {
     let place = tempfile::tempdir().unwrap();
     std::fs::create_dir(place.path().join("work")).unwrap();
@@ -82,7 +107,7 @@ fn a_home_directory_is_served_only_when_named_and_then_without_history() {
 fn what_cannot_be_had_is_said_and_nothing_begins() {
     for (args, words) in [
         (&["--backend", "podman"][..], "the podman backend cannot be had yet"),
-        (&["--mount", "a:b:ro"], "read-only by itself cannot be had yet"),
+        (&["--mount", "missing:b:ro"], "cannot find"),
         (&["--backend", "memory", "--root", "."], "not in memory"),
         (&["--backend", "host", "--mount", "a:b"], "into memory"),
         (&["--tools", "some"], "files, history or all"),

@@ -7,6 +7,7 @@ mod uri;
 
 use rmcp::ErrorData;
 use rmcp::model::{Resource, ResourceTemplate};
+use serde_json::json;
 use wink_agent::{Refusal, ToolContext, ToolResult};
 use wink_fs::{At, Error, ErrorKind};
 
@@ -47,6 +48,13 @@ fn refused(refusal: Refusal) -> ErrorData {
         }
         _ => ErrorData::invalid_params(message, None),
     }
+}
+
+/// Adds the name of the resource that was asked for.
+fn about(mut error: ErrorData, uri: &str) -> ErrorData {
+    let shown: String = uri.chars().take(1_000).collect();
+    error.data = Some(json!({"uri": shown}));
+    error
 }
 
 fn failed(error: Error) -> ErrorData {

@@ -8,7 +8,7 @@ use wink_agent::{Refusal, ToolContext};
 use wink_fs::{At, ErrorKind, Kind, Tree, TreePath};
 
 use super::uri::{self, Place};
-use super::{mime, refused};
+use super::{about, mime, refused};
 
 /// The type of a list of names.
 pub(super) const DIRECTORY: &str = "inode/directory";
@@ -24,9 +24,9 @@ pub(in super::super) fn read(
     context: &ToolContext,
     uri: &str,
 ) -> Result<ReadResourceResult, ErrorData> {
-    let (place, text) = uri::parse(uri)?;
-    let contents = found(context, &place, &text).map_err(refused)?;
-    Ok(ReadResourceResult::new(vec![contents]))
+    let parsed = uri::parse(uri);
+    let found = parsed.and_then(|(place, text)| found(context, &place, &text).map_err(refused));
+    Ok(ReadResourceResult::new(vec![found.map_err(|error| about(error, uri))?]))
 }
 
 fn found(context: &ToolContext, place: &Place, text: &str) -> Result<ResourceContents, Refusal> {
