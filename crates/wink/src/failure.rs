@@ -8,6 +8,7 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::Value;
 use wink_agent::ToolResult;
+use wink_agent::session::SessionError;
 use wink_fs::{Error, ErrorKind, Operation, Snapshot, TreePath};
 
 use crate::words;
@@ -74,6 +75,11 @@ impl Failure {
     fn cause(mut self, cause: &dyn StdError) -> Self {
         self.0.cause = Some(cause.to_string());
         self
+    }
+
+    /// Returns what went wrong, without what to do next.
+    pub(crate) fn message(&self) -> &str {
+        &self.0.message
     }
 
     /// Returns the code that the process ends with.
@@ -253,6 +259,40 @@ impl Failure {
     pub(crate) fn no_argument(text: &str) -> Self {
         Self::of(ErrorKind::InvalidArgument, format!("`{}` is no argument of a tool", shown(text)))
             .hint("write `key=value`; `wink tool NAME --schema` shows the keys")
+    }
+}
+
+/// Failures of sessions in files.
+impl Failure {
+    /// A session that cannot be read or written.
+    pub(crate) fn session(file: &Path, error: &SessionError) -> Self {
+        let (file, text) = (file.display(), error.to_string());
+        match text.rsplit_once("; ") {
+            Some((message, hint)) => {
+                Self::of(error.kind(), format!("`{file}`: {message}")).hint(hint)
+            }
+            None => Self::of(error.kind(), format!("`{file}`: {text}")),
+        }
+    }
+
+    /// A session that is another one when it was written and read again.
+    pub(crate) fn session_changes(file: &Path) -> Self {
+        let message = format!("`{}` is not the same when it is written again", file.display());
+        Self::of(ErrorKind::Corrupt, message).hint("use the version of wink that wrote it")
+    }
+
+    /// A session without the archive of its files.
+    pub(crate) fn no_archive(file: &Path) -> Self {
+        let archive = file.with_extension("fs.zip");
+        Self::of(ErrorKind::NotFound, format!("`{}` is not there", archive.display()))
+            .hint("a session's files are in an archive beside it; `wink session list` says which have one")
+    }
+
+    /// A directory for a session that every snapshot of the workspace would hold too.
+    pub(crate) fn dump_inside(root: &Path, directory: &Path) -> Self {
+        let (root, directory) = (root.display(), directory.display());
+        Self::of(ErrorKind::InvalidArgument, format!("`{directory}` is in the workspace `{root}`"))
+            .hint("name a directory outside of it")
     }
 }
 

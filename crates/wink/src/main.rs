@@ -15,10 +15,12 @@ mod home;
 mod http_guard;
 mod input;
 mod mcp;
+mod paint;
 mod paths;
 mod pruned;
 mod refs;
 mod retention;
+mod screen;
 mod serve;
 mod settings;
 mod signals;
@@ -33,15 +35,18 @@ use answer::Answer;
 use cli::{Cli, Command};
 use context::Context;
 use failure::Failure;
+use screen::Screen;
 
 fn main() -> ExitCode {
     signals::survive_limits();
-    let (json, result) = match Cli::try_parse() {
-        Ok(cli) => (cli.global.json, run(&cli)),
-        Err(usage) if usage.use_stderr() && is_json_wanted() => (true, Err(Failure::usage(&usage))),
+    let (screen, result) = match Cli::try_parse() {
+        Ok(cli) => (Screen::new(&cli.global), run(&cli)),
+        Err(usage) if usage.use_stderr() && is_json_wanted() => {
+            (Screen::plain(true), Err(Failure::usage(&usage)))
+        }
         Err(usage) => usage.exit(),
     };
-    answer::finish(result, json).into()
+    answer::finish(result, &screen).into()
 }
 
 fn run(cli: &Cli) -> Result<Answer, Failure> {
@@ -69,6 +74,7 @@ fn run(cli: &Cli) -> Result<Answer, Failure> {
         Command::Export(args) => commands::export::run(&context, args),
         Command::Import(args) => commands::import::run(&context, args),
         Command::Fs(command) => commands::fs::run(&context, command),
+        Command::Session(command) => commands::session::run(&context, command),
         Command::Tool(args) => commands::tool::run(&context, args),
         Command::Serve(args) => {
             serve::run(args).map(|()| Answer::default()).map_err(|error| Failure::other(&*error))

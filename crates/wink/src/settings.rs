@@ -1,6 +1,7 @@
 //! What a workspace remembers of itself, in a file beside its store.
 
 use std::ffi::OsStr;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -91,10 +92,23 @@ impl Settings {
 
     /// Writes the settings of a new directory.
     pub(crate) fn write(&self, directory: &Path) -> Result<(), Failure> {
+        self.write_by(directory, disk::write_new)
+    }
+
+    /// Writes the settings in the place of those that are there.
+    pub(crate) fn write_over(&self, directory: &Path) -> Result<(), Failure> {
+        self.write_by(directory, disk::replace)
+    }
+
+    fn write_by(
+        &self,
+        directory: &Path,
+        write: fn(&Path, &[u8]) -> io::Result<()>,
+    ) -> Result<(), Failure> {
         let path = directory.join(FILE);
         let mut text = serde_json::to_vec_pretty(self).map_err(|error| Failure::other(&error))?;
         text.push(b'\n');
-        disk::write_new(&path, &text)
+        write(&path, &text)
             .map_err(|error| Failure::host("cannot write the settings", &path, error))
     }
 

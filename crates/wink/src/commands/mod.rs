@@ -17,6 +17,7 @@ pub(crate) mod repair;
 pub(crate) mod restore;
 pub(crate) mod revert;
 pub(crate) mod search;
+pub(crate) mod session;
 pub(crate) mod show;
 pub(crate) mod snapshot;
 pub(crate) mod status;

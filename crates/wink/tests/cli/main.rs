@@ -11,6 +11,8 @@ mod parallel;
 mod refs;
 mod refusals;
 mod scene;
+mod sessions;
 mod survival;
+mod terminal;
 mod tool;
 mod transcripts;
