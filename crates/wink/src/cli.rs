@@ -7,8 +7,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::address;
 use crate::commands::{
-    branch, diff, export, fork, fs, import, init, log, merge, op, prune, restore, revert, search,
-    session, show, snapshot, tag, tool, undo, verify,
+    branch, config, diff, export, fork, fs, import, init, log, merge, op, prune, restore, revert,
+    search, session, show, snapshot, tag, tool, undo, verify,
 };
 
 /// The workspace filesystem for AI agents.
@@ -153,6 +153,10 @@ pub(crate) enum Command {
     /// Looks at the files of any state, and changes those of now.
     #[command(subcommand, after_help = REFS)]
     Fs(fs::FsCommand),
+
+    /// Shows and sets what holds here, or for this person.
+    #[command(subcommand)]
+    Config(config::ConfigCommand),
 
     /// Looks at sessions of agents in files, and moves their files in and out.
     #[command(subcommand)]

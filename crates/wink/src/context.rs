@@ -57,7 +57,7 @@ impl Context {
         let files = Workspace::host_builder(&home.root, store)?.exclude(excluded.clone());
         let heard = Heard::default();
         let (listener, shared, actor) = (heard.clone(), home.shared()?, actor());
-        let files = files.retention(retention::usual()).actor(&actor).observe(move |event| {
+        let files = files.retention(retention::of(&home)?).actor(&actor).observe(move |event| {
             listener.hear(event);
             pruned::remember(&shared, &actor, event);
         });

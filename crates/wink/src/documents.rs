@@ -7,6 +7,7 @@
 mod files;
 mod history;
 mod sessions;
+mod setup;
 mod tools;
 
 use serde::Serialize;
@@ -21,6 +22,7 @@ pub(crate) use self::sessions::{
     SessionChecked, SessionDumped, SessionEntry, SessionFile, SessionList, SessionLoaded,
     SessionShown, SliceEntry, ToolCallEntry,
 };
+pub(crate) use self::setup::{ConfigList, ConfigSet, ConfigValue};
 pub(crate) use self::tools::{ToolCalled, ToolEntry, ToolList, ToolSchema};
 use crate::pruned::PrunedOnce;
 use crate::words;
@@ -71,6 +73,9 @@ documents! {
     SessionChecked: "wink/session.check@1";
     SessionLoaded: "wink/session.load@1";
     SessionDumped: "wink/session.dump@1";
+    ConfigValue: "wink/config.get@1";
+    ConfigSet: "wink/config.set@1";
+    ConfigList: "wink/config.list@1";
     ToolList: "wink/tool.list@1";
     ToolSchema: "wink/tool.schema@1";
     ToolCalled: "wink/tool@1";

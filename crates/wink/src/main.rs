@@ -4,6 +4,7 @@ mod address;
 mod answer;
 mod cli;
 mod commands;
+mod config;
 mod connections;
 mod context;
 mod disk;
@@ -74,6 +75,7 @@ fn run(cli: &Cli) -> Result<Answer, Failure> {
         Command::Export(args) => commands::export::run(&context, args),
         Command::Import(args) => commands::import::run(&context, args),
         Command::Fs(command) => commands::fs::run(&context, command),
+        Command::Config(command) => commands::config::run(&context, command),
         Command::Session(command) => commands::session::run(&context, command),
         Command::Tool(args) => commands::tool::run(&context, args),
         Command::Serve(args) => {

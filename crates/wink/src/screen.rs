@@ -5,8 +5,10 @@ use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::process::{Command, Stdio};
 
 use anstream::{AutoStream, ColorChoice};
+use clap::ValueEnum as _;
 
 use crate::cli::{ColorWhen, GlobalArgs};
+use crate::config::{Config, Key};
 use crate::failure::Failure;
 use crate::paint::{self, Paint};
 
@@ -20,8 +22,17 @@ pub(crate) struct Screen {
 
 impl Screen {
     pub(crate) fn new(args: &GlobalArgs) -> Self {
-        let pager = if args.no_pager || args.json { None } else { pager() };
-        Self { json: args.json, color: args.color, pager }
+        // What a person's file says wrong is told by the command that needs it.
+        let config = Config::read().unwrap_or_default();
+        let said = |key| config.find(key, None).map(|(value, _)| value).unwrap_or_default();
+        let color = match args.color {
+            ColorWhen::Auto => ColorWhen::from_str(&said(Key::Color), true).unwrap_or_default(),
+            color => color,
+        };
+        let pager = Some(said(Key::Pager)).filter(|_| !args.no_pager && !args.json);
+        // One that only prints is none.
+        let pager = pager.filter(|pager| !matches!(pager.trim(), "" | "cat"));
+        Self { json: args.json, color, pager }
     }
 
     /// For what is said before it is known how.
@@ -69,12 +80,6 @@ impl Screen {
             ColorWhen::Auto => AutoStream::choice(stream) != ColorChoice::Never,
         }
     }
-}
-
-/// Returns the person's pager; one that only prints is none.
-fn pager() -> Option<String> {
-    let named = ["WINK_PAGER", "PAGER"].into_iter().find_map(|name| env::var(name).ok());
-    named.filter(|pager| !matches!(pager.trim(), "" | "cat"))
 }
 
 /// Shows a text in a pager; false where that cannot be started.

@@ -1,6 +1,7 @@
 //! The commands, one a file.
 
 pub(crate) mod branch;
+pub(crate) mod config;
 pub(crate) mod diff;
 pub(crate) mod export;
 pub(crate) mod fork;
