@@ -34,7 +34,7 @@ impl Beacon {
         let path = directory.join(format!("serve-{port}.json"));
         let (pid, url, token) = (std::process::id(), url.to_owned(), token.to_owned());
         let signal = Signal { version: VERSION, pid, url, token, in_memory };
-        disk::write_private(&path, &serde_json::to_vec(&signal)?)?;
+        disk::replace(&path, &serde_json::to_vec(&signal)?)?;
         Ok(Self(path))
     }
 }

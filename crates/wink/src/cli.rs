@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    branch, diff, export, fork, fs, import, init, log, merge, op, prune, restore, revert, search,
-    show, snapshot, tag, tool, undo, verify,
+    branch, config, diff, export, fork, fs, import, init, log, merge, op, prune, restore, revert,
+    search, session, show, snapshot, tag, tool, undo, verify,
 };
 use crate::{demo, mcp_command, serve};
 
@@ -48,9 +48,28 @@ pub(crate) struct GlobalArgs {
     #[arg(long, global = true)]
     pub(crate) json: bool,
 
-    /// Leaves out notes and hints.
+    /// Leaves out notes, hints and progress.
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
+
+    /// When to use colours; NO_COLOR, CLICOLOR_FORCE and TERM count.
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t, hide_default_value = true)]
+    #[arg(global = true)]
+    pub(crate) color: ColorWhen,
+
+    /// Shows long answers at once, not in $WINK_PAGER or $PAGER.
+    #[arg(long, global = true)]
+    pub(crate) no_pager: bool,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorWhen {
+    // On a terminal, unless NO_COLOR is set or TERM is dumb; CLICOLOR_FORCE=1 is always.
+    #[default]
+    Auto,
+    Always,
+    Never,
 }
 
 #[derive(Debug, Subcommand)]
@@ -116,7 +135,7 @@ pub(crate) enum Command {
     #[command(after_help = REFS)]
     Fork(fork::ForkArgs),
 
-    /// Lists forks, or forgets one.
+    /// Lists forks, forgets one, or gives it another name.
     #[command(subcommand)]
     Branch(branch::BranchCommand),
 
@@ -133,6 +152,14 @@ pub(crate) enum Command {
     /// Looks at the files of any state, and changes those of now.
     #[command(subcommand, after_help = REFS)]
     Fs(fs::FsCommand),
+
+    /// Shows and sets what holds here, or for this person.
+    #[command(subcommand)]
+    Config(config::ConfigCommand),
+
+    /// Looks at sessions of agents in files, and moves their files in and out.
+    #[command(subcommand)]
+    Session(session::SessionCommand),
 
     /// Calls a tool as an agent does, or lists the tools there are.
     Tool(tool::ToolArgs),

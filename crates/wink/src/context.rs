@@ -66,7 +66,7 @@ impl Context {
         let excluded = Exclusions::parse(home.settings.exclude.clone())?;
         let files = Workspace::host_builder(&home.root, store)?.exclude(excluded.clone());
         let (shared, actor) = (home.shared()?, actor());
-        let files = files.retention(retention::usual()).actor(&actor);
+        let files = files.retention(retention::of(home)?).actor(&actor);
         Ok((files.observe(move |event| pruned::remember(&shared, &actor, event)), excluded))
     }
 

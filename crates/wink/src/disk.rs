@@ -31,6 +31,11 @@ pub(crate) fn real_path_to_be(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
+/// Tells whether a file is there.
+pub(crate) fn is_file(path: &Path) -> bool {
+    path.is_file()
+}
+
 /// Reads a small file; `None` where it is not there.
 pub(crate) fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
@@ -126,15 +131,6 @@ pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Writes a file that nobody else has access to, in the place of what is there.
-pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut temporary = path.as_os_str().to_owned();
-    temporary.push(format!(".new-{}", std::process::id()));
-    let temporary = PathBuf::from(temporary);
-    write_new(&temporary, bytes)?;
-    fs::rename(&temporary, path)
-}
-
 /// Reads a small file, and refuses one that others have access to.
 pub(crate) fn read_private(path: &Path) -> io::Result<Vec<u8>> {
     let file = File::open(path)?;
@@ -150,6 +146,26 @@ pub(crate) fn read_private(path: &Path) -> io::Result<Vec<u8>> {
 /// Removes a file of this program's own.
 pub(crate) fn remove(path: &Path) -> io::Result<()> {
     fs::remove_file(path)
+}
+
+/// Writes a file that nobody else has access to, in the place of one that may be there, in one step.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut temporary = path.as_os_str().to_owned();
+    temporary.push(format!(".new-{}", std::process::id()));
+    let temporary = PathBuf::from(temporary);
+    let written = write_new(&temporary, bytes).and_then(|()| fs::rename(&temporary, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&temporary);
+    }
+    written
+}
+
+/// Moves a directory of the history to a place where nothing is, or an empty one.
+pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::rename(from, to) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        renamed => renamed,
+    }
 }
 
 /// Adds a line to a file that nobody else has access to, in one step.

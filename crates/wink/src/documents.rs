@@ -6,6 +6,8 @@
 
 mod files;
 mod history;
+mod sessions;
+mod setup;
 mod tools;
 
 use serde::Serialize;
@@ -16,6 +18,11 @@ pub(crate) use self::files::{
     FoundLine, FoundLines, Listing, MadeDirectory,
 };
 pub(crate) use self::history::{HistoryLine, SearchedHistory, SnapshotName};
+pub(crate) use self::sessions::{
+    SessionChecked, SessionDumped, SessionEntry, SessionFile, SessionList, SessionLoaded,
+    SessionShown, SliceEntry, ToolCallEntry,
+};
+pub(crate) use self::setup::{ConfigList, ConfigSet, ConfigValue};
 pub(crate) use self::tools::{ToolCalled, ToolEntry, ToolList, ToolSchema};
 use crate::pruned::PrunedOnce;
 use crate::words;
@@ -47,6 +54,7 @@ documents! {
     Forked: "wink/fork@1";
     Branches: "wink/branch.list@1";
     BranchDeleted: "wink/branch.delete@1";
+    BranchRenamed: "wink/branch.rename@1";
     MergedIn: "wink/merge@1";
     ExportedTo: "wink/export@1";
     ImportedFrom: "wink/import@1";
@@ -60,6 +68,14 @@ documents! {
     MadeDirectory: "wink/fs.mkdir@1";
     FileMoved: "wink/fs.mv@1";
     FileRemoved: "wink/fs.rm@1";
+    SessionList: "wink/session.list@1";
+    SessionShown: "wink/session.show@1";
+    SessionChecked: "wink/session.check@1";
+    SessionLoaded: "wink/session.load@1";
+    SessionDumped: "wink/session.dump@1";
+    ConfigValue: "wink/config.get@1";
+    ConfigSet: "wink/config.set@1";
+    ConfigList: "wink/config.list@1";
     ToolList: "wink/tool.list@1";
     ToolSchema: "wink/tool.schema@1";
     ToolCalled: "wink/tool@1";
@@ -230,6 +246,13 @@ pub(crate) struct Branches {
 #[derive(Debug, Serialize)]
 pub(crate) struct BranchDeleted {
     pub(crate) branch: BranchEntry,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct BranchRenamed {
+    pub(crate) branch: BranchEntry,
+    /// The name it had before.
+    pub(crate) was: String,
 }
 
 #[derive(Debug, Serialize)]

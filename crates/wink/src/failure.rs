@@ -8,6 +8,7 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::Value;
 use wink_agent::ToolResult;
+use wink_agent::session::SessionError;
 use wink_fs::{Error, ErrorKind, Operation, Snapshot, TreePath};
 
 use crate::words;
@@ -76,14 +77,14 @@ impl Failure {
         self
     }
 
-    /// Returns the code that the process ends with.
-    pub(crate) fn exit(&self) -> u8 {
-        self.0.exit
-    }
-
     /// Returns what went wrong, without what to do next.
     pub(crate) fn message(&self) -> &str {
         &self.0.message
+    }
+
+    /// Returns the code that the process ends with.
+    pub(crate) fn exit(&self) -> u8 {
+        self.0.exit
     }
 
     /// Returns what a person reads.
@@ -272,6 +273,40 @@ impl Failure {
     }
 }
 
+/// Failures of sessions in files.
+impl Failure {
+    /// A session that cannot be read or written.
+    pub(crate) fn session(file: &Path, error: &SessionError) -> Self {
+        let (file, text) = (file.display(), error.to_string());
+        match text.rsplit_once("; ") {
+            Some((message, hint)) => {
+                Self::of(error.kind(), format!("`{file}`: {message}")).hint(hint)
+            }
+            None => Self::of(error.kind(), format!("`{file}`: {text}")),
+        }
+    }
+
+    /// A session that is another one when it was written and read again.
+    pub(crate) fn session_changes(file: &Path) -> Self {
+        let message = format!("`{}` is not the same when it is written again", file.display());
+        Self::of(ErrorKind::Corrupt, message).hint("use the version of wink that wrote it")
+    }
+
+    /// A session without the archive of its files.
+    pub(crate) fn no_archive(file: &Path) -> Self {
+        let archive = file.with_extension("fs.zip");
+        Self::of(ErrorKind::NotFound, format!("`{}` is not there", archive.display()))
+            .hint("a session's files are in an archive beside it; `wink session list` says which have one")
+    }
+
+    /// A directory for a session that every snapshot of the workspace would hold too.
+    pub(crate) fn dump_inside(root: &Path, directory: &Path) -> Self {
+        let (root, directory) = (root.display(), directory.display());
+        Self::of(ErrorKind::InvalidArgument, format!("`{directory}` is in the workspace `{root}`"))
+            .hint("name a directory outside of it")
+    }
+}
+
 /// Failures to find a workspace, or to make one.
 impl Failure {
     /// No directory from here upwards was made a workspace.
@@ -372,6 +407,38 @@ impl Failure {
         let message = format!("`{}` holds a home directory or a whole system", root.display());
         Self::of(ErrorKind::InvalidArgument, message)
             .hint("name a project's directory with --root, or use --backend memory")
+    }
+}
+
+/// Failures of what a person set.
+impl Failure {
+    /// A value that a setting cannot have.
+    pub(crate) fn invalid_setting(key: &str, value: &str) -> Self {
+        let message = format!("`{}` is no value for {key}", shown(value));
+        Self::of(ErrorKind::InvalidArgument, message).hint(match key {
+            "retention.count" => "give a number from 1 on",
+            "retention.bytes" => "give a size, such as `2 GiB`",
+            "color" => "give auto, always or never",
+            _ => "give one value in one line",
+        })
+    }
+
+    /// A file of settings that does not parse.
+    pub(crate) fn unreadable_config(path: &Path, error: &dyn StdError) -> Self {
+        let message = format!("`{}` cannot be understood", path.display());
+        Self::of(ErrorKind::InvalidArgument, message).cause(error).hint("correct it, or remove it")
+    }
+
+    /// Nothing says where settings of this person are kept.
+    pub(crate) fn no_config_home() -> Self {
+        let message = "neither XDG_CONFIG_HOME nor HOME says where settings are kept";
+        Self::of(ErrorKind::NotFound, message).hint("set one of them")
+    }
+
+    /// Exclusions that would hold in workspaces that nobody thinks of.
+    pub(crate) fn exclude_of_person() -> Self {
+        Self::of(ErrorKind::InvalidArgument, "what is excluded is set for each workspace")
+            .hint("leave `--user` out")
     }
 }
 

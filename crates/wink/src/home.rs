@@ -121,6 +121,11 @@ pub(crate) fn user_home() -> Option<PathBuf> {
     absolute(env::var_os("HOME"))
 }
 
+/// Returns the directory of what the person who runs this has set.
+pub(crate) fn config_home() -> Option<PathBuf> {
+    absolute(env::var_os("XDG_CONFIG_HOME")).or_else(|| Some(user_home()?.join(".config")))
+}
+
 fn data_home() -> Option<PathBuf> {
     absolute(env::var_os("XDG_DATA_HOME")).or_else(|| Some(user_home()?.join(".local/share")))
 }

@@ -6,6 +6,7 @@ mod answer;
 mod beacon;
 mod cli;
 mod commands;
+mod config;
 mod connections;
 mod context;
 mod demo;
@@ -21,10 +22,12 @@ mod http_guard;
 mod input;
 mod mcp;
 mod mcp_command;
+mod paint;
 mod paths;
 mod pruned;
 mod refs;
 mod retention;
+mod screen;
 mod serve;
 mod serving;
 mod settings;
@@ -43,15 +46,18 @@ use answer::Answer;
 use cli::{Cli, Command};
 use context::Context;
 use failure::Failure;
+use screen::Screen;
 
 fn main() -> ExitCode {
     signals::survive_limits();
-    let (json, result) = match Cli::try_parse() {
-        Ok(cli) => (cli.global.json, run(&cli)),
-        Err(usage) if usage.use_stderr() && is_json_wanted() => (true, Err(Failure::usage(&usage))),
+    let (screen, result) = match Cli::try_parse() {
+        Ok(cli) => (Screen::new(&cli.global), run(&cli)),
+        Err(usage) if usage.use_stderr() && is_json_wanted() => {
+            (Screen::plain(true), Err(Failure::usage(&usage)))
+        }
         Err(usage) => usage.exit(),
     };
-    answer::finish(result, json).into()
+    answer::finish(result, &screen).into()
 }
 
 fn run(cli: &Cli) -> Result<Answer, Failure> {
@@ -79,6 +85,8 @@ fn run(cli: &Cli) -> Result<Answer, Failure> {
         Command::Export(args) => commands::export::run(&context, args),
         Command::Import(args) => commands::import::run(&context, args),
         Command::Fs(command) => commands::fs::run(&context, command),
+        Command::Config(command) => commands::config::run(&context, command),
+        Command::Session(command) => commands::session::run(&context, command),
         Command::Tool(args) => commands::tool::run(&context, args),
         Command::Mcp(args) => mcp_command::run(&context, args).map(|()| Answer::default()),
         Command::Demo(args) => demo::run(&context, args),

@@ -11,6 +11,7 @@ use wink_fs::{At, MemoryBackend, Snapshot, SnapshotId, Tree, Workspace};
 use self::name::Name;
 use crate::context::Opened;
 use crate::failure::Failure;
+use crate::home::Home;
 
 /// A state that was named.
 #[derive(Debug)]
@@ -148,18 +149,30 @@ fn by_prefix(opened: &Opened, mut all: Vec<Snapshot>, text: &str) -> Result<Stat
     }
 }
 
+/// Returns the forks with the snapshots that they were at last.
+pub(crate) fn branch_heads(opened: &Opened) -> Result<Vec<(String, SnapshotId)>, Failure> {
+    let mut heads = Vec::new();
+    for home in opened.home.all_branches()? {
+        let Some(branch) = &home.settings.branch else { continue };
+        heads.extend(branch_head(&home)?.map(|snapshot| (branch.name.clone(), snapshot.id)));
+    }
+    Ok(heads)
+}
+
 /// Returns the snapshot that a fork was at last, if there is a fork of that name.
 fn branch(opened: &Opened, name: &str) -> Result<Option<Snapshot>, Failure> {
-    for home in opened.home.all_branches()? {
-        if let Some(branch) = home.settings.branch.as_ref().filter(|it| it.name == name) {
-            // Its directory may be gone; what it kept is not.
-            let kept = Workspace::builder(MemoryBackend::new()).read_only(true);
-            let kept = kept.store(home.open_store()?).build();
-            let last = kept.current_snapshot_id()?.map_or(branch.base.clone(), |id| id.to_string());
-            return Ok(Some(kept.find_snapshot(&last)?));
-        }
-    }
-    Ok(None)
+    let is_named = |home: &Home| home.settings.branch.as_ref().is_some_and(|it| it.name == name);
+    let home = opened.home.all_branches()?.into_iter().find(is_named);
+    home.map_or(Ok(None), |home| branch_head(&home))
+}
+
+fn branch_head(home: &Home) -> Result<Option<Snapshot>, Failure> {
+    let Some(branch) = &home.settings.branch else { return Ok(None) };
+    // Its directory may be gone; what it kept is not.
+    let kept = Workspace::builder(MemoryBackend::new()).read_only(true);
+    let kept = kept.store(home.open_store()?).build();
+    let last = kept.current_snapshot_id()?.map_or(branch.base.clone(), |id| id.to_string());
+    Ok(Some(kept.find_snapshot(&last)?))
 }
 
 fn archive(opened: &Opened, text: &str) -> Result<State, Failure> {

@@ -56,7 +56,8 @@ pub(crate) fn run(context: &Context, args: &ForkArgs) -> Result<Answer, Failure>
     Ok(answer)
 }
 
-fn check_name(opened: &Opened, name: &str) -> Result<(), Failure> {
+/// Refuses a name that a fork cannot have, or has.
+pub(super) fn check_name(opened: &Opened, name: &str) -> Result<(), Failure> {
     if let Some(branch) = &opened.home.settings.branch {
         return Err(Failure::fork_of_fork(&branch.name));
     }

@@ -1,6 +1,7 @@
 //! The commands, one a file.
 
 pub(crate) mod branch;
+pub(crate) mod config;
 pub(crate) mod diff;
 pub(crate) mod export;
 pub(crate) mod fork;
@@ -17,6 +18,7 @@ pub(crate) mod repair;
 pub(crate) mod restore;
 pub(crate) mod revert;
 pub(crate) mod search;
+pub(crate) mod session;
 pub(crate) mod show;
 pub(crate) mod snapshot;
 pub(crate) mod status;

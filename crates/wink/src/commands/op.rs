@@ -39,7 +39,7 @@ pub(crate) fn run(context: &Context, command: &OpCommand) -> Result<Answer, Fail
     let pruned = pruned::all(&opened.home.shared()?);
     let pruned: Vec<_> = pruned.into_iter().rev().take(most).collect();
     let document = OperationLog { operations, pruned };
-    let mut answer = context.answer(&document, |document| text(document, most))?;
+    let mut answer = context.answer(&document, |document| text(document, most))?.long();
     if document.operations.is_empty() {
         answer.notes = context.note("note: wink has changed no file here yet");
     }

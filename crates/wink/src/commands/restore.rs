@@ -11,6 +11,7 @@ use crate::answer::Answer;
 use crate::context::{Context, Opened};
 use crate::documents::{ChangedEntry, Restored, SnapshotEntry};
 use crate::failure::Failure;
+use crate::paint::Paint;
 use crate::{git_head, refs, words};
 
 #[derive(Debug, Args)]
@@ -40,7 +41,8 @@ pub(crate) fn run(context: &Context, args: &RestoreArgs) -> Result<Answer, Failu
         .fold(RestoreOptions::default().dry_run(args.dry_run), RestoreOptions::path);
     let receipt = opened.files.restore_with(&snapshot, &options)?;
     let document = describe(&snapshot, &receipt, args.dry_run, start);
-    let mut answer = context.answer(&document, |document| text(document, &snapshot, &receipt))?;
+    let answer = context.answer(&document, |document| text(document, &snapshot, &receipt))?;
+    let mut answer = answer.painted(Paint::Letters);
     if context.is_talkative() {
         answer.notes = notes(&opened, &snapshot, &receipt);
     }

@@ -56,7 +56,8 @@ pub(crate) fn run(context: &Context, args: &SearchArgs) -> Result<Answer, Failur
         searched: found.searched,
         truncated: found.truncated,
     };
-    let mut answer = context.answer(&document, text)?.exit(u8::from(document.lines.is_empty()));
+    let answer = context.answer(&document, text)?.long();
+    let mut answer = answer.exit(u8::from(document.lines.is_empty()));
     if found.truncated {
         answer.notes = context.note("note: not all lines are listed; `-n` lists more");
     } else if snapshots.is_empty() {

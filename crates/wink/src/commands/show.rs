@@ -10,6 +10,7 @@ use crate::answer::Answer;
 use crate::context::{Context, Opened};
 use crate::documents::{ArchiveShown, ChangedEntry, Changes, Shown, SnapshotEntry};
 use crate::failure::Failure;
+use crate::paint::Paint;
 use crate::refs::{self, State};
 use crate::words;
 
@@ -38,7 +39,7 @@ fn show(context: &Context, opened: &Opened, snapshot: &Snapshot) -> Result<Answe
         changes: diff.as_ref().map(Changes::from),
         entries: changed.into_iter().map(ChangedEntry::from).collect(),
     };
-    context.answer(&document, |document| text(document, snapshot))
+    Ok(context.answer(&document, |it| text(it, snapshot))?.painted(Paint::Letters).long())
 }
 
 fn show_archive(context: &Context, name: &str, tree: &ArchiveTree) -> Result<Answer, Failure> {

@@ -53,8 +53,8 @@ fn dump(player: &mut Player, directory: &std::path::Path) -> Result<(), Failure>
     let files = player.get(FILES)?;
     disk::make_private(directory).map_err(failed)?;
     let file = |ending: &str| directory.join(format!("{}.{ending}", player.session()));
-    disk::write_private(&file("fs.zip"), &files).map_err(failed)?;
-    disk::write_private(&file("jsonl"), &session).map_err(failed)?;
+    disk::replace(&file("fs.zip"), &files).map_err(failed)?;
+    disk::replace(&file("jsonl"), &session).map_err(failed)?;
     player.say(&format!(
         "\nDumped the session and the files to {}\n  look at them: wink session show {}",
         directory.display(),

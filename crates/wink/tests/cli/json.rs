@@ -78,7 +78,8 @@ fn every_command_on_branches_and_states_answers_with_one_document() {
     answer(&["import", "../two.fs.zip"], "wink/import@1");
     answer(&["fs", "ls"], "wink/fs.ls@1");
     answer(&["fs", "cat", "notes.txt", "--at", "one"], "wink/fs.cat@1");
-    answer(&["branch", "delete", "attempt"], "wink/branch.delete@1");
+    answer(&["branch", "rename", "attempt", "better"], "wink/branch.rename@1");
+    answer(&["branch", "delete", "better"], "wink/branch.delete@1");
     insta::assert_snapshot!(text);
 }
 

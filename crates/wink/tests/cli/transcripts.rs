@@ -98,6 +98,33 @@ fn log() {
 }
 
 #[test]
+fn log_of_a_path_and_as_a_graph() {
+    let scene = project();
+    scene.write("src/new.rs", "1\n");
+    scene.ok(&["snapshot", "-m", "second"]);
+    scene.ok(&["fork", "attempt", "one", "-q"]);
+    let attempt = scene.path("project-attempt");
+    std::fs::write(attempt.join("notes.txt"), "changed\n").unwrap();
+    let taken = scene.wink_in(&attempt, &["snapshot", "-m", "in the fork"]).output().unwrap();
+    assert!(taken.status.success());
+    scene.write("notes.txt", "2\n");
+    scene.ok(&["snapshot", "-m", "third"]);
+    scene.ok(&["restore", "one", "-q"]);
+    scene.write("notes.txt", "3\n");
+    scene.ok(&["snapshot", "-m", "another way"]);
+    insta::assert_snapshot!(scene.transcript(&[
+        &["log", "--graph"],
+        &["log", "--graph", "-n", "2"],
+        &["log", "notes.txt"],
+        &["log", "src"],
+        &["log", "src", "-n", "1"],
+        &["log", "nowhere"],
+        &["log", "../outside"],
+        &["log", "--graph", "notes.txt"],
+    ]));
+}
+
+#[test]
 fn diff() {
     let scene = project();
     change(&scene);
@@ -321,6 +348,31 @@ fn fork_and_merge() {
     ]);
     assert!(attempt.join("src/new.rs").exists(), "the directory stays");
     insta::assert_snapshot!(scene.masked(text));
+}
+
+#[test]
+fn branch_rename() {
+    let scene = project();
+    scene.ok(&["fork", "attempt", "one", "-q"]);
+    scene.ok(&["fork", "other", "one", "-q"]);
+    let attempt = scene.path("project-attempt");
+    std::fs::write(attempt.join("notes.txt"), "changed\n").unwrap();
+    assert!(scene.wink_in(&attempt, &["snapshot"]).output().unwrap().status.success());
+    let text = scene.transcript(&[
+        &["branch", "rename", "attempt", "other"],
+        &["branch", "rename", "attempt", "-x"],
+        &["branch", "rename", "none", "x"],
+        &["branch", "rename", "attempt", "better"],
+        &["branch", "list"],
+        &["show", "attempt"],
+        &["fs", "cat", "notes.txt", "--at", "better"],
+    ]);
+    let last = scene.wink_in(&attempt, &["show", "@-"]).output().unwrap();
+    assert!(crate::scene::stdout(&last).contains("M notes.txt"), "it knows where it was");
+    scene.ok(&["prune", "--keep", "1"]);
+    scene.ok(&["merge", "better"]);
+    assert_eq!(scene.read("notes.txt"), "changed\n");
+    insta::assert_snapshot!(text);
 }
 
 #[test]

@@ -12,6 +12,7 @@ use crate::answer::Answer;
 use crate::context::{Context, Opened};
 use crate::documents::{ChangedEntry, Changes, Compared};
 use crate::failure::Failure;
+use crate::paint::Paint;
 use crate::refs::{self, State};
 
 #[derive(Debug, Args)]
@@ -54,6 +55,12 @@ pub(crate) fn run(context: &Context, args: &DiffArgs) -> Result<Answer, Failure>
         false => Answer::json(&describe(&base, &target, &diff))?,
         true => Answer { text: text(&opened, args, (&base, &target), &diff)?, ..Answer::default() },
     };
+    let paint = match (args.name_status, args.stat) {
+        (true, _) => Paint::Letters,
+        (_, true) => Paint::Plain,
+        _ => Paint::Patch,
+    };
+    let answer = answer.painted(paint).long();
     Ok(answer.exit(u8::from(args.exit_code && !diff.is_empty())))
 }
 
