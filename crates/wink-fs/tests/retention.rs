@@ -464,6 +464,28 @@ fn what_is_done_on_a_branch_pushes_nothing_out_of_another() {
 }
 
 #[test]
+fn of_branches_that_are_gone_only_the_last_snapshots_stay() {
+    let scene = Scene::new();
+    let main = scene.open(Retention::default());
+    let own: Vec<_> = (0..10).map(|_| untagged(&main).id).collect();
+    for name in ["one", "two", "three"] {
+        std::fs::create_dir(scene.path(name)).unwrap();
+        let store = Store::open_ambient(scene.path("store")).unwrap().on_branch(name).unwrap();
+        let branch = Workspace::host_with_store(scene.path(name), store).unwrap();
+        (0..8).for_each(|_| drop(untagged(&branch)));
+    }
+    assert_eq!(main.snapshots().unwrap().len(), 10 + 3 * 8);
+    for name in ["one", "two"] {
+        std::fs::remove_dir_all(scene.path("store/branches").join(name)).unwrap();
+    }
+    untagged(&main);
+    let all = main.snapshots().unwrap();
+    let of = |line: Option<&str>| all.iter().filter(|it| it.line.as_deref() == line).count();
+    assert_eq!((of(None), of(Some("three")), of(Some("(gone)")), all.len()), (10, 8, 10, 28));
+    assert!(own[1..].iter().all(|id| all.iter().any(|it| it.id == *id)));
+}
+
+#[test]
 fn what_forks_begin_with_pushes_nothing_out() {
     let scene = Scene::new();
     for files in [Workspace::memory(), scene.open(Retention::default())] {

@@ -6,7 +6,9 @@ use serde_json::{Value, json};
 use wink_agent::follow::Follower;
 use wink_agent::session::{Session, VirtualFileSystem};
 use wink_agent::{Effect, Refusal, TOOLS, Tool, ToolCall, ToolContext, ToolResult};
-use wink_fs::{ErrorKind, MemoryBackend, Workspace, WriteMode, WriteOptions, ops};
+use wink_fs::{
+    ErrorKind, HostBackend, MemoryBackend, Store, Workspace, WriteMode, WriteOptions, ops,
+};
 
 use crate::scene::{hash, on_each_backend};
 
@@ -117,17 +119,20 @@ fn what_somebody_else_changed_meanwhile_survives_the_rollback_and_is_named() {
 
 #[test]
 fn a_rollback_does_not_show_in_the_listing_of_the_session() {
-    let session = Session::new();
-    let builder = Workspace::builder(MemoryBackend::new());
-    let (files, follower) = Follower::begin(&session, builder).unwrap();
-    files.write("kept.txt", "kept").unwrap();
-    follower.update().unwrap();
-    let context = ToolContext::over(&files).session(&session).follower(Arc::new(follower));
-    let refuse = || Err(Refusal::new(ErrorKind::InvalidArgument, "No."));
-    assert!(!changing_twice(|| {}, refuse).call(&context, json!({})).ok());
-    let listing = session.query::<VirtualFileSystem>().unwrap().latest().unwrap();
-    let files: Vec<_> = listing.files().map(|it| (it.path.to_string(), it.version)).collect();
-    assert_eq!(files, [("kept.txt".to_owned(), 1)]);
+    let host = Workspace::builder(HostBackend::temporary().unwrap());
+    let host = host.store(Store::temporary().unwrap());
+    for builder in [Workspace::builder(MemoryBackend::new()), host] {
+        let session = Session::new();
+        let (files, follower) = Follower::begin(&session, builder).unwrap();
+        files.write("kept.txt", "kept").unwrap();
+        follower.update().unwrap();
+        let context = ToolContext::over(&files).session(&session).follower(Arc::new(follower));
+        let refuse = || Err(Refusal::new(ErrorKind::InvalidArgument, "No."));
+        assert!(!changing_twice(|| {}, refuse).call(&context, json!({})).ok());
+        let listing = session.query::<VirtualFileSystem>().unwrap().latest().unwrap();
+        let files: Vec<_> = listing.files().map(|it| (it.path.to_string(), it.version)).collect();
+        assert_eq!(files, [("kept.txt".to_owned(), 1)]);
+    }
 }
 
 #[test]

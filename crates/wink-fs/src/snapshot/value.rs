@@ -7,6 +7,12 @@ use super::request::NewSnapshot;
 use crate::capture::NotCaptured;
 use crate::tree_hash::TreeHash;
 
+/// The line of what forks began with, so that they push no others out; no branch is named so.
+pub(crate) const FORKS: &str = "(forks)";
+
+/// The line of the snapshots of all branches that are not there any more; no branch is named so.
+pub(crate) const GONE: &str = "(gone)";
+
 /// Says why a snapshot was taken.
 ///
 /// ```
@@ -85,8 +91,9 @@ pub struct Snapshot {
     pub cause: SnapshotCause,
     /// The line of work that it is of; none is that of the workspace which owns the history.
     ///
-    /// Another one is named after its [branch](crate::Store::on_branch), and what forks began with is a
-    /// line by itself. What is taken in one line pushes nothing out of another.
+    /// Another one is named after its [branch](crate::Store::on_branch). What forks began with is a line by
+    /// itself, `(forks)`, and so is all of branches that are not there any more, `(gone)`. What is taken in
+    /// one line pushes nothing out of another.
     pub line: Option<String>,
     /// How many files and links it holds.
     pub file_count: u64,

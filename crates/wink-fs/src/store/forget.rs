@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use super::roster::Roster;
-use super::{Store, catalog, failure, lock, pins};
+use super::{Store, catalog, failure, line, lock, pins};
 use crate::error::{ErrorKind, Operation, Result};
 use crate::snapshot::{Choose, Snapshot, SnapshotId, is_pinned};
 
@@ -12,7 +12,8 @@ pub(super) fn forget(store: &Store, choose: Choose<'_>) -> Result<Vec<Snapshot>>
     let failed = |error| failure::of(Operation::Prune, error);
     let disk = store.disk();
     let _turn = lock::publish(disk)?;
-    let snapshots = store.catalog.list(disk).map_err(failed)?;
+    let mut snapshots = store.catalog.list(disk).map_err(failed)?;
+    line::settle(disk, &mut snapshots);
     let chosen = choose(&snapshots, &pins::list(disk).map_err(failed)?);
     let going: Vec<_> = snapshots.into_iter().filter(|it| chosen.contains(&it.id)).collect();
     take_away(store, &going).map_err(failed)?;

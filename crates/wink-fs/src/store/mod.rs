@@ -12,6 +12,7 @@ pub(crate) mod format;
 mod large;
 pub(crate) mod ledger;
 mod library;
+mod line;
 mod list;
 pub(crate) mod lock;
 mod object;
@@ -237,11 +238,16 @@ impl SnapshotStore for Store {
     }
 
     fn describe(&self, id: &SnapshotId) -> Result<Snapshot> {
-        catalog::read(self.disk(), &id.to_string())
+        let mut snapshot = catalog::read(self.disk(), &id.to_string())?;
+        line::settle(self.disk(), std::slice::from_mut(&mut snapshot));
+        Ok(snapshot)
     }
 
     fn list(&self) -> Result<Vec<Snapshot>> {
-        self.catalog.list(self.disk()).map_err(|error| failure::of(Operation::List, error))
+        let listed = self.catalog.list(self.disk());
+        let mut listed = listed.map_err(|error| failure::of(Operation::List, error))?;
+        line::settle(self.disk(), &mut listed);
+        Ok(listed)
     }
 
     fn delete(&self, id: &SnapshotId) -> Result<bool> {

@@ -10,15 +10,12 @@ use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::host::HostBackend;
 use crate::memory::MemoryBackend;
 use crate::scope::{Exclusions, Scope};
-use crate::snapshot::{NewSnapshot, Pin, SnapshotId, SnapshotStore};
+use crate::snapshot::{FORKS, NewSnapshot, Pin, SnapshotId, SnapshotStore};
 use crate::tree::Tree;
 use crate::{Backend, Replaced};
 
 /// How long a state is kept for a fork whose process died and cannot let it go.
 const PINNED: Duration = Duration::from_secs(7 * 24 * 60 * 60);
-
-/// The line of the snapshots that forks began with, so that they push no others out; no branch is named so.
-const FORKS: &str = "(forks)";
 
 /// The state a workspace was forked from.
 pub(super) struct Origin {

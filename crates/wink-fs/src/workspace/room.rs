@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use super::history::History;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::event::Event;
-use crate::snapshot::{Choose, Pin, Retention, Snapshot, SnapshotCause, SnapshotId, Usage};
+use crate::snapshot::{Choose, GONE, Pin, Retention, Snapshot, SnapshotCause, SnapshotId, Usage};
 
 impl History {
     /// Returns the snapshots that are not to be kept.
@@ -26,13 +26,14 @@ impl History {
         self.forget(&|all, pins| retention.expired(all, pins, now))
     }
 
-    /// Forgets the snapshots that are not to be kept of the line of one that was just taken: others keep
-    /// theirs as they want.
+    /// Forgets the snapshots that are not to be kept of the line of one that was just taken, and of lines
+    /// that nobody goes on with: others keep theirs as they want.
     fn expire_like(&self, taken: &Snapshot) -> Result<Vec<Snapshot>> {
         let now = self.clock.now();
+        let is_ours = |it: &&Snapshot| it.line == taken.line || it.line.as_deref() == Some(GONE);
         self.forget(&|all, pins| {
-            let of_line: Vec<_> = all.iter().filter(|it| it.line == taken.line).cloned().collect();
-            self.retention.expired(&of_line, pins, now)
+            let ours: Vec<_> = all.iter().filter(is_ours).cloned().collect();
+            self.retention.expired(&ours, pins, now)
         })
     }
 

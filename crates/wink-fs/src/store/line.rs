@@ -1,0 +1,19 @@
+//! Lines of work that nobody goes on with.
+
+use std::collections::BTreeMap;
+
+use super::BRANCHES;
+use super::disk::Disk;
+use crate::snapshot::{GONE, Snapshot, is_plain_name};
+
+/// Says of the snapshots whose branch is not there any more that they are all of one line: so only the last
+/// of them stay, however many branches there were.
+pub(super) fn settle(disk: &Disk, snapshots: &mut [Snapshot]) {
+    let mut known: BTreeMap<String, bool> = BTreeMap::new();
+    for line in snapshots.iter_mut().filter_map(|snapshot| snapshot.line.as_mut()) {
+        let is_there = |line: &String| disk.is_there(&format!("{BRANCHES}/{line}"));
+        if is_plain_name(line) && !*known.entry(line.clone()).or_insert_with(|| is_there(line)) {
+            GONE.clone_into(line);
+        }
+    }
+}
