@@ -6,7 +6,7 @@
 use std::any::Any;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::disk::Disk;
 use super::temporary::{self, Temporary};
@@ -30,11 +30,33 @@ const MAX_BYTES: u64 = 64 * 1024 * 1024;
 #[derive(Debug)]
 pub(crate) struct StoreLedger {
     disk: Disk,
+    signature: lock::Signature,
+    known: Mutex<Known>,
+}
+
+/// What is known of the directory without a look, for as long as nobody else has had the turn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Known {
+    Nothing,
+    /// Nothing was interrupted, and this is the number of the next operation.
+    Next(u64),
+    /// The operation of this number was begun when nothing else was interrupted.
+    Begun(u64),
 }
 
 impl StoreLedger {
     pub(crate) fn new(disk: Disk) -> Self {
-        Self { disk }
+        Self { disk, signature: lock::Signature::new(), known: Mutex::new(Known::Nothing) }
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends an operation: nothing of it is left to take back, and `next` is the number of the next one.
+    fn end(&self, number: u64, next: u64) {
+        let mut known = self.known();
+        *known = if *known == Known::Begun(number) { Known::Next(next) } else { Known::Nothing };
     }
 
     /// Looks at what there is, in one go.
@@ -158,10 +180,17 @@ fn before_place(number: u64) -> String {
 
 impl Ledger for StoreLedger {
     fn lock(&self) -> Result<Box<dyn Any + Send>> {
-        Ok(Box::new(lock::work(&self.disk)?))
+        let (held, was_ours) = lock::work(&self.disk, &self.signature)?;
+        if !was_ours {
+            *self.known() = Known::Nothing;
+        }
+        Ok(Box::new(held))
     }
 
     fn interrupted(&self) -> Result<Vec<(u64, Vec<TreePath>)>> {
+        if let Known::Next(_) = *self.known() {
+            return Ok(Vec::new());
+        }
         let failed = |error| failure::of(Operation::Undo, error);
         let numbers = self.look().map_err(failed)?.begun;
         let with_paths = |number| self.touched(number).map(|paths| (number, paths));
@@ -172,9 +201,16 @@ impl Ledger for StoreLedger {
     fn remember_interrupted(&self, _: u64, _: &[TreePath], _: Arc<dyn Tree>) {}
 
     fn next(&self) -> Result<(u64, PathBuf)> {
+        let mut known = self.known();
+        if let Known::Next(number) = *known {
+            *known = Known::Begun(number);
+            return Ok((number, self.disk.path(&before_place(number))));
+        }
         let failed = |error| failure::of(Operation::Write, error);
-        let number = self.look().map_err(failed)?.next();
+        let there = self.look().map_err(failed)?;
         self.disk.make_dir_unless_there(DIRECTORY).map_err(failed)?;
+        let number = there.next();
+        *known = if there.begun.is_empty() { Known::Begun(number) } else { Known::Nothing };
         Ok((number, self.disk.path(&before_place(number))))
     }
 
@@ -189,6 +225,7 @@ impl Ledger for StoreLedger {
         let temporary = temporary::place(DIRECTORY, &record_name(number));
         let renamed = self.disk.rename(&temporary, &record_place(number));
         renamed.map_err(|error| failure::of(Operation::Write, error))?;
+        self.end(number, number + 1);
         // What is left is taken away another time.
         let _ = self.forget_oldest(number);
         Ok(())
@@ -196,7 +233,9 @@ impl Ledger for StoreLedger {
 
     fn discard(&self, sequence: u64) {
         // What is left is taken away before the next operation.
-        let _ = self.disk.remove_all(&kept_place(sequence));
+        if self.disk.remove_all(&kept_place(sequence)).is_ok() {
+            self.end(sequence, sequence);
+        }
     }
 
     fn list(&self) -> Result<Vec<OperationRecord>> {

@@ -5,6 +5,8 @@ use std::io::{self, Read, Seek, Write};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use uuid::Uuid;
+
 use super::disk::Disk;
 use super::failure;
 use crate::error::{Error, ErrorKind, Operation, Result};
@@ -51,12 +53,38 @@ pub(crate) fn publish(disk: &Disk) -> Result<Held> {
     Ok(Held { _file: file })
 }
 
-/// Waits for the turn to work, and leaves this process's id for those who wait.
-pub(crate) fn work(disk: &Disk) -> Result<Held> {
+/// Waits for the turn to work, and leaves a signature for those who wait.
+///
+/// Tells also whether it was there already: then nobody else has had the turn since.
+pub(crate) fn work(disk: &Disk, signature: &Signature) -> Result<(Held, bool)> {
     let mut file = open(disk, WORK)?;
     wait(&file, File::try_lock)?;
-    sign(&mut file).map_err(|error| failure::of(Operation::Snapshot, error))?;
-    Ok(Held { _file: file })
+    let signed = signature.put_into(&mut file);
+    let was_there = signed.map_err(|error| failure::of(Operation::Snapshot, error))?;
+    Ok((Held { _file: file }, was_there))
+}
+
+/// Says who has the turn: the process, and which of its handles, which no other one is like.
+#[derive(Debug)]
+pub(crate) struct Signature(String);
+
+impl Signature {
+    pub(crate) fn new() -> Self {
+        let handle = Uuid::new_v4().simple().to_string();
+        Self(format!("{:<10} {handle}\n", std::process::id()))
+    }
+
+    /// Writes it over the last one, unless that is the same.
+    fn put_into(&self, file: &mut File) -> io::Result<bool> {
+        let mut there = Vec::with_capacity(self.0.len() + 1);
+        file.take(self.0.len() as u64 + 1).read_to_end(&mut there)?;
+        if there == self.0.as_bytes() {
+            return Ok(true);
+        }
+        file.rewind()?;
+        file.write_all(self.0.as_bytes())?;
+        Ok(false)
+    }
 }
 
 /// Waits until nobody else gives space back, and leaves this process's id for those who wait.
@@ -110,10 +138,8 @@ fn wait(file: &File, attempt: fn(&File) -> Result<(), TryLockError>) -> Result<(
 fn locked(mut file: &File) -> Error {
     let mut text = String::new();
     let _ = file.rewind().and_then(|()| file.take(20).read_to_string(&mut text));
-    let owner = match text.trim().parse::<u32>() {
-        Ok(pid) => format!("process {pid}"),
-        Err(_) => "another process".to_string(),
-    };
+    let pid = text.split_whitespace().next().and_then(|pid| pid.parse::<u32>().ok());
+    let owner = pid.map_or("another process".to_owned(), |pid| format!("process {pid}"));
     Error::new(Operation::Snapshot, ErrorKind::Locked)
         .with_detail(format!("{owner} holds the store of snapshots; try again in a moment"))
 }

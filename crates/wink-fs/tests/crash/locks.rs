@@ -26,7 +26,8 @@ impl Stuck {
         wait_for(|| signed() != before);
         // Until it comes to the call that takes so long.
         std::thread::sleep(Duration::from_millis(500));
-        Self { strace, pid: signed().trim().to_owned() }
+        let pid = signed().split_whitespace().next().unwrap().to_owned();
+        Self { strace, pid }
     }
 
     fn kill(mut self) {
