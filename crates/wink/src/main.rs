@@ -19,6 +19,7 @@ mod http_guard;
 mod mcp;
 mod mcp_command;
 mod paths;
+mod patient_stream;
 mod refs;
 mod retention;
 mod serve;
