@@ -9,19 +9,30 @@ use wink_agent::Tool;
 use super::annotations::annotations;
 use super::outputs;
 
-/// The argument by which a client of the HTTP door says which session a call belongs to.
-pub(super) const SESSION: &str = "session";
+/// An argument that the server itself takes, beside those of a tool.
+#[derive(Clone, Copy)]
+pub(super) struct OwnArgument {
+    pub(super) name: &'static str,
+    about: &'static str,
+}
 
-const ABOUT_SESSION: &str = "Any name of your own for this conversation, the same with each call: \
-    the server then remembers what you read, and overwriting a file you have read needs no \
-    expected_hash.";
+/// Says which session a call belongs to, over HTTP.
+pub(super) const SESSION: OwnArgument = OwnArgument {
+    name: "session",
+    about: "Any name of your own for this conversation, the same with each call: the server then \
+            remembers what you read, and overwriting a file you have read needs no expected_hash.",
+};
+
+/// Says in which fork a tool for files works.
+pub(super) const FORK: OwnArgument = OwnArgument {
+    name: "fork",
+    about: "Work in the fork of this name, which the tool fork made, and leave the other files alone.",
+};
 
 /// Declares a tool with its title, its schemas and what it may do.
-pub(super) fn declared(tool: &Tool, takes_session: bool) -> McpTool {
+pub(super) fn declared(tool: &Tool, own: impl Iterator<Item = OwnArgument>) -> McpTool {
     let mut input = tool.input_schema().clone();
-    if takes_session {
-        add_session(&mut input);
-    }
+    own.for_each(|argument| add(&mut input, argument));
     let declared = McpTool::new(tool.name, tool.description, input)
         .with_title(tool.title)
         .with_annotations(annotations(tool));
@@ -31,8 +42,9 @@ pub(super) fn declared(tool: &Tool, takes_session: bool) -> McpTool {
     }
 }
 
-fn add_session(input: &mut JsonObject) {
+fn add(input: &mut JsonObject, argument: OwnArgument) {
     if let Some(Value::Object(fields)) = input.get_mut("properties") {
-        fields.insert(SESSION.into(), json!({"type": "string", "description": ABOUT_SESSION}));
+        let field = json!({"type": "string", "description": argument.about});
+        fields.insert(argument.name.into(), field);
     }
 }

@@ -6,16 +6,19 @@ use rmcp::model::Tool as McpTool;
 use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 use wink_agent::session::{Session, ToolInvoked};
-use wink_agent::{Effect, Refusal, Tool, ToolContext, ToolResult, Toolset};
+use wink_agent::{Effect, Family, Refusal, Tool, ToolContext, ToolResult, Toolset};
 use wink_fs::{ErrorKind, Workspace};
 
-use super::declared::{self, SESSION};
+use super::declared::{self, FORK, OwnArgument, SESSION};
 use super::fixtures;
 use super::recent::RecentCalls;
 use super::sessions::Sessions;
 
 /// How many calls run at the same time; the others wait for their turn.
 pub(super) const MOST_CALLS: u32 = 64;
+
+/// The tool that makes forks.
+const FORKS: &str = "fork";
 
 /// How many records of calls a session holds.
 const MOST_RECORDS: usize = 10_000;
@@ -62,10 +65,20 @@ impl Endpoint {
             recent,
             has_fixtures: false,
         };
-        let takes_session = endpoint.sessions.is_some();
-        let all = endpoint.offered().map(|tool| declared::declared(tool, takes_session));
+        let all = endpoint.offered().map(|tool| declared::declared(tool, endpoint.own(tool)));
         endpoint.declared = Arc::new(all.collect());
         endpoint
+    }
+
+    /// Returns the arguments of a tool that the server itself takes.
+    fn own(&self, tool: &Tool) -> impl Iterator<Item = OwnArgument> {
+        let session = self.sessions.is_some().then_some(SESSION);
+        session.into_iter().chain(self.works_in_forks(tool).then_some(FORK))
+    }
+
+    /// Tells whether a tool works on files, in a fork too where forks can be made.
+    fn works_in_forks(&self, tool: &Tool) -> bool {
+        tool.family == Family::Files && self.offered().any(|offered| offered.name == FORKS)
     }
 
     /// Adds what the public conformance runner wants to find.
@@ -132,20 +145,37 @@ impl Endpoint {
         self.tools.unknown_tool_message(name)
     }
 
-    /// Returns what a call happens in, and takes the name of its session out of the arguments.
+    /// Returns what a call happens in, and takes out of the arguments what is not the tool's.
     pub(super) fn context_of(
         &self,
+        tool: &Tool,
         arguments: &mut Map<String, Value>,
     ) -> Result<ToolContext, Refusal> {
         let mut context = self.context.clone();
-        if let Some(sessions) = &self.sessions {
-            context.seen = match arguments.remove(SESSION) {
-                None | Some(Value::Null) => None,
-                Some(name) => Some(sessions.find(&name)?),
-            };
+        if let Some(sessions) = &self.sessions
+            && let Some(name) = taken(arguments, SESSION)
+        {
+            context.seen = Some(sessions.find(&name)?);
+        }
+        if self.works_in_forks(tool)
+            && let Some(name) = taken(arguments, FORK)
+        {
+            context.workspace = Some(self.fork(name.as_str().unwrap_or_default())?);
         }
         Ok(context)
     }
+
+    fn fork(&self, name: &str) -> Result<Workspace, Refusal> {
+        self.context.forks.get(name).ok_or_else(|| {
+            let shown: String = name.chars().take(60).collect();
+            let message = format!("There is no fork `{shown}`; call fork to see which there are.");
+            Refusal::new(ErrorKind::NotFound, message)
+        })
+    }
+}
+
+fn taken(arguments: &mut Map<String, Value>, own: OwnArgument) -> Option<Value> {
+    arguments.remove(own.name).filter(|value| !value.is_null())
 }
 
 /// Says what there is under the name of a tool.

@@ -29,11 +29,11 @@ fn check_whole(client: &Client) -> usize {
 #[test]
 fn fault_32_input_that_ends_within_a_write_leaves_whole_files() {
     let mut client = Client::new(&[]);
-    for number in 1..=40 {
+    for number in 1..=10 {
         client.ask("tools/call", write(number));
     }
     assert_eq!(client.end().code(), Some(0));
-    assert_eq!(check_whole(&client), 40, "what was asked for is finished");
+    assert_eq!(check_whole(&client), 10, "what was asked for is finished");
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn fault_32_a_client_that_does_not_read_loses_nothing_and_ends_the_server() {
 fn fault_33_a_signal_under_load_leaves_whole_files() {
     for signal in [Signal::TERM, Signal::INT] {
         let mut client = Client::new(&[]);
-        for number in 1..=40 {
+        for number in 1..=10 {
             client.ask("tools/call", write(number));
         }
         std::thread::sleep(Duration::from_millis(20));
@@ -73,7 +73,7 @@ fn fault_33_a_signal_under_load_leaves_whole_files() {
 #[test]
 fn fault_33_a_kill_under_load_leaves_whole_files_and_the_next_one_serves() {
     let mut client = Client::new(&[]);
-    for number in 1..=40 {
+    for number in 1..=10 {
         client.ask("tools/call", write(number));
     }
     std::thread::sleep(Duration::from_millis(30));

@@ -29,9 +29,9 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
     vec![file, kept]
 }
 
-/// Returns a link to a file that is larger than a page.
+/// Returns a link to a file that is larger than a page; files of forks are no resources.
 pub(super) fn link_to_large(context: &ToolContext, path: &str) -> Option<Resource> {
-    let workspace = context.workspace.as_ref()?;
+    let workspace = context.workspace.as_ref().filter(|files| files.forked_from().is_none())?;
     let path = workspace.path(path).ok()?;
     let size = context.look(At::Live).ok()?.stat(&path).ok()?.size_bytes;
     let is_large = size > workspace.properties().limits.max_read_bytes;
