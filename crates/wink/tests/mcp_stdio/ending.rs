@@ -52,7 +52,7 @@ fn fault_32_a_client_that_does_not_read_loses_nothing_and_ends_the_server() {
 fn fault_33_a_signal_under_load_leaves_whole_files() {
     for signal in [Signal::TERM, Signal::INT] {
         let mut client = Client::new(&[]);
-        for number in 1..=10 {
+        for number in 1..=40 {
             client.ask("tools/call", write(number));
         }
         std::thread::sleep(Duration::from_millis(20));
@@ -73,7 +73,7 @@ fn fault_33_a_signal_under_load_leaves_whole_files() {
 #[test]
 fn fault_33_a_kill_under_load_leaves_whole_files_and_the_next_one_serves() {
     let mut client = Client::new(&[]);
-    for number in 1..=10 {
+    for number in 1..=40 {
         client.ask("tools/call", write(number));
     }
     std::thread::sleep(Duration::from_millis(30));
