@@ -2,12 +2,12 @@
 //!
 //! Standard output is data, standard error is talk.
 
-use std::io::{self, ErrorKind, Write};
-
 use serde::Serialize;
 
 use crate::documents::Document;
 use crate::failure::Failure;
+use crate::paint::Paint;
+use crate::screen::Screen;
 
 /// Holds what a command has to say.
 #[derive(Debug, Default)]
@@ -20,6 +20,10 @@ pub(crate) struct Answer {
     pub(crate) bytes: Vec<u8>,
     /// What goes to standard error, a line each.
     pub(crate) notes: Vec<String>,
+    /// What the text is, for its colours.
+    pub(crate) paint: Paint,
+    /// Whether the text may be longer than a screen.
+    pub(crate) is_long: bool,
 }
 
 impl Answer {
@@ -28,6 +32,18 @@ impl Answer {
         let versioned = Versioned { schema: D::SCHEMA, document };
         let text = serde_json::to_string(&versioned).map_err(|error| Failure::other(&error))?;
         Ok(Self { text: text + "\n", ..Self::default() })
+    }
+
+    /// Says what the text is, for its colours.
+    pub(crate) fn painted(mut self, paint: Paint) -> Self {
+        self.paint = paint;
+        self
+    }
+
+    /// Says that the text may be longer than a screen.
+    pub(crate) fn long(mut self) -> Self {
+        self.is_long = true;
+        self
     }
 
     /// Sets the code that the process ends with.
@@ -45,34 +61,20 @@ struct Versioned<'a, D> {
 }
 
 /// Writes what a command answered, or how it failed, and returns the exit code.
-pub(crate) fn finish(result: Result<Answer, Failure>, json: bool) -> u8 {
+pub(crate) fn finish(result: Result<Answer, Failure>, screen: &Screen) -> u8 {
     let written = result.and_then(|answer| {
-        write_out(answer.text.as_bytes())?;
-        write_out(&answer.bytes)?;
+        screen.text(&answer.text, &answer.paint, answer.is_long)?;
+        screen.bytes(&answer.bytes)?;
         Ok(answer)
     });
     match written {
         Ok(answer) => {
-            answer.notes.iter().for_each(|note| write_err(note));
+            answer.notes.iter().for_each(|note| screen.talk(note));
             answer.exit
         }
         Err(failure) => {
-            write_err(&if json { failure.json() } else { failure.text() });
+            screen.talk(&if screen.json { failure.json() } else { failure.text() });
             failure.exit()
         }
     }
-}
-
-/// Writes data; a reader that has seen enough, such as `head`, is no failure.
-fn write_out(data: &[u8]) -> Result<(), Failure> {
-    let mut stdout = io::stdout().lock();
-    match stdout.write_all(data).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::output(&error)),
-        _ => Ok(()),
-    }
-}
-
-fn write_err(line: &str) {
-    // With stderr closed there is nobody left to tell.
-    let _ = writeln!(io::stderr(), "{line}");
 }

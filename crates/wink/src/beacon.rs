@@ -4,7 +4,7 @@ use std::env;
 use std::io;
 use std::path::PathBuf;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{disk, home};
 
@@ -12,23 +12,29 @@ use crate::{disk, home};
 #[derive(Debug)]
 pub(crate) struct Beacon(PathBuf);
 
+const VERSION: u32 = 1;
+
 /// What the file says.
-#[derive(Debug, Serialize)]
-pub(crate) struct Signal<'s> {
-    pub(crate) version: u32,
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Signal {
+    version: u32,
     pub(crate) pid: u32,
-    pub(crate) url: &'s str,
-    pub(crate) token: &'s str,
+    pub(crate) url: String,
+    pub(crate) token: String,
+    /// Whether what it serves first is in memory, and nobody's own files.
+    #[serde(default)]
+    pub(crate) in_memory: bool,
 }
 
 impl Beacon {
     /// Writes the file, which only its owner can read.
-    pub(crate) fn light(port: u16, url: &str, token: &str) -> io::Result<Self> {
+    pub(crate) fn light(port: u16, url: &str, token: &str, in_memory: bool) -> io::Result<Self> {
         let directory = directory().ok_or(io::ErrorKind::NotFound)?;
         disk::make_private(&directory)?;
         let path = directory.join(format!("serve-{port}.json"));
-        let signal = Signal { version: 1, pid: std::process::id(), url, token };
-        disk::write_private(&path, &serde_json::to_vec(&signal)?)?;
+        let (pid, url, token) = (std::process::id(), url.to_owned(), token.to_owned());
+        let signal = Signal { version: VERSION, pid, url, token, in_memory };
+        disk::replace(&path, &serde_json::to_vec(&signal)?)?;
         Ok(Self(path))
     }
 }
@@ -38,6 +44,16 @@ impl Drop for Beacon {
         // What is left behind names a process that is gone, and whoever reads it asks that first.
         let _ = disk::remove(&self.0);
     }
+}
+
+/// Returns what the files say that are there; some may be left from servers that are gone.
+pub(crate) fn signals() -> Vec<Signal> {
+    let Some(directory) = directory() else { return Vec::new() };
+    let read = |name| {
+        let bytes = disk::read_private(&directory.join(name)).ok()?;
+        serde_json::from_slice(&bytes).ok().filter(|signal: &Signal| signal.version == VERSION)
+    };
+    disk::names(&directory).unwrap_or_default().into_iter().filter_map(read).collect()
 }
 
 /// Returns the directory of such files: that of a person's running programs, or of their state.

@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    branch, diff, export, fork, fs, import, init, log, merge, prune, restore, revert, show,
-    snapshot, tag, verify,
+    branch, config, diff, export, fork, fs, import, init, log, merge, op, prune, restore, revert,
+    search, session, show, snapshot, tag, tool, undo, verify,
 };
-use crate::{mcp_command, serve};
+use crate::{demo, mcp_command, serve};
 
 /// The workspace filesystem for AI agents.
 #[derive(Debug, Parser)]
@@ -27,7 +27,11 @@ A state is named by:
   @           the files as they are now
   @-, @-3     the last snapshot, the third one back
   TAG         the snapshot of that tag
-  ID          the snapshot whose id is, or begins with, that";
+  NAME        the last snapshot of the fork of that name
+  ID          the snapshot whose id is, or begins with, that
+  op:N        what operation N left, where a snapshot of it was taken
+  \"10m ago\"   the newest snapshot that is as old, or older: s, m, h, d or w
+  X.fs.zip    the files of an archive, where they are only looked at";
 
 #[derive(Debug, Args)]
 pub(crate) struct GlobalArgs {
@@ -44,9 +48,28 @@ pub(crate) struct GlobalArgs {
     #[arg(long, global = true)]
     pub(crate) json: bool,
 
-    /// Leaves out notes and hints.
+    /// Leaves out notes, hints and progress.
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
+
+    /// When to use colours; NO_COLOR, CLICOLOR_FORCE and TERM count.
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t, hide_default_value = true)]
+    #[arg(global = true)]
+    pub(crate) color: ColorWhen,
+
+    /// Shows long answers at once, not in $WINK_PAGER or $PAGER.
+    #[arg(long, global = true)]
+    pub(crate) no_pager: bool,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorWhen {
+    // On a terminal, unless NO_COLOR is set or TERM is dumb; CLICOLOR_FORCE=1 is always.
+    #[default]
+    Auto,
+    Always,
+    Never,
 }
 
 #[derive(Debug, Subcommand)]
@@ -81,15 +104,23 @@ pub(crate) enum Command {
     #[command(after_help = REFS)]
     Revert(revert::RevertArgs),
 
-    /// Takes back the last thing that wink did to the files.
-    Undo,
+    /// Takes back the last things that wink did to the files.
+    Undo(undo::UndoArgs),
 
     /// Does again what was undone last.
     Redo,
 
+    /// Lists what wink did to the files.
+    #[command(subcommand)]
+    Op(op::OpCommand),
+
     /// Gives a snapshot a name.
     #[command(after_help = REFS)]
     Tag(tag::TagArgs),
+
+    /// Finds lines in all snapshots, with the first and the last that has each.
+    #[command(after_help = REFS)]
+    Search(search::SearchArgs),
 
     /// Takes old snapshots away, and gives their space back.
     Prune(prune::PruneArgs),
@@ -104,7 +135,7 @@ pub(crate) enum Command {
     #[command(after_help = REFS)]
     Fork(fork::ForkArgs),
 
-    /// Lists forks, or forgets one.
+    /// Lists forks, forgets one, or gives it another name.
     #[command(subcommand)]
     Branch(branch::BranchCommand),
 
@@ -118,13 +149,27 @@ pub(crate) enum Command {
     /// Makes the files those of an archive; what is there now is kept in a snapshot.
     Import(import::ImportArgs),
 
-    /// Looks at the files of any state.
+    /// Looks at the files of any state, and changes those of now.
     #[command(subcommand, after_help = REFS)]
     Fs(fs::FsCommand),
+
+    /// Shows and sets what holds here, or for this person.
+    #[command(subcommand)]
+    Config(config::ConfigCommand),
+
+    /// Looks at sessions of agents in files, and moves their files in and out.
+    #[command(subcommand)]
+    Session(session::SessionCommand),
+
+    /// Calls a tool as an agent does, or lists the tools there are.
+    Tool(tool::ToolArgs),
 
     /// Offers the tools to one MCP client over standard input and output.
     Mcp(mcp_command::McpArgs),
 
     /// Serves workspaces to MCP clients and shows what happens in them; by default one in memory.
     Serve(serve::ServeArgs),
+
+    /// Lets a scripted agent work on a small project, and shows what it does and how it is taken back.
+    Demo(demo::DemoArgs),
 }

@@ -11,7 +11,7 @@ use crate::documents::Document;
 use crate::failure::Failure;
 use crate::heard::Heard;
 use crate::home::Home;
-use crate::{paths, retention};
+use crate::{paths, pruned, retention};
 
 /// Holds what all commands are told.
 #[derive(Debug)]
@@ -27,6 +27,8 @@ pub(crate) struct Context {
 /// A workspace that was found and opened.
 #[derive(Debug)]
 pub(crate) struct Opened {
+    /// The real path of the directory that the command works in.
+    pub(crate) directory: PathBuf,
     pub(crate) home: Home,
     pub(crate) excluded: Exclusions,
     pub(crate) files: Workspace,
@@ -45,7 +47,7 @@ impl Context {
     /// Opens the workspace that the command works in.
     pub(crate) fn open(&self) -> Result<Opened, Failure> {
         let home = Home::find(&self.directory, self.store.as_deref())?;
-        Self::open_home(home)
+        Ok(Opened { directory: self.directory.clone(), ..Self::open_home(home)? })
     }
 
     /// Opens a workspace whose history was found.
@@ -54,7 +56,8 @@ impl Context {
         let heard = Heard::default();
         let listener = heard.clone();
         let files = files.observe(move |event| listener.hear(event));
-        Ok(Opened { home, excluded, files: files.build(), heard })
+        let directory = home.root.clone();
+        Ok(Opened { directory, home, excluded, files: files.build(), heard })
     }
 
     /// Begins a workspace whose history was found.
@@ -62,7 +65,9 @@ impl Context {
         let store = home.open_store()?;
         let excluded = Exclusions::parse(home.settings.exclude.clone())?;
         let files = Workspace::host_builder(&home.root, store)?.exclude(excluded.clone());
-        Ok((files.retention(retention::usual()), excluded))
+        let (shared, actor) = (home.shared()?, actor());
+        let files = files.retention(retention::of(home)?).actor(&actor);
+        Ok((files.observe(move |event| pruned::remember(&shared, &actor, event)), excluded))
     }
 
     /// Returns the paths that were named, as those of the workspace.
@@ -110,6 +115,11 @@ impl Context {
     pub(crate) fn note(&self, text: impl Into<String>) -> Vec<String> {
         if self.is_talkative() { vec![text.into()] } else { Vec::new() }
     }
+}
+
+/// Returns who does what is written down.
+fn actor() -> String {
+    format!("wink, process {}", std::process::id())
 }
 
 pub(crate) fn real_path(path: &Path) -> Result<PathBuf, Failure> {

@@ -9,7 +9,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -31,6 +31,11 @@ pub(crate) fn real_path_to_be(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
+/// Tells whether a file is there.
+pub(crate) fn is_file(path: &Path) -> bool {
+    path.is_file()
+}
+
 /// Reads a small file; `None` where it is not there.
 pub(crate) fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
@@ -41,6 +46,19 @@ pub(crate) fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
         }
         Err(error) => Err(error),
     }
+}
+
+/// Reads at most so many of the last bytes of a file; nothing where it is not there.
+pub(crate) fn read_end(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let mut file = match File::open(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(bytes),
+        file => file?,
+    };
+    let len = file.metadata()?.len();
+    file.seek(SeekFrom::Start(len.saturating_sub(most)))?;
+    file.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Returns the names in a directory, sorted; none where it is not there.
@@ -113,15 +131,6 @@ pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Writes a file that nobody else has access to, in the place of what is there.
-pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut temporary = path.as_os_str().to_owned();
-    temporary.push(format!(".new-{}", std::process::id()));
-    let temporary = PathBuf::from(temporary);
-    write_new(&temporary, bytes)?;
-    fs::rename(&temporary, path)
-}
-
 /// Reads a small file, and refuses one that others have access to.
 pub(crate) fn read_private(path: &Path) -> io::Result<Vec<u8>> {
     let file = File::open(path)?;
@@ -137,6 +146,26 @@ pub(crate) fn read_private(path: &Path) -> io::Result<Vec<u8>> {
 /// Removes a file of this program's own.
 pub(crate) fn remove(path: &Path) -> io::Result<()> {
     fs::remove_file(path)
+}
+
+/// Writes a file that nobody else has access to, in the place of one that may be there, in one step.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut temporary = path.as_os_str().to_owned();
+    temporary.push(format!(".new-{}", std::process::id()));
+    let temporary = PathBuf::from(temporary);
+    let written = write_new(&temporary, bytes).and_then(|()| fs::rename(&temporary, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&temporary);
+    }
+    written
+}
+
+/// Moves a directory of the history to a place where nothing is, or an empty one.
+pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::rename(from, to) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        renamed => renamed,
+    }
 }
 
 /// Adds a line to a file that nobody else has access to, in one step.

@@ -1,10 +1,30 @@
 //! What `--json` prints: one document for each command, with the version of its form.
 //!
+//! Those of some commands are in files of their own.
+//!
 //! A field may be added to a form; one that goes or changes its meaning makes a new version.
+
+mod files;
+mod history;
+mod sessions;
+mod setup;
+mod tools;
 
 use serde::Serialize;
 use wink_fs::{Diff, MergeConflict, OperationChange, Skipped, Snapshot, SnapshotCause};
 
+pub(crate) use self::files::{
+    FileContent, FileEdited, FileEntry, FileMoved, FileRemoved, FileStat, FileWritten, FoundFiles,
+    FoundLine, FoundLines, Listing, MadeDirectory,
+};
+pub(crate) use self::history::{HistoryLine, SearchedHistory, SnapshotName};
+pub(crate) use self::sessions::{
+    SessionChecked, SessionDumped, SessionEntry, SessionFile, SessionList, SessionLoaded,
+    SessionShown, SliceEntry, ToolCallEntry,
+};
+pub(crate) use self::setup::{ConfigList, ConfigSet, ConfigValue};
+pub(crate) use self::tools::{ToolCalled, ToolEntry, ToolList, ToolSchema};
+use crate::pruned::PrunedOnce;
 use crate::words;
 
 /// A form that is printed as JSON.
@@ -29,17 +49,40 @@ documents! {
     Compared: "wink/diff@1";
     Restored: "wink/restore@1";
     Shown: "wink/show@1";
+    ArchiveShown: "wink/show.archive@1";
     Reverted: "wink/revert@1";
     Forked: "wink/fork@1";
     Branches: "wink/branch.list@1";
     BranchDeleted: "wink/branch.delete@1";
+    BranchRenamed: "wink/branch.rename@1";
     MergedIn: "wink/merge@1";
     ExportedTo: "wink/export@1";
     ImportedFrom: "wink/import@1";
     Listing: "wink/fs.ls@1";
     FileContent: "wink/fs.cat@1";
+    FileStat: "wink/fs.stat@1";
+    FoundFiles: "wink/fs.glob@1";
+    FoundLines: "wink/fs.grep@1";
+    FileWritten: "wink/fs.write@1";
+    FileEdited: "wink/fs.edit@1";
+    MadeDirectory: "wink/fs.mkdir@1";
+    FileMoved: "wink/fs.mv@1";
+    FileRemoved: "wink/fs.rm@1";
+    SessionList: "wink/session.list@1";
+    SessionShown: "wink/session.show@1";
+    SessionChecked: "wink/session.check@1";
+    SessionLoaded: "wink/session.load@1";
+    SessionDumped: "wink/session.dump@1";
+    ConfigValue: "wink/config.get@1";
+    ConfigSet: "wink/config.set@1";
+    ConfigList: "wink/config.list@1";
+    ToolList: "wink/tool.list@1";
+    ToolSchema: "wink/tool.schema@1";
+    ToolCalled: "wink/tool@1";
     Stepped: "wink/undo@1";
+    OperationLog: "wink/op.log@1";
     Tagged: "wink/tag@1";
+    SearchedHistory: "wink/search@1";
     PrunedEntry: "wink/prune@1";
     RedactedEntry: "wink/prune.path@1";
     RepairedEntry: "wink/repair@1";
@@ -125,9 +168,9 @@ pub(crate) struct Log {
 
 #[derive(Debug, Serialize)]
 pub(crate) struct Compared {
-    /// The first state's id; null for the files of now.
+    /// The first state's id; null for the files of now, and for an archive.
     pub(crate) base: Option<String>,
-    /// The second state's id; null for the files of now.
+    /// The second state's id; null for the files of now, and for an archive.
     pub(crate) target: Option<String>,
     pub(crate) changes: Changes,
     pub(crate) unchanged: u64,
@@ -156,6 +199,15 @@ pub(crate) struct Shown {
     pub(crate) changes: Option<Changes>,
     /// In the order of paths.
     pub(crate) entries: Vec<ChangedEntry>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct ArchiveShown {
+    pub(crate) file: String,
+    pub(crate) created_at: String,
+    pub(crate) files: u64,
+    /// The sizes of all files added up.
+    pub(crate) bytes: u64,
 }
 
 #[derive(Debug, Serialize)]
@@ -194,6 +246,13 @@ pub(crate) struct Branches {
 #[derive(Debug, Serialize)]
 pub(crate) struct BranchDeleted {
     pub(crate) branch: BranchEntry,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct BranchRenamed {
+    pub(crate) branch: BranchEntry,
+    /// The name it had before.
+    pub(crate) was: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -248,41 +307,50 @@ pub(crate) struct ImportedFrom {
 }
 
 #[derive(Debug, Serialize)]
-pub(crate) struct Listing {
-    pub(crate) path: String,
-    pub(crate) entries: Vec<FileEntry>,
-}
-
-#[derive(Debug, Serialize)]
-pub(crate) struct FileEntry {
-    pub(crate) name: String,
-    /// `file`, `directory`, `symlink` or `other`.
-    pub(crate) kind: String,
-    pub(crate) bytes: u64,
-    pub(crate) executable: bool,
-}
-
-#[derive(Debug, Serialize)]
-pub(crate) struct FileContent {
-    pub(crate) path: String,
-    /// Of a file; null for a link.
-    pub(crate) hash: Option<String>,
-    /// Null where it is no text.
-    pub(crate) text: Option<String>,
-}
-
-#[derive(Debug, Serialize)]
 pub(crate) struct Stepped {
     /// `undo` or `redo`.
     pub(crate) action: &'static str,
+    /// The operation that was taken back or done again; of several the last.
     pub(crate) operation: OperationEntry,
+    /// All of them, in the order in which it was done.
+    pub(crate) operations: Vec<OperationEntry>,
+    /// How many were asked for.
+    pub(crate) asked: u64,
     /// What is as it was.
     pub(crate) paths: Vec<String>,
     /// What somebody changed since, and was left alone.
     pub(crate) conflicts: Vec<String>,
 }
 
+/// Both lists are newest first.
 #[derive(Debug, Serialize)]
+pub(crate) struct OperationLog {
+    pub(crate) operations: Vec<OperationLogEntry>,
+    pub(crate) pruned: Vec<PrunedOnce>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct OperationLogEntry {
+    pub(crate) sequence: u64,
+    pub(crate) name: String,
+    pub(crate) at: String,
+    /// Who did it; null where nobody said.
+    pub(crate) by: Option<String>,
+    /// `call`, `replacement`, `recovery`, `undo` or `redo`.
+    pub(crate) cause: &'static str,
+    /// The operation that was undone or redone.
+    pub(crate) of: Option<u64>,
+    /// The id of the snapshot that holds what a replacement replaced.
+    pub(crate) saved: Option<String>,
+    /// Whether it is taken back.
+    pub(crate) undone: bool,
+    /// What it changed, in the order of paths.
+    pub(crate) entries: Vec<ChangedEntry>,
+    #[serde(skip)]
+    pub(crate) shown_at: String,
+}
+
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct OperationEntry {
     pub(crate) sequence: u64,
     pub(crate) name: String,

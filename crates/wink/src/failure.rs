@@ -6,6 +6,9 @@ use std::io;
 use std::path::Path;
 
 use serde::Serialize;
+use serde_json::Value;
+use wink_agent::ToolResult;
+use wink_agent::session::SessionError;
 use wink_fs::{Error, ErrorKind, Operation, Snapshot, TreePath};
 
 use crate::words;
@@ -15,6 +18,9 @@ const NO_STORE: u8 = 10;
 
 /// The exit code where a state that was named is not there.
 const NO_REF: u8 = 12;
+
+/// The exit code where a part of what was asked for is done.
+pub(crate) const PARTIAL: u8 = 3;
 
 /// The exit code of arguments that cannot be meant.
 const USAGE: u8 = 2;
@@ -33,6 +39,9 @@ struct Words {
     #[serde(skip_serializing_if = "Option::is_none")]
     cause: Option<String>,
     hint: Option<String>,
+    /// What a tool says of its failure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<Value>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     candidates: Vec<Candidate>,
 }
@@ -49,9 +58,9 @@ struct Candidate {
 
 impl Failure {
     fn new(code: &'static str, exit: u8, message: impl Into<String>) -> Self {
-        let (kind, cause, hint, candidates) = ("error", None, None, Vec::new());
+        let (kind, cause, hint, value, candidates) = ("error", None, None, None, Vec::new());
         let message = message.into();
-        Self(Box::new(Words { kind, code, exit, message, cause, hint, candidates }))
+        Self(Box::new(Words { kind, code, exit, message, cause, hint, value, candidates }))
     }
 
     fn of(kind: ErrorKind, message: impl Into<String>) -> Self {
@@ -68,14 +77,14 @@ impl Failure {
         self
     }
 
-    /// Returns the code that the process ends with.
-    pub(crate) fn exit(&self) -> u8 {
-        self.0.exit
-    }
-
     /// Returns what went wrong, without what to do next.
     pub(crate) fn message(&self) -> &str {
         &self.0.message
+    }
+
+    /// Returns the code that the process ends with.
+    pub(crate) fn exit(&self) -> u8 {
+        self.0.exit
     }
 
     /// Returns what a person reads.
@@ -207,6 +216,97 @@ impl Failure {
     }
 }
 
+/// Failures of what comes in, and of the tools of agents.
+impl Failure {
+    /// Standard input that cannot be read.
+    pub(crate) fn input(error: &io::Error) -> Self {
+        Self::of(ErrorKind::Io, "standard input could not be read").cause(error)
+    }
+
+    /// Standard input that does not end in time.
+    pub(crate) fn input_too_large(most: u64) -> Self {
+        let message = format!("standard input is larger than {}", words::size(most));
+        Self::of(ErrorKind::TooLarge, message).hint("copy the file into the workspace instead")
+    }
+
+    /// A tool that is not there; the words are those that a model reads.
+    pub(crate) fn server(url: &str, error: &io::Error) -> Self {
+        Self::of(ErrorKind::Unavailable, format!("cannot talk to {url}"))
+            .cause(error)
+            .hint("start one with `wink serve` in another terminal, and try again")
+    }
+
+    pub(crate) fn demo(tool: &str, answer: &str) -> Self {
+        Self::new("demo", 1, format!("the demo went another way at `{tool}`: {}", shown(answer)))
+            .hint("somebody else may work in the same workspace; try again")
+    }
+
+    pub(crate) fn unknown_tool(message: &str) -> Self {
+        Self::of(ErrorKind::InvalidArgument, message).hint("`wink tool` lists the tools")
+    }
+
+    /// A tool that did not do it; the words are those that a model reads.
+    pub(crate) fn tool(kind: ErrorKind, result: &ToolResult) -> Self {
+        let mut failure = Self::of(kind, &result.message);
+        failure.0.value = Some(result.value.clone());
+        failure
+    }
+
+    /// A tool that runs programs, which nobody allowed.
+    pub(crate) fn execution_not_allowed(tool: &str) -> Self {
+        let message = format!("`{tool}` runs programs on this computer with all your rights");
+        Self::of(ErrorKind::PermissionDenied, message)
+            .hint("allow it with --allow-execution; nothing keeps them inside the workspace")
+    }
+
+    /// Arguments of a tool that are no JSON object.
+    pub(crate) fn not_an_object(error: &serde_json::Error) -> Self {
+        Self::of(ErrorKind::InvalidArgument, "the arguments are no JSON object")
+            .cause(error)
+            .hint("give an object, such as '{\"path\":\"a.txt\"}', or `key=value`")
+    }
+
+    /// An argument of a tool without a name.
+    pub(crate) fn no_argument(text: &str) -> Self {
+        Self::of(ErrorKind::InvalidArgument, format!("`{}` is no argument of a tool", shown(text)))
+            .hint("write `key=value`; `wink tool NAME --schema` shows the keys")
+    }
+}
+
+/// Failures of sessions in files.
+impl Failure {
+    /// A session that cannot be read or written.
+    pub(crate) fn session(file: &Path, error: &SessionError) -> Self {
+        let (file, text) = (file.display(), error.to_string());
+        match text.rsplit_once("; ") {
+            Some((message, hint)) => {
+                Self::of(error.kind(), format!("`{file}`: {message}")).hint(hint)
+            }
+            None => Self::of(error.kind(), format!("`{file}`: {text}")),
+        }
+    }
+
+    /// A session that is another one when it was written and read again.
+    pub(crate) fn session_changes(file: &Path) -> Self {
+        let message = format!("`{}` is not the same when it is written again", file.display());
+        Self::of(ErrorKind::Corrupt, message).hint("use the version of wink that wrote it")
+    }
+
+    /// A session without the archive of its files.
+    pub(crate) fn no_archive(file: &Path) -> Self {
+        let archive = file.with_extension("fs.zip");
+        Self::of(ErrorKind::NotFound, format!("`{}` is not there", archive.display()))
+            .hint("a session's files are in an archive beside it; `wink session list` says which have one")
+    }
+
+    /// A directory for a session that every snapshot of the workspace would hold too.
+    pub(crate) fn dump_inside(root: &Path, directory: &Path) -> Self {
+        let (root, directory) = (root.display(), directory.display());
+        Self::of(ErrorKind::InvalidArgument, format!("`{directory}` is in the workspace `{root}`"))
+            .hint("name a directory outside of it")
+    }
+}
+
 /// Failures to find a workspace, or to make one.
 impl Failure {
     /// No directory from here upwards was made a workspace.
@@ -310,6 +410,38 @@ impl Failure {
     }
 }
 
+/// Failures of what a person set.
+impl Failure {
+    /// A value that a setting cannot have.
+    pub(crate) fn invalid_setting(key: &str, value: &str) -> Self {
+        let message = format!("`{}` is no value for {key}", shown(value));
+        Self::of(ErrorKind::InvalidArgument, message).hint(match key {
+            "retention.count" => "give a number from 1 on",
+            "retention.bytes" => "give a size, such as `2 GiB`",
+            "color" => "give auto, always or never",
+            _ => "give one value in one line",
+        })
+    }
+
+    /// A file of settings that does not parse.
+    pub(crate) fn unreadable_config(path: &Path, error: &dyn StdError) -> Self {
+        let message = format!("`{}` cannot be understood", path.display());
+        Self::of(ErrorKind::InvalidArgument, message).cause(error).hint("correct it, or remove it")
+    }
+
+    /// Nothing says where settings of this person are kept.
+    pub(crate) fn no_config_home() -> Self {
+        let message = "neither XDG_CONFIG_HOME nor HOME says where settings are kept";
+        Self::of(ErrorKind::NotFound, message).hint("set one of them")
+    }
+
+    /// Exclusions that would hold in workspaces that nobody thinks of.
+    pub(crate) fn exclude_of_person() -> Self {
+        Self::of(ErrorKind::InvalidArgument, "what is excluded is set for each workspace")
+            .hint("leave `--user` out")
+    }
+}
+
 /// Failures to understand what was named.
 impl Failure {
     /// No state has this name.
@@ -337,6 +469,51 @@ impl Failure {
         };
         failure.0.candidates = all.iter().map(candidate).collect();
         failure.hint("type one more character, or use a tag")
+    }
+
+    /// A name is that of a snapshot and that of a fork which was at another one last.
+    pub(crate) fn tag_or_branch(text: &str, all: &[Snapshot]) -> Self {
+        let mut failure = Self::ambiguous_ref(text, all);
+        failure.0.message = format!("`{}` is a tag and a fork", shown(text));
+        failure.hint("name the snapshot by its id")
+    }
+
+    /// An operation that is not written down, or not any more.
+    pub(crate) fn unknown_operation(text: &str) -> Self {
+        let message = format!("`{}` is no operation that is kept", shown(text));
+        Self::new("ref_unknown", NO_REF, message).hint("`wink op log` lists those that are")
+    }
+
+    /// An operation after which nobody kept the files.
+    pub(crate) fn unkept_operation(sequence: u64) -> Self {
+        let message = format!("no snapshot holds the files as operation {sequence} left them");
+        Self::new("ref_unknown", NO_REF, message)
+            .hint("`wink undo` goes back operation by operation; `wink log` lists the snapshots")
+    }
+
+    /// No snapshot is so old.
+    pub(crate) fn too_young(text: &str, oldest: Option<&Snapshot>) -> Self {
+        let message = match oldest {
+            Some(oldest) => {
+                let at = words::local(oldest.created_at);
+                format!("no snapshot is from `{}` or earlier: the oldest is from {at}", shown(text))
+            }
+            None => "there is no snapshot yet".to_owned(),
+        };
+        Self::new("ref_unknown", NO_REF, message).hint("`wink log` lists the snapshots")
+    }
+
+    /// What happened in a session is not known to the workspace.
+    pub(crate) fn event_ref(text: &str) -> Self {
+        let message = format!("`{}` cannot be found: events are not kept yet", shown(text));
+        Self::new("ref_unknown", NO_REF, message).hint("`wink op log` lists what was done")
+    }
+
+    /// An archive where only a state of the workspace will do.
+    pub(crate) fn archive_ref(text: &str) -> Self {
+        let message = format!("`{}` is an archive, and a snapshot is needed", shown(text));
+        Self::of(ErrorKind::InvalidArgument, message)
+            .hint("`wink import` makes the files those of it")
     }
 
     /// The files of now cannot be gone back to.

@@ -77,15 +77,23 @@ impl Home {
 
     /// Returns the place of the store.
     pub(crate) fn store(&self) -> Result<PathBuf, Failure> {
-        match &self.settings.branch {
-            None => Ok(store_in(&self.directory)),
-            Some(branch) => Ok(store_in(&branch.of()?)),
-        }
+        Ok(store_in(&self.shared()?))
+    }
+
+    /// Returns the directory of what a fork shares with what it is a fork of.
+    pub(crate) fn shared(&self) -> Result<PathBuf, Failure> {
+        self.settings.branch.as_ref().map_or(Ok(self.directory.clone()), |branch| branch.of())
     }
 
     /// Returns the directory for the settings of a fork.
     pub(crate) fn branch(&self, name: &str) -> PathBuf {
         self.directory.join(BRANCHES).join(name)
+    }
+
+    /// Returns the forks of the workspace, or, of a fork, those of what it is a fork of.
+    pub(crate) fn all_branches(&self) -> Result<Vec<Self>, Failure> {
+        let Some(branch) = &self.settings.branch else { return self.branches() };
+        Self::read(&branch.of()?)?.map_or(Ok(Vec::new()), |main| main.branches())
     }
 
     /// Returns the forks there are, by name.
@@ -111,6 +119,11 @@ pub(crate) fn usual_place(root: &Path) -> Result<PathBuf, Failure> {
 /// Returns the directory of the person who runs this.
 pub(crate) fn user_home() -> Option<PathBuf> {
     absolute(env::var_os("HOME"))
+}
+
+/// Returns the directory of what the person who runs this has set.
+pub(crate) fn config_home() -> Option<PathBuf> {
+    absolute(env::var_os("XDG_CONFIG_HOME")).or_else(|| Some(user_home()?.join(".config")))
 }
 
 fn data_home() -> Option<PathBuf> {

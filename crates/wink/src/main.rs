@@ -6,22 +6,29 @@ mod answer;
 mod beacon;
 mod cli;
 mod commands;
+mod config;
 mod connections;
 mod context;
+mod demo;
 mod disk;
 mod documents;
+mod downloads;
 mod failure;
 mod fixed_mounts;
 mod git_head;
 mod heard;
 mod home;
 mod http_guard;
+mod input;
 mod mcp;
 mod mcp_command;
+mod paint;
 mod paths;
 mod patient_stream;
+mod pruned;
 mod refs;
 mod retention;
+mod screen;
 mod serve;
 mod serving;
 mod settings;
@@ -40,15 +47,18 @@ use answer::Answer;
 use cli::{Cli, Command};
 use context::Context;
 use failure::Failure;
+use screen::Screen;
 
 fn main() -> ExitCode {
     signals::survive_limits();
-    let (json, result) = match Cli::try_parse() {
-        Ok(cli) => (cli.global.json, run(&cli)),
-        Err(usage) if usage.use_stderr() && is_json_wanted() => (true, Err(Failure::usage(&usage))),
+    let (screen, result) = match Cli::try_parse() {
+        Ok(cli) => (Screen::new(&cli.global), run(&cli)),
+        Err(usage) if usage.use_stderr() && is_json_wanted() => {
+            (Screen::plain(true), Err(Failure::usage(&usage)))
+        }
         Err(usage) => usage.exit(),
     };
-    answer::finish(result, json).into()
+    answer::finish(result, &screen).into()
 }
 
 fn run(cli: &Cli) -> Result<Answer, Failure> {
@@ -62,9 +72,11 @@ fn run(cli: &Cli) -> Result<Answer, Failure> {
         Command::Diff(args) => commands::diff::run(&context, args),
         Command::Restore(args) => commands::restore::run(&context, args),
         Command::Revert(args) => commands::revert::run(&context, args),
-        Command::Undo => commands::undo::run(&context),
+        Command::Undo(args) => commands::undo::run(&context, args),
         Command::Redo => commands::redo::run(&context),
+        Command::Op(command) => commands::op::run(&context, command),
         Command::Tag(args) => commands::tag::run(&context, args),
+        Command::Search(args) => commands::search::run(&context, args),
         Command::Prune(args) => commands::prune::run(&context, args),
         Command::Verify(args) => commands::verify::run(&context, args),
         Command::Repair => commands::repair::run(&context),
@@ -74,7 +86,11 @@ fn run(cli: &Cli) -> Result<Answer, Failure> {
         Command::Export(args) => commands::export::run(&context, args),
         Command::Import(args) => commands::import::run(&context, args),
         Command::Fs(command) => commands::fs::run(&context, command),
+        Command::Config(command) => commands::config::run(&context, command),
+        Command::Session(command) => commands::session::run(&context, command),
+        Command::Tool(args) => commands::tool::run(&context, args),
         Command::Mcp(args) => mcp_command::run(&context, args).map(|()| Answer::default()),
+        Command::Demo(args) => demo::run(&context, args),
         Command::Serve(args) => serve::run(&context, args).map(|()| Answer::default()),
     }
 }

@@ -1,46 +1,80 @@
 //! How states are named: one grammar for every command.
 
-use wink_fs::{At, Snapshot, SnapshotId, Workspace};
+mod name;
 
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use wink_fs::archive::{ArchiveLimits, ArchiveTree};
+use wink_fs::{At, MemoryBackend, Snapshot, SnapshotId, Tree, Workspace};
+
+use self::name::Name;
+use crate::context::Opened;
 use crate::failure::Failure;
-
-/// The files as they are now.
-const LIVE: &str = "@";
+use crate::home::Home;
 
 /// A state that was named.
 #[derive(Debug)]
 pub(crate) enum State {
     Live,
     Snapshot(Box<Snapshot>),
+    Archive(Arc<ArchiveTree>),
 }
 
-impl From<&State> for At {
-    fn from(state: &State) -> Self {
-        match state {
-            State::Live => At::Live,
-            State::Snapshot(snapshot) => At::from(&**snapshot),
+impl State {
+    /// Returns the files of the state.
+    pub(crate) fn tree(&self, files: &Workspace) -> Result<Arc<dyn Tree>, Failure> {
+        match self {
+            Self::Archive(tree) => Ok(tree.clone()),
+            _ => Ok(files.tree_at(self.at("")?)?),
+        }
+    }
+
+    /// Returns the id of the snapshot, where it is one.
+    pub(crate) fn id(&self) -> Option<String> {
+        match self {
+            Self::Snapshot(snapshot) => Some(snapshot.id.to_string()),
+            _ => None,
+        }
+    }
+
+    /// Returns how the workspace calls the state that `text` names; an archive is none of its states.
+    pub(crate) fn at(&self, text: &str) -> Result<At, Failure> {
+        match self {
+            Self::Live => Ok(At::Live),
+            Self::Snapshot(snapshot) => Ok(At::from(&**snapshot)),
+            Self::Archive(_) => Err(Failure::archive_ref(text)),
         }
     }
 }
 
 /// Finds a state by its name.
-pub(crate) fn find(files: &Workspace, text: &str) -> Result<State, Failure> {
-    if text == LIVE {
-        return Ok(State::Live);
-    }
-    find_snapshot(files, text).map(Box::new).map(State::Snapshot)
+pub(crate) fn find(opened: &Opened, text: &str) -> Result<State, Failure> {
+    let files = &opened.files;
+    let snapshot = match Name::parse(text) {
+        Name::Live => return Ok(State::Live),
+        Name::Event => return Err(Failure::event_ref(text)),
+        Name::Ancestor(steps) => ancestor(files, text, steps)?,
+        Name::Operation(sequence) => after_operation(files, text, sequence)?,
+        Name::Ago(age) => before(files, text, age)?,
+        Name::Given(name) => return by_name(opened, name),
+    };
+    Ok(State::Snapshot(Box::new(snapshot)))
 }
 
 /// Finds a snapshot by its name.
-pub(crate) fn find_snapshot(files: &Workspace, text: &str) -> Result<Snapshot, Failure> {
-    if text == LIVE {
-        return Err(Failure::live_ref());
+pub(crate) fn find_snapshot(opened: &Opened, text: &str) -> Result<Snapshot, Failure> {
+    match find(opened, text)? {
+        State::Snapshot(snapshot) => Ok(*snapshot),
+        State::Live => Err(Failure::live_ref()),
+        State::Archive(_) => Err(Failure::archive_ref(text)),
     }
-    let all = files.snapshots()?;
-    match text.strip_prefix("@-") {
-        Some(steps) => ancestor(files, all, text, steps),
-        None => by_name(all, text),
-    }
+}
+
+/// Finds a snapshot by its tag, and by nothing else.
+pub(crate) fn tagged(files: &Workspace, tag: &str) -> Result<Snapshot, Failure> {
+    let found = files.snapshots()?.into_iter().find(|it| it.tag.as_deref() == Some(tag));
+    found.ok_or_else(|| Failure::unknown_ref(tag))
 }
 
 /// Returns the snapshot that the files of now grew from; `None` where there is none at all.
@@ -58,36 +92,91 @@ fn by_id(all: &[Snapshot], id: Option<SnapshotId>) -> Option<&Snapshot> {
     all.iter().find(|snapshot| Some(snapshot.id) == id)
 }
 
-fn ancestor(
-    files: &Workspace,
-    all: Vec<Snapshot>,
-    text: &str,
-    steps: &str,
-) -> Result<Snapshot, Failure> {
-    let steps: usize = match steps {
-        "" => 1,
-        digits => match digits.parse() {
-            Ok(steps) if steps > 0 && !digits.starts_with('+') => steps,
-            _ => return Err(Failure::unknown_ref(text)),
-        },
-    };
+fn ancestor(files: &Workspace, text: &str, steps: Option<usize>) -> Result<Snapshot, Failure> {
+    let steps = steps.ok_or_else(|| Failure::unknown_ref(text))?;
+    let all = files.snapshots()?;
     let first = last_of(files.current_snapshot_id()?, &all);
-    let mut line = std::iter::successors(first, |snapshot| by_id(&all, snapshot.parent));
-    let found = line.by_ref().take(all.len()).nth(steps - 1).cloned();
-    found.ok_or_else(|| {
-        let line = std::iter::successors(first, |snapshot| by_id(&all, snapshot.parent));
-        Failure::no_ancestor(text, line.take(all.len()).count())
-    })
+    let line = std::iter::successors(first, |snapshot| by_id(&all, snapshot.parent));
+    let line: Vec<_> = line.take(all.len()).collect();
+    match line.get(steps - 1) {
+        Some(found) => Ok((*found).clone()),
+        None => Err(Failure::no_ancestor(text, line.len())),
+    }
 }
 
-fn by_name(mut all: Vec<Snapshot>, text: &str) -> Result<Snapshot, Failure> {
-    if let Some(at) = all.iter().position(|it| it.tag.as_deref() == Some(text)) {
-        return Ok(all.swap_remove(at));
+fn after_operation(
+    files: &Workspace,
+    text: &str,
+    sequence: Option<u64>,
+) -> Result<Snapshot, Failure> {
+    let known = files.operations()?;
+    let sequence = sequence.filter(|number| known.iter().any(|it| it.sequence == *number));
+    let sequence = sequence.ok_or_else(|| Failure::unknown_operation(text))?;
+    files.snapshot_after(sequence)?.ok_or_else(|| Failure::unkept_operation(sequence))
+}
+
+/// Finds the newest snapshot that is not younger than that.
+fn before(files: &Workspace, text: &str, age: Duration) -> Result<Snapshot, Failure> {
+    let all = files.snapshots()?;
+    let limit = SystemTime::now().checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH);
+    let found = all.iter().rev().find(|it| it.created_at <= limit);
+    found.cloned().ok_or_else(|| Failure::too_young(text, all.first()))
+}
+
+/// Finds what has a name: a tag, a branch, an id or the beginning of one, an archive.
+fn by_name(opened: &Opened, text: &str) -> Result<State, Failure> {
+    let mut all = opened.files.snapshots()?;
+    let tagged = all.iter().find(|it| it.tag.as_deref() == Some(text)).cloned();
+    let branch = branch(opened, text)?;
+    match (tagged, branch) {
+        (Some(tagged), Some(branch)) if tagged.id != branch.id => {
+            Err(Failure::tag_or_branch(text, &[tagged, branch]))
+        }
+        (Some(named), _) | (_, Some(named)) => Ok(State::Snapshot(Box::new(named))),
+        (None, None) => {
+            all.retain(|snapshot| snapshot.id.matches_prefix(text));
+            by_prefix(opened, all, text)
+        }
     }
-    all.retain(|snapshot| snapshot.id.matches_prefix(text));
+}
+
+fn by_prefix(opened: &Opened, mut all: Vec<Snapshot>, text: &str) -> Result<State, Failure> {
     match all.len() {
+        0 if name::is_archive(text) => archive(opened, text),
         0 => Err(Failure::unknown_ref(text)),
-        1 => Ok(all.swap_remove(0)),
+        1 => Ok(State::Snapshot(Box::new(all.swap_remove(0)))),
         _ => Err(Failure::ambiguous_ref(text, &all)),
     }
+}
+
+/// Returns the forks with the snapshots that they were at last.
+pub(crate) fn branch_heads(opened: &Opened) -> Result<Vec<(String, SnapshotId)>, Failure> {
+    let mut heads = Vec::new();
+    for home in opened.home.all_branches()? {
+        let Some(branch) = &home.settings.branch else { continue };
+        heads.extend(branch_head(&home)?.map(|snapshot| (branch.name.clone(), snapshot.id)));
+    }
+    Ok(heads)
+}
+
+/// Returns the snapshot that a fork was at last, if there is a fork of that name.
+fn branch(opened: &Opened, name: &str) -> Result<Option<Snapshot>, Failure> {
+    let is_named = |home: &Home| home.settings.branch.as_ref().is_some_and(|it| it.name == name);
+    let home = opened.home.all_branches()?.into_iter().find(is_named);
+    home.map_or(Ok(None), |home| branch_head(&home))
+}
+
+fn branch_head(home: &Home) -> Result<Option<Snapshot>, Failure> {
+    let Some(branch) = &home.settings.branch else { return Ok(None) };
+    // Its directory may be gone; what it kept is not.
+    let kept = Workspace::builder(MemoryBackend::new()).read_only(true);
+    let kept = kept.store(home.open_store()?).build();
+    let last = kept.current_snapshot_id()?.map_or(branch.base.clone(), |id| id.to_string());
+    Ok(Some(kept.find_snapshot(&last)?))
+}
+
+fn archive(opened: &Opened, text: &str) -> Result<State, Failure> {
+    let path = crate::paths::without_dots(&opened.directory.join(text));
+    let tree = ArchiveTree::open_ambient(&path, &ArchiveLimits::default());
+    Ok(State::Archive(Arc::new(tree.map_err(|error| Failure::import(&path, error))?)))
 }

@@ -2,15 +2,35 @@
 
 use wink_fs::Retention;
 
+use crate::config::{Config, Key};
+use crate::failure::Failure;
+use crate::home::Home;
+use crate::words;
+
 /// How many snapshots without a tag stay.
-const COUNT: usize = 500;
+pub(crate) const COUNT: usize = 500;
 
 /// How much space the history takes at most; the oldest snapshots without a tag go, and more than by count.
-const BYTES: u64 = 2 * 1024 * 1024 * 1024;
+pub(crate) const BYTES: u64 = 2 * 1024 * 1024 * 1024;
 
 /// Returns what holds where nobody says otherwise.
-pub(crate) fn usual() -> Retention {
+fn usual() -> Retention {
     Retention::default().max_count(COUNT).max_bytes(BYTES).space_first(true)
+}
+
+/// Returns what holds in a workspace.
+pub(crate) fn of(home: &Home) -> Result<Retention, Failure> {
+    let config = Config::read()?;
+    let find = |key| config.find(key, Some((&home.settings, &home.directory)));
+    let mut retention = usual();
+    // What does not parse was refused when it was found.
+    if let Ok(count) = find(Key::RetentionCount)?.0.parse() {
+        retention = retention.max_count(count);
+    }
+    if let Some(bytes) = words::parse_size(&find(Key::RetentionBytes)?.0) {
+        retention = retention.max_bytes(bytes);
+    }
+    Ok(retention)
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ use crate::serving::{Served, ServingArgs, Usually};
 use crate::stop_signals::StopSignals;
 use crate::token::Token;
 use crate::welcome::Welcome;
-use crate::{address, connections, status_page};
+use crate::{address, connections, downloads, status_page};
 
 /// How long calls that run have when the server stops; then their connections are cut.
 const GRACE: Duration = Duration::from_secs(4);
@@ -68,6 +68,7 @@ pub(crate) struct Site {
     pub(crate) what: String,
     pub(crate) files: Workspace,
     pub(crate) recent: RecentCalls,
+    pub(crate) endpoint: Endpoint,
 }
 
 fn workspace(text: &str) -> Result<(String, PathBuf), String> {
@@ -130,7 +131,9 @@ async fn serve(
     // Before the address is printed: whoever reads it may stop the server at once.
     let stop = StopSignals::listen()?;
     let url = format!("http://{address}");
-    let beacon = Beacon::light(address.port(), &url, token.reveal());
+    let in_memory =
+        sites.first().is_some_and(|site| site.files.properties().backend == "in_memory");
+    let beacon = Beacon::light(address.port(), &url, token.reveal(), in_memory);
     let (token, ticket) = (token.reveal(), ticket.reveal());
     announce(&Welcome { url: &url, token, ticket, sites: &sites }.text())?;
     connections::serve(listener, app, stop.received(), end(&services)).await;
@@ -143,7 +146,8 @@ fn endpoints(args: &ServeArgs, served: Vec<(String, Served)>) -> (Vec<Site>, Ser
     for (route, Served { files, what, .. }) in served {
         let endpoint = Endpoint::of_clients(&files, args.serving.tools);
         let endpoint = if args.conformance_fixtures { endpoint.with_fixtures() } else { endpoint };
-        sites.push(Site { route: route.clone(), what, files, recent: endpoint.recent() });
+        let (recent, made) = (endpoint.recent(), endpoint.clone());
+        sites.push(Site { route: route.clone(), what, files, recent, endpoint: made });
         services.push((route, mcp::service(endpoint)));
     }
     (sites, services)
@@ -152,6 +156,7 @@ fn endpoints(args: &ServeArgs, served: Vec<(String, Served)>) -> (Vec<Site>, Ser
 fn app(address: SocketAddr, access: Access, sites: &[Site], services: &Services) -> Router {
     let access = Arc::new(access);
     let guard = Arc::new(Guard::new(address, access.clone()));
+    let first = sites.first().map(|site| site.endpoint.clone());
     let sites = sites.to_vec();
     let mut app = Router::new()
         .route("/", get(move || status_page::page(sites.clone())))
@@ -161,6 +166,9 @@ fn app(address: SocketAddr, access: Access, sites: &[Site], services: &Services)
             app = app.route(FIRST, service.clone().route());
         }
         app = app.route(route, service.clone().route());
+    }
+    if let Some(first) = first {
+        app = app.merge(downloads::routes(first));
     }
     app.layer(middleware::from_fn_with_state(guard, http_guard::check))
 }

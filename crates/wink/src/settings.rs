@@ -1,6 +1,7 @@
 //! What a workspace remembers of itself, in a file beside its store.
 
 use std::ffi::OsStr;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -8,6 +9,7 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 use wink_fs::TreePath;
 
+use crate::config::Key;
 use crate::disk;
 use crate::failure::Failure;
 use crate::words;
@@ -26,6 +28,12 @@ pub(crate) struct Settings {
     #[serde(default)]
     pub(crate) exclude: Vec<String>,
     created_at: String,
+    /// How many snapshots without a tag stay, where this was set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    retention_count: Option<String>,
+    /// How much space the history takes, where this was set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    retention_bytes: Option<String>,
     /// The directory that holds the history and its settings, where it is not this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     kept_in: Option<String>,
@@ -60,7 +68,16 @@ impl Settings {
     pub(crate) fn new(root: &Path, exclude: Vec<String>) -> Result<Self, Failure> {
         let created_at = words::utc(SystemTime::now());
         let root = text(root)?;
-        Ok(Self { version: VERSION, root, exclude, created_at, kept_in: None, branch: None })
+        Ok(Self {
+            version: VERSION,
+            root,
+            exclude,
+            created_at,
+            retention_count: None,
+            retention_bytes: None,
+            kept_in: None,
+            branch: None,
+        })
     }
 
     /// Makes the settings of a fork in a directory of its own.
@@ -91,11 +108,48 @@ impl Settings {
 
     /// Writes the settings of a new directory.
     pub(crate) fn write(&self, directory: &Path) -> Result<(), Failure> {
+        self.write_by(directory, disk::write_new)
+    }
+
+    /// Writes the settings in the place of those that are there.
+    pub(crate) fn write_over(&self, directory: &Path) -> Result<(), Failure> {
+        self.write_by(directory, disk::replace)
+    }
+
+    fn write_by(
+        &self,
+        directory: &Path,
+        write: fn(&Path, &[u8]) -> io::Result<()>,
+    ) -> Result<(), Failure> {
         let path = directory.join(FILE);
         let mut text = serde_json::to_vec_pretty(self).map_err(|error| Failure::other(&error))?;
         text.push(b'\n');
-        disk::write_new(&path, &text)
+        write(&path, &text)
             .map_err(|error| Failure::host("cannot write the settings", &path, error))
+    }
+
+    /// Returns the file of the settings in a directory.
+    pub(crate) fn place(directory: &Path) -> PathBuf {
+        directory.join(FILE)
+    }
+
+    /// Returns what was set for a key.
+    pub(crate) fn value(&self, key: Key) -> Option<String> {
+        match key {
+            Key::Exclude => Some(self.exclude.join(", ")).filter(|text| !text.is_empty()),
+            Key::RetentionCount => self.retention_count.clone(),
+            Key::RetentionBytes => self.retention_bytes.clone(),
+            Key::Color | Key::Pager => None,
+        }
+    }
+
+    /// Sets how many snapshots stay, or how much space they take; none means what is usual.
+    pub(crate) fn set(&mut self, key: Key, value: Option<String>) {
+        match key {
+            Key::RetentionCount => self.retention_count = value,
+            Key::RetentionBytes => self.retention_bytes = value,
+            _ => {}
+        }
     }
 
     pub(crate) fn root(&self) -> Result<PathBuf, Failure> {

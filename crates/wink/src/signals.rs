@@ -1,9 +1,23 @@
 //! Signals that would end the process in the middle of its work.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Returns a flag that is set when the process is asked to end, which it then does by itself.
+pub(crate) fn give_up() -> Arc<AtomicBool> {
+    let flag = Arc::new(AtomicBool::new(false));
+    #[cfg(unix)]
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        // Where it cannot be heard, the signal ends the process as it would have.
+        let _ = signal_hook::flag::register(signal, flag.clone());
+    }
+    flag
+}
+
 /// Asks the system to refuse a write past the limit of size (`ulimit -f`) instead of killing who makes it.
 ///
 /// Where it does not listen, the process dies as it would have: what it leaves is mended by the next.
 pub(crate) fn survive_limits() {
     #[cfg(unix)]
-    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
 }

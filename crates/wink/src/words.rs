@@ -40,6 +40,24 @@ pub(crate) fn size(bytes: u64) -> String {
     format!("{value:.1} {}", UNITS[unit])
 }
 
+/// Reads a size such as `2 GiB`, `500M` or `1024`.
+pub(crate) fn parse_size(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let digits =
+        text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').len();
+    let (number, unit) = text.split_at(digits);
+    let power = match unit.trim().to_ascii_lowercase().trim_end_matches('b').trim_end_matches('i') {
+        "" => 0,
+        "k" => 1,
+        "m" => 2,
+        "g" => 3,
+        "t" => 4,
+        _ => return None,
+    };
+    let bytes = number.parse::<f64>().ok()? * 1024_f64.powi(power);
+    (bytes >= 1.0 && bytes < u64::MAX as f64).then_some(bytes as u64)
+}
+
 /// Writes how long ago something was.
 pub(crate) fn age(age: Duration) -> String {
     let seconds = age.as_secs();
@@ -60,6 +78,11 @@ pub(crate) fn utc(at: SystemTime) -> String {
 /// Writes a moment for people, in their own time zone.
 pub(crate) fn local(at: SystemTime) -> String {
     moment(at).to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
+}
+
+/// Writes a moment for people that was written for programs.
+pub(crate) fn local_of_utc(text: &str) -> String {
+    text.parse().map_or(text.to_owned(), |at: Timestamp| local(at.into()))
 }
 
 fn moment(at: SystemTime) -> Timestamp {
@@ -115,6 +138,16 @@ mod tests {
         assert_eq!((number(0), number(999)), ("0".into(), "999".into()));
         assert_eq!((number(1284), number(1_000_000)), ("1,284".into(), "1,000,000".into()));
         assert_eq!(counted(1, "file", "files"), "1 file");
+    }
+
+    #[test]
+    fn sizes_are_read_as_people_write_them() {
+        let sizes = ["1024", "1k", "1.5 KiB", "2 GiB", "500M", "1tb"].map(parse_size);
+        let expected = [1024, 1024, 1536, 2_147_483_648, 524_288_000, 1_099_511_627_776];
+        assert_eq!(sizes, expected.map(Some));
+        for text in ["", "0", "x", "1 parsec", "-1", "1.2.3", "99999999999999999999t"] {
+            assert_eq!(parse_size(text), None, "{text}");
+        }
     }
 
     #[test]

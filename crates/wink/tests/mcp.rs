@@ -237,3 +237,29 @@ fn parallel_appends_lose_nothing() {
     let answer = server.post(&tool_call("read_file", json!({"path": "a"})));
     assert_eq!(answer["result"]["structuredContent"]["total_lines"], 16, "{answer}");
 }
+
+#[test]
+fn a_client_works_in_a_fork_by_its_name() {
+    let server = Server::start();
+    let call = |name: &str, arguments: Value| server.call(name, arguments);
+    call("write_file", json!({"path": "a", "content": "one\n"}));
+    call("fork", json!({"name": "idea"}));
+    let edit = json!({"path": "a", "old_string": "one", "new_string": "two", "fork": "idea"});
+    assert_eq!(call("edit_file", edit)["isError"], false);
+    let read = |arguments: Value| call("read_file", arguments)["content"][0]["text"].to_string();
+    assert!(read(json!({"path": "a"})).contains("one"));
+    assert!(read(json!({"path": "a", "fork": "idea"})).contains("two"));
+    call("merge", json!({"name": "idea"}));
+    assert!(read(json!({"path": "a"})).contains("two"));
+    let unknown = call("read_file", json!({"path": "a", "fork": "ideal"}));
+    assert!(unknown.to_string().contains("did you mean `idea`?"), "{unknown}");
+}
+
+#[test]
+fn forks_are_offered_only_with_the_tool_that_makes_them() {
+    let server = Server::start_with(&["--port", "0", "--tools", "files"]);
+    let tools = server.post(&request("tools/list", json!({})));
+    assert!(!tools.to_string().contains("\"fork\""), "{tools}");
+    let refused = server.call("read_file", json!({"path": "a", "fork": "idea"}));
+    assert_eq!(refused["structuredContent"]["error"], "invalid_argument", "{refused}");
+}

@@ -58,6 +58,8 @@ pub struct OperationRecord {
     pub name: String,
     /// What it was.
     pub cause: OperationCause,
+    /// Who did it, where the program said so; see [`WorkspaceBuilder::actor`](crate::WorkspaceBuilder::actor).
+    pub by: Option<String>,
     /// What it changed, in the order of paths.
     pub changes: Vec<OperationChange>,
 }

@@ -35,6 +35,7 @@ mod ignored;
 mod line;
 mod pattern;
 mod regex;
+mod states;
 mod stop;
 mod walk;
 
@@ -42,5 +43,7 @@ pub use glob::{GlobOptions, GlobResult, glob};
 pub use grep::{Case, GrepMode, GrepOptions, GrepResult, MatchedFile, grep};
 pub use line::GrepMatch;
 pub use pattern::PathPattern;
+pub(crate) use states::grep_states;
+pub use states::{StateMatch, StatesResult};
 pub use stop::Stop;
 pub use walk::Skipped;

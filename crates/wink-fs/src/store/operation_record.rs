@@ -19,6 +19,8 @@ struct Stored {
     at: String,
     name: String,
     cause: Cause,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    by: Option<String>,
     changes: Vec<Change>,
 }
 
@@ -56,6 +58,7 @@ pub(super) fn encode(operation: &OperationRecord) -> Result<Vec<u8>> {
             OperationCause::Undo { of } => Cause::Undo { of },
             OperationCause::Redo { of } => Cause::Redo { of },
         },
+        by: operation.by.clone(),
         changes: operation.changes.iter().map(to_change).collect(),
     };
     let failed = |error: serde_json::Error| Error::system(Operation::Write, error);
@@ -92,8 +95,8 @@ fn from_stored(stored: Stored) -> Option<OperationRecord> {
         Cause::Redo { of } => OperationCause::Redo { of },
     };
     let changes = stored.changes.into_iter().map(from_change).collect::<Option<_>>()?;
-    let (sequence, name) = (stored.sequence, stored.name);
-    Some(OperationRecord { sequence, at: at.into(), name, cause, changes })
+    let (sequence, name, by) = (stored.sequence, stored.name, stored.by);
+    Some(OperationRecord { sequence, at: at.into(), name, cause, by, changes })
 }
 
 fn from_change(change: Change) -> Option<OperationChange> {

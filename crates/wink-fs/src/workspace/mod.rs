@@ -6,6 +6,7 @@ mod history;
 mod merge;
 mod prune;
 mod room;
+mod snapshot_after;
 mod snapshots;
 mod turn;
 mod undo;
@@ -17,7 +18,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-pub use self::execute::ExecutionPlace;
+pub use self::execute::{Execution, ExecutionPlace};
 pub use self::prune::{PruneOptions, Pruned};
 pub use self::snapshots::{At, Receipt, RestoreOptions, SnapshotOptions};
 pub use self::undo::Undone;
@@ -104,6 +105,7 @@ pub struct WorkspaceBuilder {
     origin: Option<Origin>,
     clock: Arc<dyn Clock>,
     retention: Option<Retention>,
+    actor: Option<String>,
 }
 
 impl WorkspaceBuilder {
@@ -184,6 +186,22 @@ impl WorkspaceBuilder {
         self
     }
 
+    /// Sets who makes the changes, which is written down with each operation.
+    ///
+    /// ```
+    /// use wink_fs::{MemoryBackend, Workspace};
+    ///
+    /// let files = Workspace::builder(MemoryBackend::new()).actor("session 1").build();
+    /// files.write("a.txt", "hello")?;
+    /// assert_eq!(files.operations()?[0].by.as_deref(), Some("session 1"));
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    #[must_use]
+    pub fn actor(mut self, actor: impl Into<String>) -> Self {
+        self.actor = Some(actor.into());
+        self
+    }
+
     /// Sets which snapshots are kept; the others go after each one that is taken.
     ///
     /// Where it is not set, it is [`Retention::default`], or what [`StrategyOptions`](crate::StrategyOptions) say.
@@ -217,6 +235,7 @@ impl WorkspaceBuilder {
         let mut history = self.history.or_else(in_memory);
         if let Some(history) = &mut history {
             (history.excluded, history.clock) = (self.excluded, self.clock);
+            history.actor = self.actor;
             let usual = || history.snapshots.retention().unwrap_or_default();
             history.retention = self.retention.unwrap_or_else(usual);
             history.observers = observers.clone();
@@ -288,6 +307,7 @@ impl Workspace {
             origin: None,
             clock: Arc::new(SystemClock),
             retention: None,
+            actor: None,
         }
     }
 
@@ -324,6 +344,25 @@ impl Workspace {
         name: &str,
         work: impl FnOnce(&mut dyn Filesystem) -> Result<T>,
     ) -> Result<T> {
+        Ok(self.as_agent_operation(name, work)?.0)
+    }
+
+    /// Does the same, and returns also the number of the operation, for [`retract`](Self::retract).
+    ///
+    /// There is none where nothing changed, and in a workspace that keeps no history.
+    ///
+    /// ```
+    /// let files = wink_fs::Workspace::memory();
+    /// let directory = files.path("src")?;
+    /// let ((), made) = files.as_agent_operation("make", |fs| fs.create_dir(&directory))?;
+    /// assert_eq!(made, Some(1));
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn as_agent_operation<T>(
+        &self,
+        name: &str,
+        work: impl FnOnce(&mut dyn Filesystem) -> Result<T>,
+    ) -> Result<(T, Option<u64>)> {
         self.operate(name, self.turn()?, |writer| work(writer))
     }
 
@@ -335,7 +374,7 @@ impl Workspace {
         name: &str,
         work: impl FnOnce(&mut dyn Filesystem) -> Result<T>,
     ) -> Result<T> {
-        self.operate(name, self.turn()?, |writer| work(self.backend(writer)))
+        Ok(self.operate(name, self.turn()?, |writer| work(self.backend(writer)))?.0)
     }
 
     fn turn(&self) -> Result<Turn<'_, Layered<Guard>>> {
@@ -371,20 +410,22 @@ impl Workspace {
         Ok(alone)
     }
 
-    /// Does something as one operation: all of it or nothing, and written down.
+    /// Does something as one operation: all of it or nothing, and written down under a number.
     fn operate<T>(
         &self,
         name: &str,
         mut writer: Turn<'_, Layered<Guard>>,
         work: impl FnOnce(&mut Layered<Guard>) -> Result<T>,
-    ) -> Result<T> {
-        let Some(history) = &self.0.history else { return work(&mut writer) };
+    ) -> Result<(T, Option<u64>)> {
+        let Some(history) = &self.0.history else { return Ok((work(&mut writer)?, None)) };
         let _alone = self.alone(history, &mut writer)?;
         let (sequence, aside) = history.ledger.next()?;
         let recorded = self.0.recording.during(writer.before_image(&aside)?, || work(&mut writer));
         let (result, record) = recorded;
-        let done = result
-            .and_then(|done| history.record(sequence, name, &record, &*self.0.live).map(|_| done));
+        let done = result.and_then(|done| {
+            let operation = history.record(sequence, name, &record, &*self.0.live)?;
+            Ok((done, operation.map(|operation| operation.sequence)))
+        });
         if done.is_err() {
             self.abandon(history, &mut writer, sequence, &record);
         }

@@ -15,6 +15,7 @@ use crate::operation::{Left, OperationCause, OperationChange, OperationRecord};
 use crate::path::TreePath;
 use crate::replace_plan::ReplacePlan;
 use crate::scope::Scope;
+use crate::search::{self, GrepOptions, StatesResult};
 use crate::snapshot::{NewSnapshot, Snapshot, SnapshotId, SnapshotStore};
 use crate::tree::Tree;
 
@@ -179,9 +180,14 @@ impl Workspace {
         let history = self.history(Operation::Snapshot)?;
         let mut new = NewSnapshot::new(history.clock.now());
         (new.tag, new.message) = (options.tag.clone(), options.message.clone());
+        self.take(history, &new)
+    }
+
+    /// Takes a snapshot, which is the last one then.
+    pub(super) fn take(&self, history: &History, new: &NewSnapshot) -> Result<Snapshot> {
         let mut writer = self.turn()?;
         let _alone = self.alone(history, &mut writer)?;
-        let snapshot = history.snapshot(self.backend(&mut writer), &new)?;
+        let snapshot = history.snapshot(self.backend(&mut writer), new)?;
         history.set_head(snapshot.id)?;
         self.0.observers.tell(&Event::SnapshotTaken { id: snapshot.id });
         Ok(snapshot)
@@ -216,6 +222,22 @@ impl Workspace {
         self.history(Operation::Snapshot)?.head()
     }
 
+    /// Returns the same without a look at the disk, for whoever asks with every call.
+    ///
+    /// What other processes take and restore is known from the next snapshot on that this one takes, or
+    /// asks for.
+    ///
+    /// ```
+    /// let files = wink_fs::Workspace::memory();
+    /// assert_eq!(files.known_snapshot_id(), None);
+    /// let taken = files.snapshot("first")?;
+    /// assert_eq!(files.known_snapshot_id(), Some(taken.id));
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn known_snapshot_id(&self) -> Option<SnapshotId> {
+        self.0.history.as_ref().and_then(History::known_head)
+    }
+
     /// Returns what keeps the snapshots, to verify them for example.
     pub fn snapshot_store(&self) -> Result<Arc<dyn SnapshotStore>> {
         Ok(self.history(Operation::Snapshot)?.snapshots.clone())
@@ -230,6 +252,26 @@ impl Workspace {
                 history.snapshots.load(&history.find(&name)?.id)
             }
         }
+    }
+
+    /// Finds the lines of some snapshots that match a regular expression, with the first and the last that
+    /// has each; only what differs from one snapshot to the next is searched.
+    ///
+    /// Without paths it is all files; see [`search`].
+    pub fn grep_snapshots(
+        &self,
+        pattern: &str,
+        snapshots: &[Snapshot],
+        paths: &[TreePath],
+        options: &GrepOptions,
+    ) -> Result<StatesResult> {
+        let history = self.history(Operation::Grep)?;
+        let scope = match paths {
+            [] => Scope::everything(),
+            paths => Scope::paths(paths.iter().cloned()),
+        };
+        let states = snapshots.iter().map(|it| history.snapshots.load(&it.id));
+        search::grep_states(states, pattern, &scope, options, &self.0.properties.limits)
     }
 
     /// Compares two states.

@@ -10,6 +10,7 @@ mod execute;
 mod faults;
 mod older;
 mod scene;
+mod snapshot_after;
 mod snapshots;
 mod space;
 mod turns;

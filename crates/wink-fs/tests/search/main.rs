@@ -9,3 +9,4 @@ mod grep;
 #[path = "../common/on_both.rs"]
 mod on_both;
 mod reference;
+mod states;

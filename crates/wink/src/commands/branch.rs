@@ -1,14 +1,15 @@
 //! `wink branch`: the forks there are.
 
 use clap::{Args, Subcommand};
+use wink_fs::Pin;
 
-use super::fork::{entry, owner};
+use super::fork::{check_name, entry, owner};
 use crate::answer::Answer;
 use crate::context::{Context, Opened};
-use crate::documents::{BranchDeleted, BranchEntry, Branches};
+use crate::documents::{BranchDeleted, BranchEntry, BranchRenamed, Branches};
 use crate::failure::Failure;
 use crate::home::{self, Home};
-use crate::settings::Settings;
+use crate::settings::{Branch, Settings};
 use crate::{disk, words};
 
 #[derive(Debug, Subcommand)]
@@ -18,6 +19,9 @@ pub(crate) enum BranchCommand {
 
     /// Forgets a fork; its directory and its snapshots stay.
     Delete(DeleteArgs),
+
+    /// Gives a fork another name; its directory stays where it is.
+    Rename(RenameArgs),
 }
 
 #[derive(Debug, Args)]
@@ -27,11 +31,23 @@ pub(crate) struct DeleteArgs {
     name: String,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct RenameArgs {
+    /// The name it has.
+    #[arg(value_name = "OLD")]
+    old: String,
+
+    /// The name it gets.
+    #[arg(value_name = "NEW")]
+    new: String,
+}
+
 pub(crate) fn run(context: &Context, command: &BranchCommand) -> Result<Answer, Failure> {
     let opened = context.open()?;
     match command {
         BranchCommand::List => list(context, &opened),
         BranchCommand::Delete(args) => delete(context, &opened, &args.name),
+        BranchCommand::Rename(args) => rename(context, &opened, args),
     }
 }
 
@@ -78,4 +94,29 @@ fn delete(context: &Context, opened: &Opened, name: &str) -> Result<Answer, Fail
     let document = BranchDeleted { branch };
     context
         .answer(&document, |it| format!("Forgot the fork {name}; {} stays.\n", it.branch.directory))
+}
+
+/// What a fork needs is there under its new name before it is gone under the old one.
+fn rename(context: &Context, opened: &Opened, args: &RenameArgs) -> Result<Answer, Failure> {
+    let RenameArgs { old, new } = args;
+    let home = find(opened, old)?;
+    check_name(opened, new)?;
+    let failed = |error| Failure::host("cannot rename", &home.directory, error);
+    let (root, directory) = (&home.root, opened.home.branch(new));
+    let base = home.settings.branch.as_ref().map(|it| it.base.clone());
+    let base = base.ok_or_else(|| Failure::no_branch(old))?;
+    let branch = Branch::new(new, &base, &opened.home.directory)?;
+    disk::make_private(&directory).map_err(failed)?;
+    Settings::of_branch(root, home.settings.exclude.clone(), branch)?.write(&directory)?;
+    let branches = home.store()?.join("branches");
+    disk::rename(&branches.join(old), &branches.join(new)).map_err(failed)?;
+    Settings::pointer(root, &directory)?.write_over(&home::usual_place(root)?)?;
+    if let Ok(base) = base.parse() {
+        let store = opened.files.snapshot_store()?;
+        store.pin(&Pin::new(base, owner(new)))?;
+        store.unpin(&base, &owner(old))?;
+    }
+    disk::remove_all(&home.directory).map_err(failed)?;
+    let document = BranchRenamed { branch: entry(new, &base, root), was: old.clone() };
+    context.answer(&document, |it| format!("The fork {} is {} now\n", it.was, it.branch.name))
 }

@@ -28,10 +28,10 @@ pub(crate) struct ExportArgs {
 
 pub(crate) fn run(context: &Context, args: &ExportArgs) -> Result<Answer, Failure> {
     let opened = context.open()?;
-    let state = refs::find(&opened.files, &args.at)?;
+    let state = refs::find(&opened, &args.at)?;
     let target = context.host_path(&args.file);
     let options = ExportOptions::default().only_new(!args.force);
-    let exported = archive::export_ambient(&*opened.files.tree_at(&state)?, &target, &options)
+    let exported = archive::export_ambient(&*state.tree(&opened.files)?, &target, &options)
         .map_err(|error| Failure::export(&target, error))?;
     let document = ExportedTo {
         file: target.display().to_string(),

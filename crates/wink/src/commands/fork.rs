@@ -56,7 +56,8 @@ pub(crate) fn run(context: &Context, args: &ForkArgs) -> Result<Answer, Failure>
     Ok(answer)
 }
 
-fn check_name(opened: &Opened, name: &str) -> Result<(), Failure> {
+/// Refuses a name that a fork cannot have, or has.
+pub(super) fn check_name(opened: &Opened, name: &str) -> Result<(), Failure> {
     if let Some(branch) = &opened.home.settings.branch {
         return Err(Failure::fork_of_fork(&branch.name));
     }
@@ -85,7 +86,7 @@ fn check_directory(root: &Path, directory: &Path) -> Result<(), Failure> {
 fn begin(opened: &Opened, state: &str) -> Result<Snapshot, Failure> {
     match state {
         "@" => Ok(opened.files.snapshot_with(&SnapshotOptions::default().message("fork"))?),
-        named => refs::find_snapshot(&opened.files, named),
+        named => refs::find_snapshot(opened, named),
     }
 }
 

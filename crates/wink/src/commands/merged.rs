@@ -10,6 +10,7 @@ use crate::answer::Answer;
 use crate::context::Context;
 use crate::documents::{ChangedEntry, ConflictEntry, Document, MergeOutcome};
 use crate::failure::Failure;
+use crate::paint::Paint;
 use crate::words;
 
 #[derive(Debug, Args)]
@@ -62,7 +63,7 @@ pub(super) fn answer<D: Document>(
     merged: &Merged,
     text: impl FnOnce(&D) -> String,
 ) -> Result<Answer, Failure> {
-    let mut answer = context.answer(document, text)?;
+    let mut answer = context.answer(document, text)?.painted(Paint::Letters);
     if !merged.conflicts.is_empty() && !merged.applied {
         let hint = "help: `--ours`, `--theirs` or `--markers` decides";
         answer.notes = context.note(hint);

@@ -1,6 +1,7 @@
 //! The commands, one a file.
 
 pub(crate) mod branch;
+pub(crate) mod config;
 pub(crate) mod diff;
 pub(crate) mod export;
 pub(crate) mod fork;
@@ -10,15 +11,19 @@ pub(crate) mod init;
 pub(crate) mod log;
 pub(crate) mod merge;
 pub(crate) mod merged;
+pub(crate) mod op;
 pub(crate) mod prune;
 pub(crate) mod redo;
 pub(crate) mod repair;
 pub(crate) mod restore;
 pub(crate) mod revert;
+pub(crate) mod search;
+pub(crate) mod session;
 pub(crate) mod show;
 pub(crate) mod snapshot;
 pub(crate) mod status;
 pub(crate) mod tag;
+pub(crate) mod tool;
 pub(crate) mod undo;
 pub(crate) mod verify;
 

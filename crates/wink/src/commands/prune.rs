@@ -16,7 +16,7 @@ const DAY: u64 = 24 * 60 * 60;
 
 #[derive(Debug, Args)]
 pub(crate) struct PruneArgs {
-    /// How many snapshots without a tag stay [default: 500]; those with a tag, the newest one and those
+    /// How many snapshots without a tag stay [default: 500, or what `wink config` says]; those with a tag, the newest one and those
     /// that are pinned stay in any case.
     #[arg(long, value_name = "N")]
     keep: Option<usize>,
@@ -49,7 +49,7 @@ fn prune(
     args: &PruneArgs,
     start: Instant,
 ) -> Result<Answer, Failure> {
-    let mut retention = retention::usual();
+    let mut retention = retention::of(&opened.home)?;
     retention.max_count = args.keep.or(retention.max_count);
     if let Some(days) = args.older_than {
         retention = retention.max_age(Duration::from_secs(days.saturating_mul(DAY)));

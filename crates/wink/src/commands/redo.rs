@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 
 pub(crate) fn run(context: &Context) -> Result<Answer, Failure> {
-    let mut answer = step(context, "redo", Workspace::redo)?;
+    let mut answer = step(context, "redo", 1, Workspace::redo)?;
     answer.notes = context.note("undo: wink undo");
     Ok(answer)
 }

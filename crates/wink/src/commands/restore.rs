@@ -11,6 +11,7 @@ use crate::answer::Answer;
 use crate::context::{Context, Opened};
 use crate::documents::{ChangedEntry, Restored, SnapshotEntry};
 use crate::failure::Failure;
+use crate::paint::Paint;
 use crate::{git_head, refs, words};
 
 #[derive(Debug, Args)]
@@ -31,7 +32,7 @@ pub(crate) struct RestoreArgs {
 pub(crate) fn run(context: &Context, args: &RestoreArgs) -> Result<Answer, Failure> {
     let start = Instant::now();
     let opened = context.open()?;
-    let snapshot = refs::find_snapshot(&opened.files, &args.snapshot)?;
+    let snapshot = refs::find_snapshot(&opened, &args.snapshot)?;
     let paths = context.paths(&opened, &args.paths)?;
     check(&opened, &snapshot, &paths)?;
     let options = paths
@@ -40,7 +41,8 @@ pub(crate) fn run(context: &Context, args: &RestoreArgs) -> Result<Answer, Failu
         .fold(RestoreOptions::default().dry_run(args.dry_run), RestoreOptions::path);
     let receipt = opened.files.restore_with(&snapshot, &options)?;
     let document = describe(&snapshot, &receipt, args.dry_run, start);
-    let mut answer = context.answer(&document, |document| text(document, &snapshot, &receipt))?;
+    let answer = context.answer(&document, |document| text(document, &snapshot, &receipt))?;
+    let mut answer = answer.painted(Paint::Letters);
     if context.is_talkative() {
         answer.notes = notes(&opened, &snapshot, &receipt);
     }

@@ -3,7 +3,6 @@
 use std::time::Instant;
 
 use clap::Args;
-use wink_fs::At;
 
 use super::merged::{self, MergeFlags};
 use crate::answer::Answer;
@@ -26,12 +25,9 @@ pub(crate) fn run(context: &Context, args: &RevertArgs) -> Result<Answer, Failur
     let start = Instant::now();
     let opened = context.open()?;
     let (from, to) = ends(&opened, &args.step)?;
-    let reverted = opened.files.revert_with(&from, &to, &args.flags.options())?;
-    let id = |state: &State| match At::from(state) {
-        At::Snapshot(id) => Some(id),
-        _ => None,
-    };
-    let (from, to) = (id(&from), id(&to));
+    let ends = (from.at(&args.step)?, to.at(&args.step)?);
+    let reverted = opened.files.revert_with(ends.0, ends.1, &args.flags.options())?;
+    let (from, to) = (from.id(), to.id());
     let outcome = merged::outcome(&reverted, &args.flags, start);
     let document = Reverted { from, to, outcome };
     let text =
@@ -41,12 +37,14 @@ pub(crate) fn run(context: &Context, args: &RevertArgs) -> Result<Answer, Failur
 
 /// Finds both ends of a step.
 fn ends(opened: &Opened, step: &str) -> Result<(State, State), Failure> {
-    if let Some((from, to)) = step.split_once("..") {
+    // A path may go up too, before or within it.
+    let is_step = |(from, to): &(&str, &str)| !from.is_empty() && !to.starts_with('/');
+    if let Some((from, to)) = step.split_once("..").filter(is_step) {
         let to = if to.is_empty() { "@" } else { to };
-        return Ok((refs::find(&opened.files, from)?, refs::find(&opened.files, to)?));
+        return Ok((refs::find(opened, from)?, refs::find(opened, to)?));
     }
-    let snapshot = refs::find_snapshot(&opened.files, step)?;
+    let snapshot = refs::find_snapshot(opened, step)?;
     let parent = snapshot.parent.ok_or_else(|| Failure::first_snapshot(step))?;
-    let parent = refs::find(&opened.files, &parent.to_string())?;
+    let parent = refs::find(opened, &parent.to_string())?;
     Ok((parent, State::Snapshot(Box::new(snapshot))))
 }

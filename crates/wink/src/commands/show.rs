@@ -1,35 +1,59 @@
 //! `wink show`: one snapshot, and what it changed.
 
 use clap::Args;
+use wink_fs::archive::ArchiveTree;
 use wink_fs::{Changed, Snapshot};
 
 use super::diff::in_order;
 use super::{changes_text, list_text};
 use crate::answer::Answer;
-use crate::context::Context;
-use crate::documents::{ChangedEntry, Changes, Shown, SnapshotEntry};
+use crate::context::{Context, Opened};
+use crate::documents::{ArchiveShown, ChangedEntry, Changes, Shown, SnapshotEntry};
 use crate::failure::Failure;
-use crate::{refs, words};
+use crate::paint::Paint;
+use crate::refs::{self, State};
+use crate::words;
 
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
-    /// The snapshot [default: the last one].
+    /// The snapshot, or an archive [default: the last snapshot].
     #[arg(value_name = "REF", default_value = "@-", hide_default_value = true)]
     snapshot: String,
 }
 
 pub(crate) fn run(context: &Context, args: &ShowArgs) -> Result<Answer, Failure> {
     let opened = context.open()?;
-    let snapshot = refs::find_snapshot(&opened.files, &args.snapshot)?;
+    match refs::find(&opened, &args.snapshot)? {
+        State::Snapshot(snapshot) => show(context, &opened, &snapshot),
+        State::Archive(tree) => show_archive(context, &args.snapshot, &tree),
+        State::Live => Err(Failure::live_ref()),
+    }
+}
+
+fn show(context: &Context, opened: &Opened, snapshot: &Snapshot) -> Result<Answer, Failure> {
     let parent = snapshot.parent.and_then(|id| opened.files.find_snapshot(&id.to_string()).ok());
-    let diff = parent.map(|parent| opened.files.diff(&parent, &snapshot)).transpose()?;
+    let diff = parent.map(|parent| opened.files.diff(&parent, snapshot)).transpose()?;
     let changed: Vec<&Changed> = diff.as_ref().map(in_order).unwrap_or_default();
     let document = Shown {
-        snapshot: SnapshotEntry::from(&snapshot),
+        snapshot: SnapshotEntry::from(snapshot),
         changes: diff.as_ref().map(Changes::from),
         entries: changed.into_iter().map(ChangedEntry::from).collect(),
     };
-    context.answer(&document, |document| text(document, &snapshot))
+    Ok(context.answer(&document, |it| text(it, snapshot))?.painted(Paint::Letters).long())
+}
+
+fn show_archive(context: &Context, name: &str, tree: &ArchiveTree) -> Result<Answer, Failure> {
+    let document = ArchiveShown {
+        file: name.to_owned(),
+        created_at: words::utc(tree.created_at()),
+        files: tree.file_count(),
+        bytes: tree.total_bytes(),
+    };
+    context.answer(&document, |it| {
+        let (made, size) = (words::local(tree.created_at()), words::size(it.bytes));
+        let files = words::counted(it.files, "file", "files");
+        format!("Archive {}\n  {:<10}{made}\n  {:<10}{files}, {size}\n", it.file, "made", "holds")
+    })
 }
 
 fn text(document: &Shown, snapshot: &Snapshot) -> String {

@@ -25,11 +25,10 @@ pub(crate) struct TagArgs {
 
 pub(crate) fn run(context: &Context, args: &TagArgs) -> Result<Answer, Failure> {
     let opened = context.open()?;
-    let (named, tag) = match args.delete {
-        true => (&args.name, None),
-        false => (&args.snapshot, Some(args.name.as_str())),
+    let (snapshot, tag) = match args.delete {
+        true => (refs::tagged(&opened.files, &args.name)?, None),
+        false => (refs::find_snapshot(&opened, &args.snapshot)?, Some(args.name.as_str())),
     };
-    let snapshot = refs::find_snapshot(&opened.files, named)?;
     let was = snapshot.tag.clone();
     let tagged = opened.files.tag(&snapshot.id.to_string(), tag)?;
     let document = Tagged { snapshot: SnapshotEntry::from(&tagged), was };

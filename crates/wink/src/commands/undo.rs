@@ -1,61 +1,101 @@
-//! `wink undo`: the last thing that wink did to the files, taken back.
+//! `wink undo`: the last things that wink did to the files, taken back.
 
 use std::time::SystemTime;
 
-use wink_fs::{Error, ErrorKind, Result as FsResult, Undone, Workspace};
+use clap::Args;
+use wink_fs::{Error, ErrorKind, OperationRecord, Result as FsResult, Undone, Workspace};
 
 use super::list_text;
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::documents::{OperationEntry, Stepped};
-use crate::failure::Failure;
+use crate::failure::{Failure, PARTIAL};
 use crate::words;
 
-pub(crate) fn run(context: &Context) -> Result<Answer, Failure> {
-    let mut answer = step(context, "undo", Workspace::undo)?;
-    answer.notes = context.note("redo: wink redo");
+#[derive(Debug, Args)]
+pub(crate) struct UndoArgs {
+    /// How many, from the last one on.
+    #[arg(value_name = "N", default_value_t = 1, hide_default_value = true)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+    count: u64,
+}
+
+pub(crate) fn run(context: &Context, args: &UndoArgs) -> Result<Answer, Failure> {
+    let mut answer = step(context, "undo", args.count, Workspace::undo)?;
+    answer.notes.extend(context.note("redo: wink redo"));
     Ok(answer)
 }
 
-/// Goes one step back, or forward again.
+/// Goes some steps back, or forward again, and no further than to one that somebody's change is in the way of.
 pub(super) fn step(
     context: &Context,
     action: &'static str,
+    count: u64,
     go: fn(&Workspace) -> FsResult<Undone>,
 ) -> Result<Answer, Failure> {
     let opened = context.open()?;
-    let failed = |error: Error| match error.kind() {
-        ErrorKind::NotFound if error.path().is_none() => Failure::nothing_to(action),
-        _ => error.into(),
-    };
-    let undone = go(&opened.files).map_err(failed)?;
-    let operation = &undone.operation;
-    let document = Stepped {
-        action,
-        operation: OperationEntry {
-            sequence: operation.sequence,
-            name: operation.name.clone(),
-            at: words::utc(operation.at),
-        },
-        paths: undone.paths.iter().map(ToString::to_string).collect(),
-        conflicts: undone.conflicts.iter().map(ToString::to_string).collect(),
-    };
-    let exit = if undone.conflicts.is_empty() { 0 } else { ErrorKind::Conflict.exit_code() };
-    Ok(context.answer(&document, |document| text(document, &undone))?.exit(exit))
+    let mut steps: Vec<Undone> = Vec::new();
+    while (steps.len() as u64) < count && steps.last().is_none_or(|it| it.conflicts.is_empty()) {
+        match go(&opened.files) {
+            Ok(step) => steps.push(step),
+            Err(error) if steps.is_empty() => return Err(refused(action, error)),
+            // What is done is done, and told.
+            Err(_) => break,
+        }
+    }
+    answer(context, action, count, &steps)
 }
 
-fn text(document: &Stepped, undone: &Undone) -> String {
-    let Stepped { action, operation, paths, conflicts } = document;
-    let age = SystemTime::now().duration_since(undone.operation.at).unwrap_or_default();
-    let (did, state) = match *action {
+fn refused(action: &str, error: Error) -> Failure {
+    match error.kind() {
+        ErrorKind::NotFound if error.path().is_none() => Failure::nothing_to(action),
+        _ => error.into(),
+    }
+}
+
+fn answer(
+    context: &Context,
+    action: &'static str,
+    asked: u64,
+    steps: &[Undone],
+) -> Result<Answer, Failure> {
+    let operations: Vec<_> = steps.iter().map(|step| entry(&step.operation)).collect();
+    let last = operations.last().cloned().ok_or_else(|| Failure::nothing_to(action))?;
+    let paths = steps.iter().flat_map(|step| &step.paths).map(ToString::to_string);
+    let conflicts = steps.iter().flat_map(|step| &step.conflicts).map(ToString::to_string);
+    let (paths, conflicts): (Vec<_>, Vec<_>) = (paths.collect(), conflicts.collect());
+    let all_done = steps.len() as u64 == asked;
+    let exit = match (conflicts.is_empty(), all_done) {
+        (false, _) => ErrorKind::Conflict.exit_code(),
+        (true, false) => PARTIAL,
+        (true, true) => 0,
+    };
+    let document = Stepped { action, operation: last, operations, asked, paths, conflicts };
+    let text = |_: &Stepped| steps.iter().map(|step| text(action, step)).collect();
+    let mut answer = context.answer(&document, text)?.exit(exit);
+    if !all_done {
+        let done = words::number(steps.len() as u64);
+        answer.notes = context.note(format!("note: {done} of {asked}; no more could be done"));
+    }
+    Ok(answer)
+}
+
+fn entry(operation: &OperationRecord) -> OperationEntry {
+    let OperationRecord { sequence, name, at, .. } = operation;
+    OperationEntry { sequence: *sequence, name: name.clone(), at: words::utc(*at) }
+}
+
+fn text(action: &str, undone: &Undone) -> String {
+    let Undone { operation, paths, conflicts, .. } = undone;
+    let age = SystemTime::now().duration_since(operation.at).unwrap_or_default();
+    let (did, state) = match action {
         "undo" => ("Undid", "before"),
         _ => ("Redid", "after"),
     };
     let are = words::counted(paths.len() as u64, "path is as it was", "paths are as they were");
-    let name = &operation.name;
-    let age = words::age(age);
+    let (name, age) = (words::first_line(&operation.name), words::age(age));
     let mut text = format!("{did} the {name} ({age}): {are} {state} it\n");
-    text += &list_text(paths.iter().map(String::as_str));
+    text += &list_text(paths.iter());
     if !conflicts.is_empty() {
         text += "Left alone, because somebody changed them since:\n";
         conflicts.iter().for_each(|path| text += &format!("  {path}\n"));

@@ -4,35 +4,45 @@ use std::sync::Arc;
 
 use rmcp::model::{JsonObject, Tool as McpTool};
 use serde_json::{Value, json};
-use wink_agent::Tool;
+use wink_agent::{Family, Tool};
 
 use super::annotations::annotations;
 use super::outputs;
 
-/// An argument that the server itself takes, beside those of a tool.
-#[derive(Clone, Copy)]
-pub(super) struct OwnArgument {
-    pub(super) name: &'static str,
-    about: &'static str,
+/// The argument by which a client of the HTTP door says which session a call belongs to.
+pub(super) const SESSION: &str = "session";
+
+const ABOUT_SESSION: &str = "Any name of your own for this conversation, the same with each call: \
+    the server then remembers what you read, and overwriting a file you have read needs no \
+    expected_hash.";
+
+/// The argument by which a client works in a fork.
+pub(super) const FORK: &str = "fork";
+
+const ABOUT_FORK: &str =
+    "The name of a fork to work in, made by the tool fork, instead of the files here.";
+
+/// Says which arguments tools take besides their own.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Common {
+    pub(super) session: bool,
+    pub(super) fork: bool,
 }
 
-/// Says which session a call belongs to, over HTTP.
-pub(super) const SESSION: OwnArgument = OwnArgument {
-    name: "session",
-    about: "Any name of your own for this conversation, the same with each call: the server then \
-            remembers what you read, and overwriting a file you have read needs no expected_hash.",
-};
-
-/// Says in which fork a tool for files works.
-pub(super) const FORK: OwnArgument = OwnArgument {
-    name: "fork",
-    about: "Work in the fork of this name, which the tool fork made, and leave the other files alone.",
-};
+/// Tells whether a tool can be called on the files of a fork.
+pub(super) fn works_in_forks(tool: &Tool) -> bool {
+    tool.family == Family::Files
+}
 
 /// Declares a tool with its title, its schemas and what it may do.
-pub(super) fn declared(tool: &Tool, own: impl Iterator<Item = OwnArgument>) -> McpTool {
+pub(super) fn declared(tool: &Tool, common: Common) -> McpTool {
     let mut input = tool.input_schema().clone();
-    own.for_each(|argument| add(&mut input, argument));
+    if common.session {
+        add(&mut input, SESSION, ABOUT_SESSION);
+    }
+    if common.fork && works_in_forks(tool) {
+        add(&mut input, FORK, ABOUT_FORK);
+    }
     let declared = McpTool::new(tool.name, tool.description, input)
         .with_title(tool.title)
         .with_annotations(annotations(tool));
@@ -42,9 +52,8 @@ pub(super) fn declared(tool: &Tool, own: impl Iterator<Item = OwnArgument>) -> M
     }
 }
 
-fn add(input: &mut JsonObject, argument: OwnArgument) {
+fn add(input: &mut JsonObject, name: &str, about: &str) {
     if let Some(Value::Object(fields)) = input.get_mut("properties") {
-        let field = json!({"type": "string", "description": argument.about});
-        fields.insert(argument.name.into(), field);
+        fields.insert(name.into(), json!({"type": "string", "description": about}));
     }
 }

@@ -5,23 +5,17 @@ use std::sync::Arc;
 use rmcp::model::Tool as McpTool;
 use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
-use wink_agent::session::{Session, ToolInvoked};
-use wink_agent::{Effect, Family, Refusal, Tool, ToolContext, ToolResult, Toolset};
+use wink_agent::session::Session;
+use wink_agent::{Effect, Refusal, Tool, ToolContext, ToolResult, Toolset};
 use wink_fs::{ErrorKind, Workspace};
 
-use super::declared::{self, FORK, OwnArgument, SESSION};
+use super::declared::{self, Common, FORK, SESSION};
 use super::fixtures;
 use super::recent::RecentCalls;
 use super::sessions::Sessions;
 
 /// How many calls run at the same time; the others wait for their turn.
 pub(super) const MOST_CALLS: u32 = 64;
-
-/// The tool that makes forks.
-const FORKS: &str = "fork";
-
-/// How many records of calls a session holds.
-const MOST_RECORDS: usize = 10_000;
 
 /// Holds the files of an address, the tools that it offers, and whose calls they are.
 ///
@@ -65,20 +59,10 @@ impl Endpoint {
             recent,
             has_fixtures: false,
         };
-        let all = endpoint.offered().map(|tool| declared::declared(tool, endpoint.own(tool)));
+        let common = Common { session: endpoint.sessions.is_some(), fork: endpoint.has_forks() };
+        let all = endpoint.offered().map(|tool| declared::declared(tool, common));
         endpoint.declared = Arc::new(all.collect());
         endpoint
-    }
-
-    /// Returns the arguments of a tool that the server itself takes.
-    fn own(&self, tool: &Tool) -> impl Iterator<Item = OwnArgument> {
-        let session = self.sessions.is_some().then_some(SESSION);
-        session.into_iter().chain(self.works_in_forks(tool).then_some(FORK))
-    }
-
-    /// Tells whether a tool works on files, in a fork too where forks can be made.
-    fn works_in_forks(&self, tool: &Tool) -> bool {
-        tool.family == Family::Files && self.offered().any(|offered| offered.name == FORKS)
     }
 
     /// Adds what the public conformance runner wants to find.
@@ -104,14 +88,19 @@ impl Endpoint {
         self.recent.clone()
     }
 
-    /// Forgets the records of a session that was called for very long, before they fill the memory.
-    pub(super) fn forget_old_calls(&self) {
-        if let Some(session) = &self.context.session
-            && session.query::<ToolInvoked>().is_ok_and(|all| all.len() > MOST_RECORDS)
-        {
-            // It can only fail where nobody could look at them.
-            let _ = session.clear::<ToolInvoked>();
-        }
+    /// Returns the files that calls are about.
+    pub(crate) fn files(&self) -> Option<Workspace> {
+        self.context.workspace.clone()
+    }
+
+    /// Returns a session that a client named, with what was written down in it.
+    pub(crate) fn session(&self, name: &str) -> Option<Session> {
+        self.sessions.as_ref()?.get(name)
+    }
+
+    /// Tells whether clients can make forks.
+    fn has_forks(&self) -> bool {
+        self.offered().any(|tool| tool.name == "fork")
     }
 
     /// Tells whether the process is the session.
@@ -145,7 +134,7 @@ impl Endpoint {
         self.tools.unknown_tool_message(name)
     }
 
-    /// Returns what a call happens in, and takes out of the arguments what is not the tool's.
+    /// Returns what a call happens in, and takes the names of its session and its fork out of the arguments.
     pub(super) fn context_of(
         &self,
         tool: &Tool,
@@ -155,27 +144,23 @@ impl Endpoint {
         if let Some(sessions) = &self.sessions
             && let Some(name) = taken(arguments, SESSION)
         {
-            context.seen = Some(sessions.find(&name)?);
+            let (session, seen) = sessions.find(&name)?;
+            context.seen = Some(seen);
+            context = context.session(&session);
         }
-        if self.works_in_forks(tool)
+        if self.has_forks()
+            && declared::works_in_forks(tool)
             && let Some(name) = taken(arguments, FORK)
         {
-            context.workspace = Some(self.fork(name.as_str().unwrap_or_default())?);
+            context.workspace = Some(context.forks.find(name.as_str().unwrap_or_default())?);
         }
         Ok(context)
     }
-
-    fn fork(&self, name: &str) -> Result<Workspace, Refusal> {
-        self.context.forks.get(name).ok_or_else(|| {
-            let shown: String = name.chars().take(60).collect();
-            let message = format!("There is no fork `{shown}`; call fork to see which there are.");
-            Refusal::new(ErrorKind::NotFound, message)
-        })
-    }
 }
 
-fn taken(arguments: &mut Map<String, Value>, own: OwnArgument) -> Option<Value> {
-    arguments.remove(own.name).filter(|value| !value.is_null())
+/// Takes an argument out that is there.
+fn taken(arguments: &mut Map<String, Value>, name: &str) -> Option<Value> {
+    arguments.remove(name).filter(|value| !value.is_null())
 }
 
 /// Says what there is under the name of a tool.

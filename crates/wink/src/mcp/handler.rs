@@ -20,7 +20,7 @@ use wink_agent::{Tool, ToolContext, ToolResult};
 use super::answer::{answered, linked};
 use super::endpoint::{Endpoint, Found, only_reads};
 use super::recent::RecentCall;
-use super::{fixtures, resources, running};
+use super::{fixtures, records, resources, running};
 
 const INSTRUCTIONS: &str = "A workspace of files. List with ls, find with glob and grep, read with \
     read_file, write with write_file, change parts of a file with edit_file. Paths are relative to \
@@ -216,6 +216,8 @@ fn told(endpoint: &Endpoint, tool: &Tool, files: &ToolContext, arguments: Value)
     let result = tool.call(files, arguments);
     let (error, took) = (result.code(), began.elapsed());
     endpoint.recent().add(RecentCall { at, tool: tool.name, path, error, took });
-    endpoint.forget_old_calls();
+    if let Some(session) = &files.session {
+        records::forget_old(session);
+    }
     result
 }

@@ -13,6 +13,7 @@ mod http;
 mod line;
 mod outputs;
 mod recent;
+mod records;
 mod resources;
 mod running;
 mod sessions;

@@ -169,7 +169,7 @@ const OUTPUTS: &[(&str, &Fields)] = &[
             ("offset", Number),
         ],
     ),
-    ("diff", &[CHANGES, ("change_count", Number), ("unchanged_count", Number)]),
+    ("diff", &[CHANGES, ("change_count", Number), ("offset", Number), ("unchanged_count", Number)]),
     (
         "restore",
         &[

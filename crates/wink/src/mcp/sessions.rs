@@ -1,10 +1,11 @@
-//! What clients that name a session have read.
+//! The sessions that clients name.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use wink_agent::session::Session;
 use wink_agent::{Refusal, SeenContents};
 use wink_fs::ErrorKind;
 
@@ -19,31 +20,42 @@ const LONGEST: usize = 64;
 
 /// Remembers sessions by the names that clients gave them; a clone remembers the same ones.
 ///
-/// A name proves nothing: whoever may call tools may use any. All that hangs on it is what was read, and
-/// whoever is forgotten reads again.
+/// A name proves nothing: whoever may call tools may use any. All that hangs on it is what was read and
+/// which calls were made, and whoever is forgotten reads again.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sessions(Arc<Mutex<HashMap<String, Known>>>);
 
 #[derive(Debug)]
 struct Known {
+    session: Session,
     seen: Arc<SeenContents>,
     used: Instant,
 }
 
 impl Sessions {
-    /// Returns what a session has seen; a new name begins a session.
-    pub(super) fn find(&self, name: &Value) -> Result<Arc<SeenContents>, Refusal> {
+    /// Returns a session that is there, with the calls that were made in it.
+    pub(super) fn get(&self, name: &str) -> Option<Session> {
+        self.lock().get(name).map(|known| known.session.clone())
+    }
+
+    /// Returns a session, and what it has seen; a new name begins one.
+    pub(super) fn find(&self, name: &Value) -> Result<(Session, Arc<SeenContents>), Refusal> {
         let name = checked(name)?;
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.lock();
         let now = Instant::now();
         known.retain(|_, session| now.duration_since(session.used) < IDLE);
         if known.len() >= MOST && !known.contains_key(name) {
             forget_oldest(&mut known);
         }
-        let new = || Known { seen: Arc::default(), used: now };
-        let session = known.entry(name.to_owned()).or_insert_with(new);
-        session.used = now;
-        Ok(session.seen.clone())
+        let begun = || Session::builder().tag("name", name).build();
+        let new = || Known { session: begun(), seen: Arc::default(), used: now };
+        let found = known.entry(name.to_owned()).or_insert_with(new);
+        found.used = now;
+        Ok((found.session.clone(), found.seen.clone()))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Known>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -70,7 +82,7 @@ mod tests {
     use super::*;
 
     fn find(sessions: &Sessions, name: &str) -> Arc<SeenContents> {
-        sessions.find(&name.into()).expect("a name that fits")
+        sessions.find(&name.into()).expect("a name that fits").1
     }
 
     #[test]

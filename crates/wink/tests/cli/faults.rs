@@ -6,7 +6,7 @@ use std::process::Output;
 use crate::scene::{Scene, stderr};
 
 /// Runs a command of wink by another program, such as `prlimit`, that changes its surroundings.
-fn run_by(scene: &Scene, program: &[&str], args: &[&str]) -> Output {
+pub(crate) fn run_by(scene: &Scene, program: &[&str], args: &[&str]) -> Output {
     let wink = scene.wink_in(&scene.path("project"), args);
     let mut command = std::process::Command::new(program[0]);
     command.args(&program[1..]).arg(wink.get_program()).args(args).env_clear();

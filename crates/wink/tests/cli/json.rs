@@ -17,7 +17,8 @@ fn mask(value: &mut Value) {
     match value {
         Value::Array(all) => all.iter_mut().for_each(mask),
         Value::Object(fields) => fields.iter_mut().for_each(|(name, value)| match name.as_str() {
-            "created_at" | "at" => *value = "TIME".into(),
+            "created_at" | "at" | "modified_at" => *value = "TIME".into(),
+            "by" => *value = "WHO".into(),
             // The time in the manifest makes an archive a byte longer or shorter.
             "duration_ms" | "age_seconds" | "archive_bytes" => *value = 0.into(),
             "store" => value["bytes"] = 0.into(),
@@ -48,6 +49,7 @@ fn every_command_answers_with_one_document() {
     answer(&["restore", "one"], "wink/restore@1");
     answer(&["undo"], "wink/undo@1");
     answer(&["redo"], "wink/undo@1");
+    answer(&["op", "log"], "wink/op.log@1");
     answer(&["verify", "--data"], "wink/verify@1");
     insta::assert_snapshot!(text);
 }
@@ -66,6 +68,7 @@ fn every_command_on_branches_and_states_answers_with_one_document() {
         text += &format!("$ wink {} --json\n{}", args.join(" "), masked(&scene, &document));
     };
     answer(&["show", "two"], "wink/show@1");
+    answer(&["search", "one"], "wink/search@1");
     answer(&["fork", "attempt", "two"], "wink/fork@1");
     answer(&["branch", "list"], "wink/branch.list@1");
     std::fs::write(scene.path("project-attempt/new.txt"), "new\n").unwrap();
@@ -75,7 +78,32 @@ fn every_command_on_branches_and_states_answers_with_one_document() {
     answer(&["import", "../two.fs.zip"], "wink/import@1");
     answer(&["fs", "ls"], "wink/fs.ls@1");
     answer(&["fs", "cat", "notes.txt", "--at", "one"], "wink/fs.cat@1");
-    answer(&["branch", "delete", "attempt"], "wink/branch.delete@1");
+    answer(&["branch", "rename", "attempt", "better"], "wink/branch.rename@1");
+    answer(&["branch", "delete", "better"], "wink/branch.delete@1");
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn every_command_on_files_answers_with_one_document() {
+    let scene = Scene::new();
+    scene.write("notes.txt", "one\n");
+    let mut text = String::new();
+    let mut answer = |args: &[&str], schema: &str| {
+        let document = scene.json(args);
+        assert_eq!(document["schema"], schema, "{args:?}");
+        text += &format!("$ wink {} --json\n{}", args.join(" "), masked(&scene, &document));
+    };
+    answer(&["fs", "stat", "notes.txt"], "wink/fs.stat@1");
+    answer(&["fs", "glob", "*"], "wink/fs.glob@1");
+    answer(&["fs", "grep", "one"], "wink/fs.grep@1");
+    answer(&["fs", "edit", "notes.txt", "one", "two"], "wink/fs.edit@1");
+    answer(&["fs", "mkdir", "new"], "wink/fs.mkdir@1");
+    answer(&["fs", "mv", "notes.txt", "new/notes.txt"], "wink/fs.mv@1");
+    answer(&["fs", "rm", "-r", "new"], "wink/fs.rm@1");
+    answer(&["fs", "write", "empty"], "wink/fs.write@1");
+    answer(&["tool", "read_file", "path=empty"], "wink/tool@1");
+    answer(&["tool", "undo", "--schema"], "wink/tool.schema@1");
+    assert_eq!(scene.json(&["tool"])["schema"], "wink/tool.list@1");
     insta::assert_snapshot!(text);
 }
 

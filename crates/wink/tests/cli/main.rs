@@ -3,11 +3,17 @@
 #![allow(clippy::disallowed_methods, reason = "plants and inspects host files from outside")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
+mod config;
 mod faults;
+mod files;
 mod json;
 mod mask;
 mod parallel;
+mod refs;
 mod refusals;
 mod scene;
+mod sessions;
 mod survival;
+mod terminal;
+mod tool;
 mod transcripts;

@@ -47,3 +47,16 @@ pub(crate) fn rest_of_lines(text: &str, start: &str, word: &str, by: &str) -> St
     };
     text.lines().map(line).collect()
 }
+
+/// Replaces the number after every such word.
+pub(crate) fn number_after(text: &str, word: &str, by: &str) -> String {
+    let mut parts = text.split(word);
+    let mut masked = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let rest = part.trim_start_matches(|c: char| c.is_ascii_digit());
+        masked += word;
+        masked += if rest.len() < part.len() { by } else { "" };
+        masked += rest;
+    }
+    masked
+}

@@ -3,6 +3,7 @@
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::Command;
 
+use crate::mask;
 use crate::scene::Scene;
 
 /// A project with a bit of everything, of which a snapshot `one` was taken.
@@ -33,7 +34,7 @@ fn help() {
     let scene = Scene::empty();
     let commands = [
         "init", "status", "snapshot", "log", "show", "diff", "restore", "revert", "undo", "redo",
-        "verify", "export", "import", "fs",
+        "op", "verify", "export", "import", "fs",
     ];
     let all = commands.map(|command| [command, "--help"]);
     let all: Vec<&[&str]> =
@@ -97,6 +98,33 @@ fn log() {
 }
 
 #[test]
+fn log_of_a_path_and_as_a_graph() {
+    let scene = project();
+    scene.write("src/new.rs", "1\n");
+    scene.ok(&["snapshot", "-m", "second"]);
+    scene.ok(&["fork", "attempt", "one", "-q"]);
+    let attempt = scene.path("project-attempt");
+    std::fs::write(attempt.join("notes.txt"), "changed\n").unwrap();
+    let taken = scene.wink_in(&attempt, &["snapshot", "-m", "in the fork"]).output().unwrap();
+    assert!(taken.status.success());
+    scene.write("notes.txt", "2\n");
+    scene.ok(&["snapshot", "-m", "third"]);
+    scene.ok(&["restore", "one", "-q"]);
+    scene.write("notes.txt", "3\n");
+    scene.ok(&["snapshot", "-m", "another way"]);
+    insta::assert_snapshot!(scene.transcript(&[
+        &["log", "--graph"],
+        &["log", "--graph", "-n", "2"],
+        &["log", "notes.txt"],
+        &["log", "src"],
+        &["log", "src", "-n", "1"],
+        &["log", "nowhere"],
+        &["log", "../outside"],
+        &["log", "--graph", "notes.txt"],
+    ]));
+}
+
+#[test]
 fn diff() {
     let scene = project();
     change(&scene);
@@ -142,6 +170,34 @@ fn undo_and_redo() {
         &["redo"],
         &["redo"],
     ]));
+}
+
+#[test]
+fn op_log() {
+    let scene = project();
+    let nothing = scene.transcript(&[&["op", "log"]]);
+    change(&scene);
+    scene.ok(&["restore", "one"]);
+    scene.ok(&["undo"]);
+    scene.ok(&["snapshot", "-q"]);
+    scene.ok(&["snapshot", "-q"]);
+    scene.ok(&["prune", "--keep", "1"]);
+    let text = scene.transcript(&[&["op", "log"], &["op", "log", "-n", "1"]]);
+    insta::assert_snapshot!(nothing + &mask::number_after(&text, "process ", "N"));
+}
+
+#[test]
+fn undo_of_several() {
+    let scene = project();
+    for text in ["2", "3", "4"] {
+        scene.write("notes.txt", text);
+        scene.ok(&["snapshot", "--tag", text]);
+    }
+    scene.ok(&["restore", "3"]);
+    scene.ok(&["restore", "2"]);
+    let text = scene.transcript(&[&["undo", "2"], &["redo"], &["undo", "3"], &["undo", "0"]]);
+    assert_eq!(scene.read("notes.txt"), "4");
+    insta::assert_snapshot!(text);
 }
 
 #[test]
@@ -251,6 +307,23 @@ fn fs() {
 }
 
 #[test]
+fn search() {
+    let scene = project();
+    change(&scene);
+    scene.ok(&["snapshot", "--tag", "two"]);
+    scene.write("notes.txt", "zero\none\n");
+    scene.ok(&["snapshot", "-q"]);
+    insta::assert_snapshot!(scene.transcript(&[
+        &["search", "one|two"],
+        &["search", "o", "--since", "two", "-n", "1"],
+        &["search", "OLD", "-i", "--", "src"],
+        &["search", "nowhere"],
+        &["search", "("],
+        &["search", "x", "--since", "none"],
+    ]));
+}
+
+#[test]
 fn fork_and_merge() {
     let scene = project();
     let mut text =
@@ -275,6 +348,31 @@ fn fork_and_merge() {
     ]);
     assert!(attempt.join("src/new.rs").exists(), "the directory stays");
     insta::assert_snapshot!(scene.masked(text));
+}
+
+#[test]
+fn branch_rename() {
+    let scene = project();
+    scene.ok(&["fork", "attempt", "one", "-q"]);
+    scene.ok(&["fork", "other", "one", "-q"]);
+    let attempt = scene.path("project-attempt");
+    std::fs::write(attempt.join("notes.txt"), "changed\n").unwrap();
+    assert!(scene.wink_in(&attempt, &["snapshot"]).output().unwrap().status.success());
+    let text = scene.transcript(&[
+        &["branch", "rename", "attempt", "other"],
+        &["branch", "rename", "attempt", "-x"],
+        &["branch", "rename", "none", "x"],
+        &["branch", "rename", "attempt", "better"],
+        &["branch", "list"],
+        &["show", "attempt"],
+        &["fs", "cat", "notes.txt", "--at", "better"],
+    ]);
+    let last = scene.wink_in(&attempt, &["show", "@-"]).output().unwrap();
+    assert!(crate::scene::stdout(&last).contains("M notes.txt"), "it knows where it was");
+    scene.ok(&["prune", "--keep", "1"]);
+    scene.ok(&["merge", "better"]);
+    assert_eq!(scene.read("notes.txt"), "changed\n");
+    insta::assert_snapshot!(text);
 }
 
 #[test]

@@ -6,12 +6,13 @@ mod stat;
 use std::path::PathBuf;
 
 use clap::Args;
-use wink_fs::{At, Changed, Diff, DiffOptions, Scope};
+use wink_fs::{Changed, Diff, DiffOptions, Scope};
 
 use crate::answer::Answer;
 use crate::context::{Context, Opened};
 use crate::documents::{ChangedEntry, Changes, Compared};
 use crate::failure::Failure;
+use crate::paint::Paint;
 use crate::refs::{self, State};
 
 #[derive(Debug, Args)]
@@ -43,18 +44,39 @@ pub(crate) struct DiffArgs {
 
 pub(crate) fn run(context: &Context, args: &DiffArgs) -> Result<Answer, Failure> {
     let opened = context.open()?;
-    let base = refs::find(&opened.files, args.base.as_deref().unwrap_or("@-"))?;
-    let target = refs::find(&opened.files, args.target.as_deref().unwrap_or("@"))?;
+    let base = refs::find(&opened, args.base.as_deref().unwrap_or("@-"))?;
+    let target = refs::find(&opened, args.target.as_deref().unwrap_or("@"))?;
     let paths = context.paths(&opened, &args.paths)?;
     let options = DiffOptions::default()
         .hunks(context.is_for_people() && !args.name_status)
         .scope(Scope::paths(paths));
-    let diff = opened.files.diff_with(&base, &target, &options)?;
+    let diff = compare(&opened, &base, &target, options)?;
     let answer = match context.is_for_people() {
         false => Answer::json(&describe(&base, &target, &diff))?,
         true => Answer { text: text(&opened, args, (&base, &target), &diff)?, ..Answer::default() },
     };
+    let paint = match (args.name_status, args.stat) {
+        (true, _) => Paint::Letters,
+        (_, true) => Paint::Plain,
+        _ => Paint::Patch,
+    };
+    let answer = answer.painted(paint).long();
     Ok(answer.exit(u8::from(args.exit_code && !diff.is_empty())))
+}
+
+fn compare(
+    opened: &Opened,
+    base: &State,
+    target: &State,
+    options: DiffOptions,
+) -> Result<Diff, Failure> {
+    if let (Ok(base), Ok(target)) = (base.at(""), target.at("")) {
+        return Ok(opened.files.diff_with(base, target, &options)?);
+    }
+    // One of them is an archive, which is no state of the workspace.
+    let scope = options.scope.clone().excluding(opened.excluded.clone());
+    let (base, target) = (base.tree(&opened.files)?, target.tree(&opened.files)?);
+    Ok(wink_fs::diff(&*base, &*target, &options.scope(scope))?)
 }
 
 fn text(
@@ -74,7 +96,7 @@ fn text(
     if args.stat {
         return Ok(stat::text(&all));
     }
-    let (before, after) = (opened.files.tree_at(base)?, opened.files.tree_at(target)?);
+    let (before, after) = (base.tree(&opened.files)?, target.tree(&opened.files)?);
     patch::text(&*before, &*after, &all)
 }
 
@@ -86,13 +108,9 @@ pub(super) fn in_order(diff: &Diff) -> Vec<&Changed> {
 }
 
 fn describe(base: &State, target: &State, diff: &Diff) -> Compared {
-    let id = |state: &State| match At::from(state) {
-        At::Snapshot(id) => Some(id),
-        _ => None,
-    };
     Compared {
-        base: id(base),
-        target: id(target),
+        base: base.id(),
+        target: target.id(),
         changes: Changes::from(diff),
         unchanged: diff.unchanged_count,
         entries: in_order(diff).into_iter().map(ChangedEntry::from).collect(),

@@ -1,0 +1,160 @@
+//! Changing files; each change is an operation, which `wink undo` takes back.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use wink_fs::{ContentHash, MoveOptions, WriteMode, WriteOptions};
+
+use crate::answer::Answer;
+use crate::context::{Context, Opened};
+use crate::documents::{Document, FileMoved, FileRemoved, FileWritten, MadeDirectory};
+use crate::failure::Failure;
+use crate::{input, words};
+
+#[derive(Debug, Args)]
+pub(crate) struct WriteArgs {
+    /// The file, which is made with its missing directories, or replaced.
+    #[arg(value_name = "PATH")]
+    path: PathBuf,
+
+    /// Adds to what is there.
+    #[arg(long, conflicts_with = "new")]
+    append: bool,
+
+    /// Refuses to replace a file.
+    #[arg(long)]
+    new: bool,
+
+    /// Refuses to replace another content than the one of this hash, which `fs stat` shows.
+    #[arg(long, value_name = "HASH", conflicts_with = "new")]
+    expected_hash: Option<ContentHash>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PathArgs {
+    #[arg(value_name = "PATH")]
+    path: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MoveArgs {
+    /// What is moved.
+    #[arg(value_name = "FROM")]
+    from: PathBuf,
+
+    /// Where it is then.
+    #[arg(value_name = "TO")]
+    to: PathBuf,
+
+    /// Takes the place of a file that is there.
+    #[arg(long)]
+    force: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RemoveArgs {
+    /// What is deleted.
+    #[arg(value_name = "PATH", required = true)]
+    paths: Vec<PathBuf>,
+
+    /// Deletes directories with all that is in them.
+    #[arg(short, long)]
+    recursive: bool,
+}
+
+pub(super) fn write(
+    context: &Context,
+    opened: &Opened,
+    args: &WriteArgs,
+) -> Result<Answer, Failure> {
+    let path = context.path(opened, &args.path)?;
+    let mode = match (args.append, args.new) {
+        (true, _) => WriteMode::Append,
+        (_, true) => WriteMode::Create,
+        _ => WriteMode::Overwrite,
+    };
+    let mut options = WriteOptions::default().mode(mode);
+    options.expected = args.expected_hash;
+    let content = input::read()?;
+    let written = opened.files.write_bytes_with(&path.to_string(), content, &options)?;
+    let document = FileWritten {
+        path: path.to_string(),
+        created: written.created,
+        bytes: written.bytes_written,
+        hash: written.content_hash.to_string(),
+    };
+    undoable(context, &document, |it| {
+        let did = match (it.created, args.append) {
+            (true, _) => "Made",
+            (false, true) => "Added to",
+            (false, false) => "Replaced",
+        };
+        format!("{did} {}: {}\n", it.path, words::size(it.bytes))
+    })
+}
+
+pub(super) fn mkdir(
+    context: &Context,
+    opened: &Opened,
+    args: &PathArgs,
+) -> Result<Answer, Failure> {
+    let path = context.path(opened, &args.path)?.to_string();
+    let created = opened.files.mkdir(&path)?;
+    let document = MadeDirectory { path, created };
+    match created {
+        true => undoable(context, &document, |it| format!("Made {}/\n", it.path)),
+        false => context.answer(&document, |it| format!("{}/ is there already\n", it.path)),
+    }
+}
+
+pub(super) fn rename(
+    context: &Context,
+    opened: &Opened,
+    args: &MoveArgs,
+) -> Result<Answer, Failure> {
+    let paths = [&args.from, &args.to].map(|path| context.path(opened, path));
+    let [from, to] = paths.map(|path| path.map(|path| path.to_string()));
+    let (from, to) = (from?, to?);
+    let options = MoveOptions::default().replace(args.force);
+    opened.files.rename_with(&from, &to, &options)?;
+    let document = FileMoved { from, to };
+    undoable(context, &document, |it| format!("Moved {} to {}\n", it.from, it.to))
+}
+
+/// Deletes all of it or nothing, as one operation.
+pub(super) fn remove(
+    context: &Context,
+    opened: &Opened,
+    args: &RemoveArgs,
+) -> Result<Answer, Failure> {
+    let paths = context.paths(opened, &args.paths)?;
+    let recursion = match args.recursive {
+        true => wink_fs::Recursion::Recursive,
+        false => wink_fs::Recursion::OnlyEmpty,
+    };
+    let removed = opened.files.as_owner("delete", |fs| {
+        let removed = paths.iter().map(|path| fs.remove(path, recursion));
+        removed.collect::<wink_fs::Result<Vec<_>>>()
+    })?;
+    let document = FileRemoved {
+        paths: paths.iter().map(ToString::to_string).collect(),
+        files: removed.iter().map(|it| it.files).sum(),
+        directories: removed.iter().map(|it| it.directories).sum(),
+    };
+    undoable(context, &document, |it| {
+        let files = words::counted(it.files, "file", "files");
+        let directories = words::counted(it.directories, "directory", "directories");
+        format!("Deleted {}: {files}, {directories}\n", it.paths.join(", "))
+    })
+}
+
+/// Answers with what was done, and says how to take it back.
+pub(super) fn undoable<D: Document>(
+    context: &Context,
+    document: &D,
+    text: impl FnOnce(&D) -> String,
+) -> Result<Answer, Failure> {
+    let mut answer = context.answer(document, text)?;
+    answer.notes = context.note("undo: wink undo");
+    Ok(answer)
+}

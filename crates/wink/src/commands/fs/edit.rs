@@ -1,0 +1,45 @@
+//! One text of a file replaced by another, by the tool that agents use.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::json;
+use wink_agent::ToolContext;
+
+use super::change::undoable;
+use crate::answer::Answer;
+use crate::context::{Context, Opened};
+use crate::documents::FileEdited;
+use crate::failure::Failure;
+
+#[derive(Debug, Args)]
+pub(crate) struct EditArgs {
+    /// The file.
+    #[arg(value_name = "PATH")]
+    path: PathBuf,
+
+    /// The text to replace, which must be there once.
+    #[arg(value_name = "OLD")]
+    old: String,
+
+    /// The text to put in its place.
+    #[arg(value_name = "NEW")]
+    new: String,
+
+    /// Replaces it wherever it is.
+    #[arg(long)]
+    all: bool,
+}
+
+pub(super) fn run(context: &Context, opened: &Opened, args: &EditArgs) -> Result<Answer, Failure> {
+    let path = context.path(opened, &args.path)?.to_string();
+    let arguments = json!({
+        "path": path, "old_string": args.old, "new_string": args.new, "replace_all": args.all,
+    });
+    let result = wink_agent::call(&ToolContext::over(&opened.files), "edit_file", arguments);
+    if let Some(kind) = result.error {
+        return Err(Failure::tool(kind, &result));
+    }
+    let document = FileEdited { path, text: result.message, value: result.value };
+    undoable(context, &document, |it| format!("{}\n", it.text))
+}

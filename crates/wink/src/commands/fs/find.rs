@@ -1,0 +1,121 @@
+//! Files by their paths, lines by what they say.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use wink_fs::search::{self, Case, GlobOptions, GrepMatch, GrepOptions, Skipped};
+
+use super::At;
+use crate::answer::Answer;
+use crate::context::{Context, Opened};
+use crate::documents::{FoundFiles, FoundLine, FoundLines};
+use crate::failure::Failure;
+use crate::words;
+
+/// How many lines are listed where nobody says.
+const LINES: u64 = 1000;
+
+#[derive(Debug, Args)]
+pub(crate) struct GlobArgs {
+    /// What the paths look like, such as `*.rs` or `src/**/*.{c,h}`.
+    #[arg(value_name = "PATTERN")]
+    pattern: String,
+
+    /// Where to look [default: the directory the command works in].
+    #[arg(value_name = "PATH", default_value = ".", hide_default_value = true)]
+    path: PathBuf,
+
+    #[command(flatten)]
+    at: At,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct GrepArgs {
+    /// The regular expression.
+    #[arg(value_name = "PATTERN")]
+    pattern: String,
+
+    /// Where to look [default: the directory the command works in].
+    #[arg(value_name = "PATH", default_value = ".", hide_default_value = true)]
+    path: PathBuf,
+
+    /// Takes upper and lower case for the same.
+    #[arg(short, long)]
+    ignore_case: bool,
+
+    /// Takes the pattern as plain text.
+    #[arg(short = 'F', long)]
+    fixed_strings: bool,
+
+    /// Looks only into files whose path matches.
+    #[arg(short, long, value_name = "GLOB")]
+    glob: Option<String>,
+
+    /// Lists at most so many lines.
+    #[arg(short = 'n', value_name = "N", default_value_t = LINES)]
+    count: u64,
+
+    #[command(flatten)]
+    at: At,
+}
+
+pub(super) fn glob(context: &Context, opened: &Opened, args: &GlobArgs) -> Result<Answer, Failure> {
+    let tree = args.at.tree(opened)?;
+    let base = context.path(opened, &args.path)?;
+    let limits = &opened.files.properties().limits;
+    let found = search::glob(&*tree, &args.pattern, &base, &GlobOptions::default(), limits)?;
+    let paths = found.paths.iter().map(ToString::to_string).collect();
+    let document = FoundFiles { paths, unreadable: found.skipped.unreadable };
+    let text = |it: &FoundFiles| it.paths.iter().map(|path| format!("{path}\n")).collect();
+    let mut answer = context.answer(&document, text)?.exit(u8::from(document.paths.is_empty()));
+    answer.notes = notes(context, &found.skipped);
+    Ok(answer)
+}
+
+pub(super) fn grep(context: &Context, opened: &Opened, args: &GrepArgs) -> Result<Answer, Failure> {
+    let tree = args.at.tree(opened)?;
+    let base = context.path(opened, &args.path)?;
+    let limits = &opened.files.properties().limits;
+    let found = search::grep(&*tree, &args.pattern, &base, &options(args), limits)?;
+    let document = FoundLines {
+        lines: found.matches.iter().map(entry).collect(),
+        total_lines: found.total_lines,
+        total_files: found.total_files,
+        truncated: found.truncated,
+        unreadable: found.skipped.unreadable,
+    };
+    let text = |it: &FoundLines| it.lines.iter().map(line).collect();
+    let mut answer = context.answer(&document, text)?.exit(u8::from(document.lines.is_empty()));
+    answer.notes = notes(context, &found.skipped);
+    if found.truncated {
+        let all = words::counted(found.total_lines, "line", "lines");
+        answer.notes.extend(context.note(format!("note: {all} match; `-n` lists more")));
+    }
+    Ok(answer)
+}
+
+fn options(args: &GrepArgs) -> GrepOptions {
+    let case = if args.ignore_case { Case::Insensitive } else { Case::Sensitive };
+    let mut options = GrepOptions::default().case(case).literal(args.fixed_strings);
+    options.glob.clone_from(&args.glob);
+    options.max_matches(args.count)
+}
+
+fn entry(found: &GrepMatch) -> FoundLine {
+    let path = found.path.to_string();
+    FoundLine { path, line: found.line_number, text: found.line_content.clone() }
+}
+
+fn line(found: &FoundLine) -> String {
+    format!("{}:{}:{}\n", found.path, found.line, words::first_line(&found.text))
+}
+
+fn notes(context: &Context, skipped: &Skipped) -> Vec<String> {
+    match skipped.unreadable {
+        0 => Vec::new(),
+        count => {
+            let entries = words::counted(count, "entry", "entries");
+            context.note(format!("warning: {entries} could not be read"))
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! `wink fs`: the files of any state looked at, and those of now changed.
+
+mod change;
+mod edit;
+mod find;
+mod look;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::{Args, Subcommand};
+use wink_fs::Tree;
+
+use crate::answer::Answer;
+use crate::context::{Context, Opened};
+use crate::failure::Failure;
+use crate::refs;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum FsCommand {
+    /// Lists a directory.
+    Ls(AtArgs),
+
+    /// Prints a file, byte for byte.
+    Cat(AtArgs),
+
+    /// Says what is known of a file, a directory or a link.
+    Stat(AtArgs),
+
+    /// Finds files by their paths.
+    Glob(find::GlobArgs),
+
+    /// Finds lines by a regular expression.
+    Grep(find::GrepArgs),
+
+    /// Writes a file from standard input, byte for byte.
+    Write(change::WriteArgs),
+
+    /// Replaces one text of a file by another.
+    Edit(edit::EditArgs),
+
+    /// Makes a directory and its missing parents.
+    Mkdir(change::PathArgs),
+
+    /// Moves a file or directory.
+    Mv(change::MoveArgs),
+
+    /// Deletes files, links and directories.
+    Rm(change::RemoveArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AtArgs {
+    /// The path [default: the directory the command works in].
+    #[arg(value_name = "PATH", default_value = ".", hide_default_value = true)]
+    path: PathBuf,
+
+    #[command(flatten)]
+    at: At,
+}
+
+/// The state that is looked at.
+#[derive(Debug, Args)]
+pub(crate) struct At {
+    /// The state [default: the files as they are now].
+    #[arg(long, value_name = "REF", default_value = "@", hide_default_value = true)]
+    at: String,
+}
+
+impl At {
+    fn tree(&self, opened: &Opened) -> Result<Arc<dyn Tree>, Failure> {
+        refs::find(opened, &self.at)?.tree(&opened.files)
+    }
+}
+
+pub(crate) fn run(context: &Context, command: &FsCommand) -> Result<Answer, Failure> {
+    let opened = context.open()?;
+    match command {
+        FsCommand::Ls(args) => look::ls(context, &opened, args),
+        FsCommand::Cat(args) => look::cat(context, &opened, args),
+        FsCommand::Stat(args) => look::stat(context, &opened, args),
+        FsCommand::Glob(args) => find::glob(context, &opened, args),
+        FsCommand::Grep(args) => find::grep(context, &opened, args),
+        FsCommand::Write(args) => change::write(context, &opened, args),
+        FsCommand::Edit(args) => edit::run(context, &opened, args),
+        FsCommand::Mkdir(args) => change::mkdir(context, &opened, args),
+        FsCommand::Mv(args) => change::rename(context, &opened, args),
+        FsCommand::Rm(args) => change::remove(context, &opened, args),
+    }
+}

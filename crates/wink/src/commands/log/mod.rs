@@ -1,0 +1,143 @@
+//! `wink log`: the snapshots, newest first.
+
+mod graph;
+
+use std::path::PathBuf;
+
+use clap::Args;
+use wink_fs::{DiffOptions, Scope, Snapshot, SnapshotCause, TreePath, Workspace};
+
+use super::{DAMAGED, changes_since, changes_text};
+use crate::answer::Answer;
+use crate::context::{Context, Opened};
+use crate::documents::{Changes, Log, SnapshotEntry};
+use crate::failure::Failure;
+use crate::paint::Paint;
+use crate::{refs, words};
+
+#[derive(Debug, Args)]
+pub(crate) struct LogArgs {
+    /// Lists only the snapshots that changed this path, or something below it.
+    #[arg(value_name = "PATH")]
+    path: Option<PathBuf>,
+
+    /// Lists only the newest so many.
+    #[arg(short = 'n', value_name = "N")]
+    count: Option<usize>,
+
+    /// Draws which snapshot grew from which.
+    #[arg(long, conflicts_with = "path")]
+    graph: bool,
+}
+
+pub(crate) fn run(context: &Context, args: &LogArgs) -> Result<Answer, Failure> {
+    let opened = context.open()?;
+    let last = refs::last(&opened.files)?;
+    let live = match &last {
+        Some(last) => changes_since(&opened.files, last)?,
+        None => None,
+    };
+    let all = opened.files.snapshots()?;
+    let snapshots = wanted(context, &opened, args, &all)?;
+    let document = Log {
+        live,
+        current: last.as_ref().map(|it| it.id.to_string()),
+        snapshots: snapshots.iter().map(SnapshotEntry::from).collect(),
+    };
+    let text = |_: &Log| text(&opened, args, last.as_ref(), live, &snapshots);
+    let answer = context.answer(&document, text)?;
+    let mut answer = answer.painted(Paint::Ids(unique_prefixes(&all))).long();
+    if last.is_none() {
+        answer.notes = context.note("next: wink snapshot");
+    }
+    Ok(answer)
+}
+
+/// Returns the snapshots that are asked for, newest first.
+fn wanted(
+    context: &Context,
+    opened: &Opened,
+    args: &LogArgs,
+    all: &[Snapshot],
+) -> Result<Vec<Snapshot>, Failure> {
+    let path = args.path.as_ref().map(|path| context.path(opened, path)).transpose()?;
+    let most = args.count.unwrap_or(usize::MAX);
+    let mut wanted = Vec::new();
+    for snapshot in all.iter().rev() {
+        if wanted.len() >= most {
+            break;
+        }
+        let changes = match &path {
+            Some(path) => changes_path(&opened.files, all, snapshot, path)?,
+            None => true,
+        };
+        wanted.extend(changes.then(|| snapshot.clone()));
+    }
+    Ok(wanted)
+}
+
+/// Tells whether a path is different from what it was in the snapshot before, or there for the first time.
+fn changes_path(
+    files: &Workspace,
+    all: &[Snapshot],
+    snapshot: &Snapshot,
+    path: &TreePath,
+) -> Result<bool, Failure> {
+    let parent = all.iter().find(|it| Some(it.id) == snapshot.parent);
+    let Some(parent) = parent else {
+        return Ok(files.tree_at(snapshot)?.stat(path).is_ok());
+    };
+    let options = DiffOptions::default().scope(Scope::paths([path.clone()]));
+    Ok(!files.diff_with(parent, snapshot, &options)?.is_empty())
+}
+
+fn text(
+    opened: &Opened,
+    args: &LogArgs,
+    last: Option<&Snapshot>,
+    live: Option<Changes>,
+    snapshots: &[Snapshot],
+) -> String {
+    let head = match (last, live) {
+        (Some(last), Some(changes)) => {
+            format!("live      {} since {}", changes_text(changes), last.id.short())
+        }
+        (Some(_), None) => format!("live      {DAMAGED}"),
+        (None, _) => "live      no snapshot yet".to_owned(),
+    };
+    if args.graph {
+        // What a fork is at last is only said where it is known.
+        let forks = refs::branch_heads(opened).unwrap_or_default();
+        let label = |it: &Snapshot| line(it) + &graph::fork_names(it, &forks);
+        return graph::draw(&head, last.map(|it| it.id), snapshots, mark, label);
+    }
+    let lines = snapshots.iter().map(|it| format!("{}  {}\n", mark(it), line(it)));
+    format!("@  {head}\n") + &lines.collect::<String>()
+}
+
+fn mark(snapshot: &Snapshot) -> char {
+    match (&snapshot.tag, snapshot.cause) {
+        (Some(_), _) => '◆',
+        (None, SnapshotCause::Safety) => '◌',
+        (None, _) => '○',
+    }
+}
+
+fn line(snapshot: &Snapshot) -> String {
+    let files = words::counted(snapshot.file_count, "file", "files");
+    let size = words::size(snapshot.total_bytes);
+    format!("{}  · {files}, {size}", words::snapshot_line(snapshot))
+}
+
+/// Returns short ids with how many of their characters are enough to name them.
+fn unique_prefixes(all: &[Snapshot]) -> Vec<(String, usize)> {
+    let mut ids: Vec<_> = all.iter().map(|it| it.id.short()).collect();
+    ids.sort();
+    let same = |a: &str, b: &str| a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
+    let neighbours = |at: usize| {
+        let before = at.checked_sub(1).and_then(|at| ids.get(at));
+        before.into_iter().chain(ids.get(at + 1)).map(|other| same(other, &ids[at])).max()
+    };
+    let unique = |at: usize| (neighbours(at).unwrap_or(0) + 1).min(ids[at].len());
+    (0..ids.len()).map(|at| (ids[at].clone(), unique(at))).collect()
+}

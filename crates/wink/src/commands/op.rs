@@ -1,0 +1,130 @@
+//! `wink op log`: what wink did to the files.
+
+use std::collections::BTreeSet;
+
+use clap::{Args, Subcommand};
+use wink_fs::{OperationCause, OperationRecord};
+
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::documents::{ChangedEntry, OperationLog, OperationLogEntry};
+use crate::failure::Failure;
+use crate::pruned::{self, PrunedOnce};
+use crate::words;
+
+/// How many paths are named in the line of an operation.
+const NAMED: usize = 3;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum OpCommand {
+    /// Lists the operations, newest first, and what was pruned.
+    Log(OpLogArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OpLogArgs {
+    /// Lists only the newest so many.
+    #[arg(short = 'n', value_name = "N")]
+    count: Option<usize>,
+}
+
+pub(crate) fn run(context: &Context, command: &OpCommand) -> Result<Answer, Failure> {
+    let OpCommand::Log(args) = command;
+    let opened = context.open()?;
+    let most = args.count.unwrap_or(usize::MAX);
+    let operations = opened.files.operations()?;
+    let undone = undone(&operations);
+    let entry = |it: &OperationRecord| entry(it, undone.contains(&it.sequence));
+    let operations: Vec<_> = operations.iter().rev().take(most).map(entry).collect();
+    let pruned = pruned::all(&opened.home.shared()?);
+    let pruned: Vec<_> = pruned.into_iter().rev().take(most).collect();
+    let document = OperationLog { operations, pruned };
+    let mut answer = context.answer(&document, |document| text(document, most))?.long();
+    if document.operations.is_empty() {
+        answer.notes = context.note("note: wink has changed no file here yet");
+    }
+    Ok(answer)
+}
+
+/// Returns the numbers of the operations that are taken back.
+fn undone(operations: &[OperationRecord]) -> BTreeSet<u64> {
+    let mut undone = BTreeSet::new();
+    for operation in operations {
+        match operation.cause {
+            OperationCause::Undo { of } => drop(undone.insert(of)),
+            OperationCause::Redo { of } => drop(undone.remove(&of)),
+            _ => {}
+        }
+    }
+    undone
+}
+
+fn entry(operation: &OperationRecord, undone: bool) -> OperationLogEntry {
+    let (cause, of, saved) = match operation.cause {
+        OperationCause::Replacement { saved } => ("replacement", None, Some(saved.to_string())),
+        OperationCause::Recovery => ("recovery", None, None),
+        OperationCause::Undo { of } => ("undo", Some(of), None),
+        OperationCause::Redo { of } => ("redo", Some(of), None),
+        _ => ("call", None, None),
+    };
+    OperationLogEntry {
+        sequence: operation.sequence,
+        name: operation.name.clone(),
+        at: words::utc(operation.at),
+        by: operation.by.clone(),
+        cause,
+        of,
+        saved,
+        undone,
+        entries: operation.changes.iter().map(ChangedEntry::from).collect(),
+        shown_at: words::local(operation.at),
+    }
+}
+
+/// Writes both lists as one, newest first; the order of operations is that of their numbers.
+fn text(document: &OperationLog, most: usize) -> String {
+    let mut pruned = document.pruned.iter().peekable();
+    let mut lines = Vec::new();
+    for operation in &document.operations {
+        while let Some(newer) = pruned.next_if(|it| it.at >= operation.at) {
+            lines.push(pruned_line(newer));
+        }
+        lines.push(line(operation));
+    }
+    lines.extend(pruned.map(pruned_line));
+    lines.truncate(most);
+    lines.concat()
+}
+
+fn line(operation: &OperationLogEntry) -> String {
+    let OperationLogEntry { sequence, name, shown_at, of, cause, .. } = operation;
+    let what = match of {
+        Some(of) => format!("{cause} of {of}, {name}"),
+        None => words::first_line(name),
+    };
+    let undone = if operation.undone { " (undone)" } else { "" };
+    let by = operation.by.as_deref().map(|by| format!(" · {}", words::first_line(by)));
+    let paths = paths(operation);
+    format!("{sequence:>5}  {shown_at}  {what}{undone}: {paths}{}\n", by.unwrap_or_default())
+}
+
+fn paths(operation: &OperationLogEntry) -> String {
+    let entries = &operation.entries;
+    let named = entries.iter().take(NAMED).map(|it| format!("{} {}", it.letter(), it.shown()));
+    let mut named = named.collect::<Vec<_>>().join(", ");
+    if entries.len() > NAMED {
+        named += &format!(" and {} more", words::number((entries.len() - NAMED) as u64));
+    }
+    named
+}
+
+fn pruned_line(pruned: &PrunedOnce) -> String {
+    let PrunedOnce { at, by, snapshots, paths } = pruned;
+    let count = words::counted(snapshots.len() as u64, "snapshot", "snapshots");
+    let what = match paths.len() as u64 {
+        0 => count,
+        paths => format!("{} out of {count}", words::counted(paths, "path", "paths")),
+    };
+    let (at, by) = (words::local_of_utc(at), words::first_line(by));
+    format!("{:>5}  {at}  pruned {what} · {by}\n", "-")
+}

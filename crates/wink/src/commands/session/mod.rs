@@ -1,0 +1,162 @@
+//! `wink session`: sessions of agents in files, each beside the archive of its files.
+
+mod describe;
+mod list;
+mod show;
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use wink_agent::checkpoint;
+use wink_agent::session::{
+    LoadOptions, Session, load_session_tree, read_session_tree, write_session_tree,
+};
+use wink_fs::archive::{ArchiveLimits, ArchiveTree};
+
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::documents::{SessionChecked, SessionDumped, SessionLoaded};
+use crate::failure::Failure;
+use crate::{disk, words};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SessionCommand {
+    /// Lists the sessions in a directory.
+    List(ListArgs),
+
+    /// Shows a session, those below it, what they hold and which tools were called.
+    Show(FileArgs),
+
+    /// Writes the files as a session that an agent can go on with.
+    Dump(DumpArgs),
+
+    /// Makes the files those of the archive beside a session; what is there now is kept in a snapshot.
+    Load(FileArgs),
+
+    /// Looks for damage in a session and the archive beside it.
+    Check(FileArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// The directory [default: the current one].
+    #[arg(value_name = "DIR", default_value = ".", hide_default_value = true)]
+    place: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DumpArgs {
+    /// The directory to write into, outside of the workspace.
+    #[arg(value_name = "DIR")]
+    place: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FileArgs {
+    /// The session, such as `ID.jsonl`.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+}
+
+pub(crate) fn run(context: &Context, command: &SessionCommand) -> Result<Answer, Failure> {
+    match command {
+        SessionCommand::List(args) => list::run(context, &context.host_path(&args.place)),
+        SessionCommand::Show(args) => show::run(context, &context.host_path(&args.file)),
+        SessionCommand::Check(args) => check(context, &context.host_path(&args.file)),
+        SessionCommand::Load(args) => load(context, &context.host_path(&args.file)),
+        SessionCommand::Dump(args) => dump(context, &context.host_path(&args.place)),
+    }
+}
+
+/// Reads a session and all below it.
+fn read(file: &Path) -> Result<Session, Failure> {
+    load_session_tree(file).map_err(|error| Failure::session(file, &error))
+}
+
+/// Returns where the archive of a session's files is, if it is there.
+fn archive_of(file: &Path) -> Option<PathBuf> {
+    let archive = file.with_extension("fs.zip");
+    disk::is_file(&archive).then_some(archive)
+}
+
+/// Reads all of it, writes it again and reads that, and looks at every content of the archive.
+fn check(context: &Context, file: &Path) -> Result<Answer, Failure> {
+    let failed = |error| Failure::session(file, &error);
+    let written = |session: &Session| {
+        let mut bytes = Vec::new();
+        write_session_tree(session, &mut bytes).map(|_| bytes).map_err(failed)
+    };
+    let first = read(file)?;
+    let bytes = written(&first)?;
+    if !bytes.is_empty() {
+        let second = read_session_tree(&bytes[..], &LoadOptions::default()).map_err(failed)?;
+        if written(&second)? != bytes {
+            return Err(Failure::session_changes(file));
+        }
+    }
+    let archive = archive_of(file).map(|archive| checked_archive(&archive)).transpose()?;
+    let document = SessionChecked {
+        file: file.display().to_string(),
+        ok: true,
+        sessions: first.walk().len() as u64,
+        archive_files: archive.map(|tree| tree.file_count()),
+    };
+    context.answer(&document, |it| {
+        let sessions = words::counted(it.sessions, "session", "sessions");
+        let archive = match it.archive_files {
+            Some(files) => format!("an archive of {}", words::counted(files, "file", "files")),
+            None => "no archive beside it".to_owned(),
+        };
+        format!("{}: no problems; {sessions}, {archive}\n", it.file)
+    })
+}
+
+fn checked_archive(archive: &Path) -> Result<ArchiveTree, Failure> {
+    let tree = ArchiveTree::open_ambient(archive, &ArchiveLimits::default());
+    let tree = tree.map_err(|error| Failure::import(archive, error))?;
+    tree.verify()?;
+    Ok(tree)
+}
+
+fn load(context: &Context, file: &Path) -> Result<Answer, Failure> {
+    let opened = context.open()?;
+    let session = read(file)?;
+    let archive = archive_of(file).ok_or_else(|| Failure::no_archive(file))?;
+    let imported = opened.files.import_archive(&archive);
+    let imported = imported.map_err(|error| Failure::import(&archive, error))?;
+    let document = SessionLoaded {
+        file: file.display().to_string(),
+        id: session.id().to_string(),
+        files: imported.file_count,
+        written: imported.replaced.written,
+        removed: imported.replaced.removed,
+    };
+    let mut answer = context.answer(&document, |it| {
+        let files = words::counted(it.files, "file", "files");
+        let [written, removed] = [it.written, it.removed].map(words::number);
+        format!("Loaded the files of {}: {files}, {written} written, {removed} removed\n", it.id)
+    })?;
+    if document.written + document.removed > 0 {
+        answer.notes = context.note("undo: wink undo");
+    }
+    Ok(answer)
+}
+
+fn dump(context: &Context, directory: &Path) -> Result<Answer, Failure> {
+    let opened = context.open()?;
+    if directory.starts_with(&opened.home.root) {
+        return Err(Failure::dump_inside(&opened.home.root, directory));
+    }
+    let root = opened.home.root.display().to_string();
+    let session = Session::builder().tag("workspace", root).build();
+    let dumped = checkpoint::dump_with_files(&session, &opened.files, directory);
+    let dumped = dumped.map_err(|error| Failure::session(directory, &error))?;
+    let document = SessionDumped {
+        id: session.id().to_string(),
+        session: dumped.session.display().to_string(),
+        archive: dumped.archive.display().to_string(),
+    };
+    let mut answer = context.answer(&document, |it| format!("{}\n{}\n", it.session, it.archive))?;
+    answer.notes = context.note(format!("go on with it: wink session load {}", document.session));
+    Ok(answer)
+}

@@ -1,0 +1,55 @@
+//! From what is typed to the arguments of a tool.
+
+use serde_json::{Map, Value};
+
+use crate::failure::Failure;
+use crate::input;
+
+/// Reads arguments: `key=value` pairs, JSON objects, `-` for an object from standard input.
+///
+/// A value is text; the tool reads numbers, truth and lists from it.
+pub(super) fn parse(all: &[String]) -> Result<Value, Failure> {
+    let mut arguments = Map::new();
+    for text in all {
+        match text.as_str() {
+            "-" => arguments.extend(object(&input::read()?)?),
+            json if json.starts_with('{') => arguments.extend(object(json.as_bytes())?),
+            pair => arguments.extend([key_and_value(pair)?]),
+        }
+    }
+    Ok(Value::Object(arguments))
+}
+
+fn object(json: &[u8]) -> Result<Map<String, Value>, Failure> {
+    serde_json::from_slice(json).map_err(|error| Failure::not_an_object(&error))
+}
+
+fn key_and_value(text: &str) -> Result<(String, Value), Failure> {
+    let pair = text.split_once('=').filter(|(key, _)| !key.is_empty());
+    let (key, value) = pair.ok_or_else(|| Failure::no_argument(text))?;
+    Ok((key.to_owned(), value.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn parsed(all: &[&str]) -> Option<Value> {
+        parse(&all.iter().map(ToString::to_string).collect::<Vec<_>>()).ok()
+    }
+
+    #[test]
+    fn pairs_and_objects_are_one() {
+        assert_eq!(parsed(&[]), Some(json!({})));
+        let mixed = parsed(&["path=a=b", r#"{"limit": 3, "path": "c"}"#, "content="]);
+        assert_eq!(mixed, Some(json!({"path": "c", "limit": 3, "content": ""})));
+    }
+
+    #[test]
+    fn what_is_neither_is_refused() {
+        for text in ["path", "=a", "{", "{]", "[1]", ""] {
+            assert_eq!(parsed(&[text]), None, "{text}");
+        }
+    }
+}

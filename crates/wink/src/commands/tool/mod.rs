@@ -1,0 +1,86 @@
+//! `wink tool`: any tool of an agent, called from the shell.
+
+mod arguments;
+mod list;
+
+use std::sync::Arc;
+
+use clap::Args;
+use wink_agent::executor::HostExecutor;
+use wink_agent::{Family, Tool, ToolContext, Toolset};
+
+use crate::answer::Answer;
+use crate::context::{Context, Opened};
+use crate::documents::{ToolCalled, ToolSchema};
+use crate::failure::Failure;
+use crate::signals;
+
+#[derive(Debug, Args)]
+pub(crate) struct ToolArgs {
+    /// The tool; without one, all tools are listed.
+    #[arg(value_name = "NAME")]
+    name: Option<String>,
+
+    /// Its arguments: `key=value`, a JSON object, or `-` for one from standard input.
+    #[arg(value_name = "ARGUMENT", requires = "name")]
+    arguments: Vec<String>,
+
+    /// Lists all tools.
+    #[arg(long, conflicts_with = "name")]
+    list: bool,
+
+    /// Prints the JSON Schema of the tool's arguments.
+    #[arg(long, requires = "name", conflicts_with = "arguments")]
+    schema: bool,
+
+    /// Lets a tool run programs. NOT a sandbox: they may do all that you may, also outside the workspace.
+    #[arg(long)]
+    allow_execution: bool,
+}
+
+pub(crate) fn run(context: &Context, args: &ToolArgs) -> Result<Answer, Failure> {
+    let Some(name) = &args.name else { return list::run(context) };
+    let tool = Toolset::ALL.find(name);
+    let tool =
+        tool.ok_or_else(|| Failure::unknown_tool(&Toolset::ALL.unknown_tool_message(name)))?;
+    if args.schema {
+        return schema(context, tool);
+    }
+    if tool.family == Family::Execution && !args.allow_execution {
+        return Err(Failure::execution_not_allowed(tool.name));
+    }
+    let arguments = arguments::parse(&args.arguments)?;
+    let opened = context.open()?;
+    let result = tool.call(&tool_context(&opened, args)?, arguments);
+    if let Some(kind) = result.error {
+        return Err(Failure::tool(kind, &result));
+    }
+    let document = ToolCalled { tool: tool.name, text: result.message, value: result.value };
+    let mut answer = context.answer(&document, |it| with_line_end(&it.text))?;
+    if tool.name == "fork" {
+        answer.notes = context
+            .note("note: this fork is gone with the command; `wink fork` makes one that stays");
+    }
+    Ok(answer)
+}
+
+/// No earlier call is known, so an overwrite must name the hash of what it replaces.
+fn tool_context(opened: &Opened, args: &ToolArgs) -> Result<ToolContext, Failure> {
+    let context = ToolContext::over(&opened.files);
+    if !args.allow_execution {
+        return Ok(context);
+    }
+    let executor = HostExecutor::unsafe_on_this_machine()?;
+    Ok(context.executor(Arc::new(executor)).cancelled(signals::give_up()))
+}
+
+fn schema(context: &Context, tool: &Tool) -> Result<Answer, Failure> {
+    let document = ToolSchema { tool: tool.name, input_schema: tool.input_schema() };
+    context.answer(&document, |it| {
+        serde_json::to_string_pretty(it.input_schema).unwrap_or_default() + "\n"
+    })
+}
+
+fn with_line_end(text: &str) -> String {
+    if text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") }
+}

@@ -1,0 +1,50 @@
+//! What `wink search` prints as JSON.
+
+use serde::Serialize;
+use wink_fs::Snapshot;
+
+#[derive(Debug, Serialize)]
+pub(crate) struct SearchedHistory {
+    /// In the order of paths and lines, each once for a file.
+    pub(crate) lines: Vec<HistoryLine>,
+    /// How many snapshots were looked at.
+    pub(crate) snapshots: u64,
+    /// How many times a file was searched.
+    pub(crate) searched: u64,
+    /// Whether not all lines are listed.
+    pub(crate) truncated: bool,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct HistoryLine {
+    pub(crate) path: String,
+    /// In the last snapshot that has it, counted from 1.
+    pub(crate) line: u64,
+    pub(crate) text: String,
+    pub(crate) first: Option<SnapshotName>,
+    pub(crate) last: Option<SnapshotName>,
+}
+
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct SnapshotName {
+    pub(crate) id: String,
+    pub(crate) short: String,
+    pub(crate) tag: Option<String>,
+}
+
+impl SnapshotName {
+    /// Returns it as people read it.
+    pub(crate) fn shown(&self) -> String {
+        match &self.tag {
+            Some(tag) => format!("{} ({tag})", self.short),
+            None => self.short.clone(),
+        }
+    }
+}
+
+impl From<&Snapshot> for SnapshotName {
+    fn from(snapshot: &Snapshot) -> Self {
+        let (id, short) = (snapshot.id.to_string(), snapshot.id.short());
+        Self { id, short, tag: snapshot.tag.clone() }
+    }
+}

@@ -1,0 +1,151 @@
+//! Colours for people; what is said is said without them too.
+
+use anstyle::{AnsiColor, Effects, Style};
+
+const ADDED: Style = AnsiColor::Green.on_default();
+const REMOVED: Style = AnsiColor::Red.on_default();
+const CHANGED: Style = AnsiColor::Yellow.on_default();
+const PLACE: Style = AnsiColor::Cyan.on_default();
+const STRONG: Style = Style::new().effects(Effects::BOLD);
+
+/// The words that talk begins with, each with its colour.
+const TALK: [(&str, Style); 5] = [
+    ("error:", AnsiColor::Red.on_default().effects(Effects::BOLD)),
+    ("warning:", AnsiColor::Yellow.on_default().effects(Effects::BOLD)),
+    ("note:", STRONG),
+    ("help:", AnsiColor::Cyan.on_default().effects(Effects::BOLD)),
+    ("cause:", STRONG),
+];
+
+/// Says what a text is, so that the right parts of it get colours.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) enum Paint {
+    #[default]
+    Plain,
+    /// A patch as git writes it.
+    Patch,
+    /// Lines with a letter for each change.
+    Letters,
+    /// Short ids, each with how many of its characters no other id begins with.
+    Ids(Vec<(String, usize)>),
+}
+
+impl Paint {
+    /// Adds colours to a text.
+    pub(crate) fn paint(&self, text: &str) -> String {
+        let line: Box<dyn Fn(&str) -> String> = match self {
+            Self::Plain => return text.to_owned(),
+            Self::Patch => Box::new(|line| painted(line, patch_style(line))),
+            Self::Letters => Box::new(letter_line),
+            Self::Ids(ids) => Box::new(|line| id_line(line, ids)),
+        };
+        text.split_inclusive('\n')
+            .map(|part| {
+                let content = part.strip_suffix('\n').unwrap_or(part);
+                line(content) + &part[content.len()..]
+            })
+            .collect()
+    }
+}
+
+/// Adds a colour to the word that a line of talk begins with.
+pub(crate) fn talk(text: &str) -> String {
+    let line = |line: &str| match TALK.iter().find(|(word, _)| line.starts_with(word)) {
+        Some((word, style)) => painted(word, Some(*style)) + &line[word.len()..],
+        None => line.to_owned(),
+    };
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Makes characters that a terminal would take for a command into pictures of them.
+pub(crate) fn harmless(text: &str) -> String {
+    let shown = |c: char| match c {
+        '\n' | '\t' => c,
+        '\u{7f}' => '\u{2421}',
+        '\0'..' ' => char::from_u32(0x2400 + c as u32).unwrap_or('\u{fffd}'),
+        '\u{80}'..'\u{a0}' => '\u{fffd}',
+        c => c,
+    };
+    text.chars().map(shown).collect()
+}
+
+fn painted(text: &str, style: Option<Style>) -> String {
+    match style.filter(|_| !text.is_empty()) {
+        Some(style) => format!("{style}{text}{style:#}"),
+        None => text.to_owned(),
+    }
+}
+
+fn patch_style(line: &str) -> Option<Style> {
+    match line.as_bytes() {
+        [b'd', b'i', b'f', b'f', b' ', ..]
+        | [b'-', b'-', b'-', b' ', ..]
+        | [b'+', b'+', b'+', b' ', ..] => Some(STRONG),
+        [b'@', b'@', ..] => Some(PLACE),
+        [b'+', ..] => Some(ADDED),
+        [b'-', ..] => Some(REMOVED),
+        _ => None,
+    }
+}
+
+fn letter_line(line: &str) -> String {
+    let start = line.len() - line.trim_start_matches(' ').len();
+    let style = match line.as_bytes().get(start..start + 2) {
+        Some(b"A " | b"A\t") => ADDED,
+        Some(b"M " | b"M\t") => CHANGED,
+        Some(b"D " | b"D\t") => REMOVED,
+        _ => return line.to_owned(),
+    };
+    format!(
+        "{}{}{}",
+        &line[..start],
+        painted(&line[start..=start], Some(style)),
+        &line[start + 1..]
+    )
+}
+
+/// Makes that part of an id bold which is enough to name it.
+fn id_line(line: &str, ids: &[(String, usize)]) -> String {
+    let mut line = line.to_owned();
+    for (id, unique) in ids {
+        if let Some(at) = line.find(id.as_str()) {
+            let bold = painted(&id[..*unique], Some(STRONG));
+            line.replace_range(at..at + unique, &bold);
+        }
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_patch_has_colours_and_loses_nothing_without_them() {
+        let patch = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new\n same\n";
+        let painted = Paint::Patch.paint(patch);
+        assert!(painted.contains("\u{1b}[32m+new\u{1b}[0m\n") && painted.ends_with(" same\n"));
+        assert_eq!(anstream::adapter::strip_str(&painted).to_string(), patch);
+        assert_eq!(Paint::Plain.paint(patch), patch);
+    }
+
+    #[test]
+    fn letters_and_ids_are_marked_where_they_stand() {
+        assert_eq!(Paint::Letters.paint("  A new\n"), "  \u{1b}[32mA\u{1b}[0m new\n");
+        assert_eq!(Paint::Letters.paint("After\nM\tx"), "After\n\u{1b}[33mM\u{1b}[0m\tx");
+        let ids = Paint::Ids(vec![("abcdefgh".to_owned(), 2)]);
+        assert_eq!(ids.paint("○  abcdefgh  x"), "○  \u{1b}[1mab\u{1b}[0mcdefgh  x");
+    }
+
+    #[test]
+    fn talk_has_its_first_word_marked() {
+        let said = talk("error: no\nhelp: yes");
+        assert_eq!(anstream::adapter::strip_str(&said).to_string(), "error: no\nhelp: yes");
+        assert!(said.starts_with("\u{1b}["));
+    }
+
+    #[test]
+    fn commands_for_a_terminal_are_shown_and_not_obeyed() {
+        assert_eq!(harmless("a\u{1b}[31m\tb\r\n\u{9b}é"), "a␛[31m\tb␍\n\u{fffd}é");
+    }
+}

@@ -1,0 +1,83 @@
+//! `wink fs`: files found and changed.
+
+use std::io::Write as _;
+use std::process::{Output, Stdio};
+
+use crate::scene::{Scene, stderr};
+
+fn scene() -> Scene {
+    let scene = Scene::new();
+    scene.write("notes.txt", "one\ntwo\nthree\n");
+    scene.write("src/main.rs", "fn main() {}\n");
+    scene.ok(&["snapshot", "--tag", "one"]);
+    scene
+}
+
+fn write(scene: &Scene, args: &[&str], content: &[u8]) -> Output {
+    let args = [&["fs", "write"], args].concat();
+    let mut command = scene.wink_in(&scene.path("project"), &args);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // A command that refuses reads nothing.
+    let _ = child.stdin.take().unwrap().write_all(content);
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn files_are_found_in_any_state() {
+    let scene = scene();
+    scene.write("src/new.rs", "// TWO\n");
+    insta::assert_snapshot!(scene.transcript(&[
+        &["fs", "glob", "*.rs"],
+        &["fs", "glob", "*.rs", "--at", "one"],
+        &["fs", "glob", "*.py"],
+        &["fs", "glob", "a[b"],
+        &["fs", "grep", "t(w|h)", "-n", "1"],
+        &["fs", "grep", "two", "-i"],
+        &["fs", "grep", "two", "-i", "--at", "one"],
+        &["fs", "grep", "(", "-F", "--glob", "*.rs"],
+        &["fs", "grep", "("],
+        &["fs", "stat", "notes.txt", "--at", "one"],
+        &["fs", "stat", "src", "--at", "one"],
+        &["fs", "stat", "none"],
+        &["fs", "grep", "--help"],
+    ]));
+}
+
+#[test]
+fn files_are_changed_and_every_change_is_undone() {
+    let scene = scene();
+    let mut text = scene.transcript(&[
+        &["fs", "edit", "notes.txt", "two", "2"],
+        &["fs", "edit", "notes.txt", "nowhere", ""],
+        &["fs", "mkdir", "a/b"],
+        &["fs", "mkdir", "a/b"],
+        &["fs", "mv", "notes.txt", "a/b/notes.txt"],
+        &["fs", "mv", "src/main.rs", "a/b/notes.txt"],
+        &["fs", "rm", "a"],
+        &["fs", "rm", "-r", "a", "src"],
+        &["fs", "rm", "none"],
+    ]);
+    assert!(!scene.project("src").exists());
+    scene.ok(&["undo", "4"]);
+    assert_eq!(scene.read("notes.txt"), "one\ntwo\nthree\n");
+    let written = write(&scene, &["deep/new.bin"], b"\x00\xff");
+    scene.show(&mut text, &["fs", "write", "deep/new.bin"], &written);
+    assert_eq!(std::fs::read(scene.project("deep/new.bin")).unwrap(), b"\x00\xff");
+    insta::assert_snapshot!(scene.masked(text));
+}
+
+#[test]
+fn a_write_says_what_it_may_replace() {
+    let scene = scene();
+    let code = |args: &[&str]| write(&scene, args, b"x").status.code();
+    assert_eq!(code(&["notes.txt", "--new"]), Some(1));
+    let hash = scene.json(&["fs", "stat", "notes.txt"])["hash"].as_str().unwrap().to_owned();
+    assert_eq!(code(&["notes.txt", "--append", "--expected-hash", &hash]), Some(0));
+    assert_eq!(scene.read("notes.txt"), "one\ntwo\nthree\nx");
+    assert_eq!(code(&["notes.txt", "--expected-hash", &hash]), Some(13));
+    assert_eq!(code(&["notes.txt", "--expected-hash", "1"]), Some(2));
+    let outside = write(&scene, &["../outside"], b"x");
+    assert_eq!(outside.status.code(), Some(1), "{}", stderr(&outside));
+    assert!(!scene.path("outside").exists());
+}

@@ -1,0 +1,107 @@
+//! How states are named.
+
+use crate::faults::run_by;
+use crate::scene::{Scene, stderr};
+
+/// A workspace in which `a` was changed by wink and by hand, with two snapshots and a fork.
+fn scene() -> Scene {
+    let scene = Scene::new();
+    scene.write("a", "one\n");
+    scene.ok(&["snapshot", "--tag", "one"]);
+    scene.write("a", "two\n");
+    scene.ok(&["snapshot", "--tag", "two"]);
+    scene.ok(&["fork", "attempt", "one", "-q"]);
+    scene
+}
+
+fn cat(scene: &Scene, name: &str) -> String {
+    scene.ok(&["fs", "cat", "a", "--at", name])
+}
+
+#[test]
+fn a_fork_is_named_by_its_last_snapshot() {
+    let scene = scene();
+    assert_eq!(cat(&scene, "attempt"), "one\n");
+    let fork = scene.path("project-attempt");
+    std::fs::write(fork.join("a"), "three\n").unwrap();
+    assert!(scene.wink_in(&fork, &["snapshot"]).output().unwrap().status.success());
+    assert_eq!(cat(&scene, "attempt"), "three\n");
+    std::fs::remove_dir_all(&fork).unwrap();
+    assert_eq!(cat(&scene, "attempt"), "three\n", "what it kept is there without its directory");
+}
+
+#[test]
+fn a_fork_knows_the_names_of_forks_too() {
+    let scene = scene();
+    let fork = scene.path("project-attempt");
+    let show = scene.wink_in(&fork, &["show", "attempt"]).output().unwrap();
+    assert!(show.status.success(), "{}", stderr(&show));
+}
+
+#[test]
+fn what_is_a_tag_and_a_fork_is_ambiguous() {
+    let scene = scene();
+    scene.ok(&["tag", "attempt", "two"]);
+    let (code, said) = scene.fails(&["restore", "attempt"]);
+    assert_eq!(code, 12);
+    assert!(said.contains("`attempt` is a tag and a fork"), "{said}");
+    assert_eq!(said.lines().count(), 4, "{said}");
+    scene.ok(&["tag", "attempt", "--delete", "-q"]);
+    scene.ok(&["tag", "attempt", "one"]);
+    scene.ok(&["restore", "attempt"]);
+}
+
+#[test]
+fn an_operation_is_named_by_what_it_left() {
+    let scene = scene();
+    scene.ok(&["restore", "one"]);
+    assert_eq!(cat(&scene, "op:1"), "one\n");
+    scene.ok(&["undo"]);
+    let (code, said) = scene.fails(&["diff", "op:2"]);
+    assert_eq!(code, 12);
+    assert!(said.contains("as operation 2 left them") && said.contains("wink undo"), "{said}");
+    scene.ok(&["snapshot"]);
+    assert_eq!(cat(&scene, "op:2"), "two\n");
+    for unknown in ["op:9", "op:", "op:x", "op:-1"] {
+        let (code, said) = scene.fails(&["show", unknown]);
+        assert_eq!(code, 12);
+        assert!(said.contains("wink op log"), "{said}");
+    }
+}
+
+#[test]
+fn a_state_is_named_by_its_age() {
+    let scene = Scene::new();
+    for (clock, text) in [("-3d", "old\n"), ("-30m", "middle\n"), ("+0", "new\n")] {
+        scene.write("a", text);
+        let output = run_by(&scene, &["faketime", "-f", clock], &["snapshot"]);
+        assert!(output.status.success(), "{}", stderr(&output));
+    }
+    for (age, expected) in [("10m ago", "middle\n"), ("2h ago", "old\n"), ("2d ago", "old\n")] {
+        assert_eq!(cat(&scene, age), expected, "{age}");
+    }
+    let (code, said) = scene.fails(&["restore", "1w ago"]);
+    assert_eq!(code, 12);
+    assert!(said.contains("the oldest is from"), "{said}");
+}
+
+#[test]
+fn an_archive_is_looked_at_like_a_state() {
+    let scene = scene();
+    scene.ok(&["export", "../one.fs.zip", "--at", "one"]);
+    assert_eq!(cat(&scene, "../one.fs.zip"), "one\n");
+    scene.ok(&["export", "../again.fs.zip", "--at", "../one.fs.zip"]);
+    insta::assert_snapshot!(scene.transcript(&[
+        &["diff", "../one.fs.zip"],
+        &["diff", "one", "../again.fs.zip", "--exit-code"],
+        &["show", "../one.fs.zip"],
+        &["fs", "ls", "--at", "../again.fs.zip"],
+        &["restore", "../one.fs.zip"],
+        &["fork", "other", "../one.fs.zip"],
+        &["revert", "../one.fs.zip"],
+        &["diff", "../none.fs.zip"],
+        &["diff", "event:412"],
+    ]));
+    let shown = scene.json(&["show", "../one.fs.zip"]);
+    assert_eq!((&shown["schema"], &shown["files"]), (&"wink/show.archive@1".into(), &1.into()));
+}

@@ -1,0 +1,97 @@
+//! The tools of agents, called from the shell.
+
+use std::io::Write as _;
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::scene::{Scene, stderr, stdout};
+
+fn scene() -> Scene {
+    let scene = Scene::new();
+    scene.write("notes.txt", "one\ntwo\n");
+    scene.ok(&["snapshot", "--tag", "one"]);
+    scene
+}
+
+#[test]
+fn the_tools_are_listed_with_a_line_each() {
+    let scene = Scene::empty();
+    insta::assert_snapshot!(scene.transcript(&[
+        &["tool"],
+        &["tool", "mkdir", "--schema"],
+        &["tool", "--help"],
+    ]));
+    assert_eq!(scene.ok(&["tool", "--list", "-q"]), scene.ok(&["tool", "-q"]));
+}
+
+#[test]
+fn a_tool_answers_as_it_does_to_a_model() {
+    let scene = scene();
+    insta::assert_snapshot!(scene.transcript(&[
+        &["tool", "read_file", "path=notes.txt", "limit=1"],
+        &["tool", "write_file", r#"{"path": "new.txt", "content": "new\n"}"#],
+        &["tool", "write_file", "path=new.txt", "content=other"],
+        &["tool", "read_file", "path=../secret"],
+        &["tool", "read_file", "path"],
+        &["tool", "read_file", "{"],
+        &["tool", "read_fill", "path=notes.txt"],
+        &["tool", "shell_execute", "command=ls"],
+        &["tool", "undo"],
+        &["tool", "fork", "name=attempt"],
+    ]));
+}
+
+#[test]
+fn an_overwrite_names_the_hash_of_what_it_replaces() {
+    let scene = scene();
+    let read = scene.json(&["tool", "read_file", "path=notes.txt"]);
+    let hash = format!("expected_hash={}", read["value"]["content_hash"].as_str().unwrap());
+    let args = ["tool", "write_file", "path=notes.txt", "content=three"];
+    assert_eq!(scene.fails(&args).0, 13);
+    scene.ok(&[&args[..], &[hash.as_str()]].concat());
+    assert_eq!(scene.read("notes.txt"), "three");
+    assert_eq!(scene.fails(&[&args[..], &[hash.as_str()]].concat()).0, 13, "it is another now");
+    scene.ok(&["undo"]);
+    assert_eq!(scene.read("notes.txt"), "one\ntwo\n");
+}
+
+#[test]
+fn arguments_come_by_standard_input_too() {
+    let scene = scene();
+    let args = ["tool", "write_file", "-", "path=b.txt", "--json"];
+    let mut command = scene.wink_in(&scene.path("project"), &args);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let json = br#"{"path": "a.txt", "content": "from outside"}"#;
+    child.stdin.take().unwrap().write_all(json).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let answer: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!((&answer["schema"], &answer["tool"]), (&"wink/tool@1".into(), &"write_file".into()));
+    assert_eq!(answer["value"]["path"], "b.txt");
+    assert_eq!(scene.read("b.txt"), "from outside");
+}
+
+#[test]
+fn a_failure_is_told_to_programs_with_its_kind() {
+    let scene = scene();
+    let output = scene.run(&["tool", "read_file", "path=none", "--json"]);
+    let error: Value = serde_json::from_str(&stderr(&output)).unwrap();
+    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(1), ""));
+    assert_eq!(
+        (&error["code"], &error["value"]["error"]),
+        (&"not_found".into(), &"not_found".into())
+    );
+}
+
+#[test]
+fn programs_are_run_only_where_that_is_allowed() {
+    let scene = scene();
+    let args = ["tool", "shell_execute", "command=echo hello > made.txt; cat made.txt"];
+    let (code, said) = scene.fails(&args);
+    assert_eq!(code, 1);
+    assert!(said.contains("--allow-execution") && !scene.project("made.txt").exists(), "{said}");
+    let said = scene.ok(&[&args[..], &["--allow-execution"]].concat());
+    assert!(said.contains("hello"), "{said}");
+    scene.ok(&["undo"]);
+    assert!(!scene.project("made.txt").exists());
+}
