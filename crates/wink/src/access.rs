@@ -33,19 +33,19 @@ pub(crate) struct Access {
     cookie_name: String,
     /// What opens the page once.
     ticket: Mutex<Option<Token>>,
-    /// What the browser has that opened it.
-    cookie: Mutex<Option<Token>>,
+    /// What the browser is given that opens it; until then nobody knows it.
+    cookie: Token,
     failures: Mutex<(Instant, u32)>,
 }
 
 impl Access {
     /// Makes the access of a server on a port, and the ticket for one browser.
     pub(crate) fn new(token: Token, port: u16) -> io::Result<(Self, Token)> {
-        let ticket = Token::new()?;
+        let (ticket, cookie) = (Token::new()?, Token::new()?);
         // Browsers send a cookie to every port of a host, so each server has its own.
         let cookie_name = format!("wink-{port}");
         let failures = Mutex::new((Instant::now(), 0));
-        let (given, cookie) = (Mutex::new(Some(ticket.clone())), Mutex::default());
+        let given = Mutex::new(Some(ticket.clone()));
         Ok((Self { token, cookie_name, ticket: given, cookie, failures }, ticket))
     }
 
@@ -64,20 +64,16 @@ impl Access {
         if !ticket.as_ref().is_some_and(|ticket| ticket.is(given)) {
             return Err(self.failed());
         }
-        let cookie = Token::new().map_err(|_| TOO_MANY)?;
         *ticket = None;
-        let header =
-            format!("{}={}; HttpOnly; SameSite=Strict; Path=/", self.cookie_name, cookie.reveal());
-        *lock(&self.cookie) = Some(cookie);
-        Ok(header)
+        let (name, value) = (&self.cookie_name, self.cookie.reveal());
+        Ok(format!("{name}={value}; HttpOnly; SameSite=Strict; Path=/"))
     }
 
     fn has_cookie(&self, headers: &HeaderMap) -> bool {
-        let Some(cookie) = lock(&self.cookie).clone() else { return false };
         let given = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
         let pairs =
             given.flat_map(|value| value.split(';')).filter_map(|it| it.trim().split_once('='));
-        pairs.filter(|(name, _)| *name == self.cookie_name).any(|(_, value)| cookie.is(value))
+        pairs.filter(|(name, _)| *name == self.cookie_name).any(|(_, value)| self.cookie.is(value))
     }
 
     /// Counts a failure: whoever guesses is slowed down, and whoever knows the token is not.

@@ -13,10 +13,14 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 
+use crate::patient_stream::PatientStream;
+
 const MAX_CONNECTIONS: usize = 256;
 const MAX_HEADER_BYTES: usize = 16 * 1024;
 /// Bounds the wait for a request's headers, and so an idle connection too.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
+/// Bounds the wait for a client to read.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 /// Bounds the wait for running requests when the server stops.
 const GRACE: Duration = Duration::from_secs(5);
 /// Accepting fails when the process has no file handle left; trying at once would only spin.
@@ -57,6 +61,7 @@ async fn accept(
 }
 
 fn spawn(stream: TcpStream, slot: OwnedSemaphorePermit, app: Router, watcher: Watcher) {
+    let stream = PatientStream::new(stream, WRITE_TIMEOUT);
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEADER_TIMEOUT)

@@ -11,8 +11,8 @@ use std::time::Duration;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, HeaderName, HeaderValue, ORIGIN,
-    REFERRER_POLICY, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+    AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, COOKIE, HOST, HeaderName,
+    HeaderValue, ORIGIN, REFERRER_POLICY, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::middleware::Next;
@@ -152,7 +152,10 @@ pub(crate) async fn check(
 
 /// Takes in the whole body, in bounded time and space, so that a slow client holds no slot for long.
 async fn received(request: Request) -> Result<Request, Refusal> {
-    let (head, body) = request.into_parts();
+    let (mut head, body) = request.into_parts();
+    // Nobody behind needs the secrets, and what is not there is never written down.
+    head.headers.remove(AUTHORIZATION);
+    head.headers.remove(COOKIE);
     match timeout(BODY_TIMEOUT, to_bytes(body, MAX_BODY_BYTES)).await {
         Ok(Ok(bytes)) => Ok(Request::from_parts(head, Body::from(bytes))),
         Ok(Err(_)) => Err(TOO_LARGE),
@@ -242,6 +245,15 @@ mod tests {
         }
         let foreign = [("host", "192.168.1.2:8000"), ("origin", "http://evil.example:8000")];
         assert!(!admitted("0.0.0.0:8000", "/", &foreign));
+    }
+
+    #[tokio::test]
+    async fn a3_59_secrets_go_no_further_than_the_guard() {
+        let request = axum::http::Request::builder().header("authorization", "Bearer secret");
+        let request = request.header("cookie", "wink-8000=secret").header("accept", "*/*");
+        let request = request.body(Body::empty()).expect("a request");
+        let passed_on = received(request).await.expect("in order");
+        assert_eq!(passed_on.headers().keys().collect::<Vec<_>>(), ["accept"]);
     }
 
     #[test]

@@ -24,6 +24,7 @@ mod mcp;
 mod mcp_command;
 mod paint;
 mod paths;
+mod patient_stream;
 mod pruned;
 mod refs;
 mod retention;

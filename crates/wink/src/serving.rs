@@ -146,7 +146,7 @@ fn with_history(
     root: &Path,
     read_only: bool,
 ) -> Result<(WorkspaceBuilder, Option<String>), Failure> {
-    if let Some(home) = Home::of(root)? {
+    if let Some(home) = home_of(context, root)? {
         return Ok((Context::builder(&home)?.0, None));
     }
     if read_only {
@@ -164,6 +164,14 @@ fn with_history(
             let note = format!("warning: no history is kept, so nothing can be undone: {why}");
             Ok((without_history(root)?, Some(note)))
         }
+    }
+}
+
+/// Finds the history of a directory, where it is usually kept or where a person says it is.
+fn home_of(context: &Context, root: &Path) -> Result<Option<Home>, Failure> {
+    match &context.store {
+        Some(store) => Ok(Home::read(store)?.filter(|home| home.root == root)),
+        None => Home::of(root),
     }
 }
 

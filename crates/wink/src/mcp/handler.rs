@@ -25,7 +25,8 @@ use super::{fixtures, records, resources, running};
 const INSTRUCTIONS: &str = "A workspace of files. List with ls, find with glob and grep, read with \
     read_file, write with write_file, change parts of a file with edit_file. Paths are relative to \
     the workspace root. snapshot keeps all files as they are, restore brings them back, and undo \
-    takes back the last change.";
+    takes back the last change. fork makes a copy to try something in: give its name as `fork` to \
+    the tools for files, then merge it.";
 
 const IN_A_SESSION: &str = " Read a file before you overwrite it.";
 

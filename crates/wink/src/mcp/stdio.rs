@@ -1,6 +1,7 @@
 //! MCP over standard input and output: a message a line, and nothing else on standard output.
 
 use std::io;
+use std::time::Duration;
 
 use rmcp::model::{
     ClientJsonRpcMessage, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
@@ -12,6 +13,7 @@ use serde_json::Value;
 use tokio::io::{AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 
 use super::endpoint::{Endpoint, MOST_CALLS};
 use super::line::{Line, Lines};
@@ -21,6 +23,9 @@ const MAX_LINE_BYTES: usize = 32 * 1024 * 1024;
 
 /// How many messages wait to be written before calls wait too.
 const WAITING: usize = 64;
+
+/// How long the last answers have to be read.
+const GRACE: Duration = Duration::from_secs(2);
 
 /// Serves until the input ends or `stop` is ready, then lets the calls that run come to their end.
 pub(crate) async fn serve(endpoint: Endpoint, stop: impl Future<Output = ()>) {
@@ -120,9 +125,11 @@ impl Transport<RoleServer> for Stdio {
 
     async fn close(&mut self) -> io::Result<()> {
         self.output = None;
-        match self.writer.take() {
-            Some(writer) => writer.await.unwrap_or(Ok(())),
-            None => Ok(()),
+        let Some(writer) = self.writer.take() else { return Ok(()) };
+        // A client that does not read does not keep the server from ending.
+        match timeout(GRACE, writer).await {
+            Ok(written) => written.unwrap_or(Ok(())),
+            Err(_) => Err(io::ErrorKind::TimedOut.into()),
         }
     }
 }

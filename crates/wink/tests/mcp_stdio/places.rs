@@ -28,6 +28,22 @@ fn a_directory_gets_a_history_outside_of_it_and_undo_works() {
 }
 
 #[test]
+fn a_history_in_another_place_is_used_where_it_is_named() {
+    let place = tempfile::tempdir().unwrap();
+    std::fs::create_dir(place.path().join("work")).unwrap();
+    let store = place.path().join("elsewhere");
+    let init = wink_in(place.path()).arg("init").arg("--store").arg(&store).output().unwrap();
+    assert!(init.status.success());
+    std::fs::remove_dir_all(place.path().join("data")).unwrap();
+    let store = store.to_str().unwrap().to_owned();
+    let mut client = Client::start_in(place, &["--store", &store]);
+    client.request("initialize", crate::scene::initialize());
+    client.done("snapshot", json!({"tag": "kept"}));
+    let log = wink_in(client.place.path()).args(["log", "--store", &store]).output().unwrap();
+    assert!(String::from_utf8_lossy(&log.stdout).contains("kept"));
+}
+
+#[test]
 fn absolute_paths_below_the_root_are_taken_and_others_refused() {
     let mut client = Client::new(&[]);
     let inside = client.file("a.txt").canonicalize().unwrap_or_else(|_| client.file("a.txt"));

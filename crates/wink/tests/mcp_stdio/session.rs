@@ -75,3 +75,35 @@ fn read_only_offers_what_reads_and_refuses_what_writes() {
     assert!(client.file("a.txt").exists() && !client.file("b.txt").exists());
     assert!(!client.place.path().join("data").exists(), "reading makes no history");
 }
+
+#[test]
+fn tools_for_files_work_in_a_fork_by_its_name() {
+    let mut client = Client::new(&[]);
+    std::fs::write(client.file("a.txt"), "one\n").unwrap();
+    client.done("fork", json!({"name": "attempt"}));
+    let edit =
+        json!({"path": "a.txt", "old_string": "one", "new_string": "two", "fork": "attempt"});
+    client.done("edit_file", edit);
+    let lines = "long\n".repeat(9_000);
+    client.done("write_file", json!({"path": "b.txt", "content": lines, "fork": "attempt"}));
+    assert_eq!(std::fs::read_to_string(client.file("a.txt")).unwrap(), "one\n");
+    assert_eq!(client.done("glob", json!({"pattern": "*"}))["paths"], json!(["a.txt"]));
+    let in_fork = client.done("glob", json!({"pattern": "*", "fork": "attempt"}));
+    assert_eq!(in_fork["paths"], json!(["a.txt", "b.txt"]));
+    assert_eq!(client.refused("ls", json!({"fork": "nope"})), "not_found");
+    assert_eq!(client.done("diff", json!({"fork": "attempt"}))["change_count"], 2);
+    client.done("merge", json!({"name": "attempt"}));
+    assert_eq!(std::fs::read_to_string(client.file("a.txt")).unwrap(), "two\n");
+}
+
+#[test]
+fn without_tools_that_make_forks_no_tool_takes_one() {
+    for args in [&["--tools", "files"][..], &["--read-only"]] {
+        let mut client = Client::memory(args);
+        let tools = client.request("tools/list", json!({}));
+        let ls = &tools["result"]["tools"][0];
+        assert_eq!(ls["name"], "ls");
+        assert!(ls["inputSchema"]["properties"]["fork"].is_null(), "{ls}");
+        assert_eq!(client.refused("ls", json!({"fork": "a"})), "invalid_argument");
+    }
+}

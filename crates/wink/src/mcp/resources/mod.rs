@@ -29,9 +29,9 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
     vec![file, kept]
 }
 
-/// Returns a link to a file that is larger than a page.
+/// Returns a link to a file that is larger than a page; files of forks are no resources.
 pub(super) fn link_to_large(context: &ToolContext, path: &str) -> Option<Resource> {
-    let workspace = context.workspace.as_ref()?;
+    let workspace = context.workspace.as_ref().filter(|files| files.forked_from().is_none())?;
     let path = workspace.path(path).ok()?;
     let size = context.look(At::Live).ok()?.stat(&path).ok()?.size_bytes;
     let is_large = size > workspace.properties().limits.max_read_bytes;
@@ -59,4 +59,31 @@ fn about(mut error: ErrorData, uri: &str) -> ErrorData {
 
 fn failed(error: Error) -> ErrorData {
     refused(error.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use wink_agent::PathRules;
+    use wink_fs::Workspace;
+
+    use super::*;
+
+    #[test]
+    fn what_the_rules_deny_is_not_there() {
+        let files = Workspace::memory();
+        files.write("keys/prod.env", "KEY=1").expect("written");
+        files.write("a.txt", "open").expect("written");
+        files.snapshot("kept").expect("kept");
+        let rules = PathRules::new().deny(["*.env"]).expect("rules");
+        let context = ToolContext::over(&files).rules(rules);
+        let listed = list(&context, None).expect("a list");
+        let names: Vec<_> = listed.resources.iter().map(|it| it.name.as_str()).collect();
+        assert_eq!(names, ["a.txt", "kept"]);
+        for uri in ["wink://workspace/keys/prod.env", "wink://snap/kept/keys/prod.env"] {
+            let refused = read(&context, uri).expect_err("denied");
+            assert!(!refused.message.contains("KEY=1"), "{refused:?}");
+            assert_eq!(refused.code, rmcp::model::ErrorCode::INVALID_PARAMS, "{refused:?}");
+        }
+        assert!(read(&context, "wink://snap/kept/a.txt").is_ok());
+    }
 }
