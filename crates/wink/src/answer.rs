@@ -69,10 +69,12 @@ pub(crate) fn finish(result: Result<Answer, Failure>, screen: &Screen) -> u8 {
     });
     match written {
         Ok(answer) => {
+            tracing::info!(exit = answer.exit, "done");
             answer.notes.iter().for_each(|note| screen.talk(note));
             answer.exit
         }
         Err(failure) => {
+            tracing::info!(exit = failure.exit(), why = failure.message(), "failed");
             screen.talk(&if screen.json { failure.json() } else { failure.text() });
             failure.exit()
         }

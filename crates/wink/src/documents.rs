@@ -22,7 +22,10 @@ pub(crate) use self::sessions::{
     SessionChecked, SessionDumped, SessionEntry, SessionFile, SessionList, SessionLoaded,
     SessionShown, SliceEntry, ToolCallEntry,
 };
-pub(crate) use self::setup::{ConfigList, ConfigSet, ConfigValue};
+pub(crate) use self::setup::{
+    Check, CompletionScript, ConfigList, ConfigSet, ConfigValue, Examined, Health, ManualPage,
+    ManualPages,
+};
 pub(crate) use self::tools::{ToolCalled, ToolEntry, ToolList, ToolSchema};
 use crate::pruned::PrunedOnce;
 use crate::words;
@@ -73,6 +76,10 @@ documents! {
     SessionChecked: "wink/session.check@1";
     SessionLoaded: "wink/session.load@1";
     SessionDumped: "wink/session.dump@1";
+    Examined: "wink/doctor@1";
+    CompletionScript: "wink/completions@1";
+    ManualPage: "wink/man@1";
+    ManualPages: "wink/man.write@1";
     ConfigValue: "wink/config.get@1";
     ConfigSet: "wink/config.set@1";
     ConfigList: "wink/config.list@1";

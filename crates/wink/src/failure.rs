@@ -13,6 +13,9 @@ use wink_fs::{Error, ErrorKind, Operation, Snapshot, TreePath};
 
 use crate::words;
 
+/// The code where a directory is in no workspace.
+const NO_WORKSPACE: &str = "no_workspace";
+
 /// The exit code where no store is found.
 const NO_STORE: u8 = 10;
 
@@ -80,6 +83,11 @@ impl Failure {
     /// Returns what went wrong, without what to do next.
     pub(crate) fn message(&self) -> &str {
         &self.0.message
+    }
+
+    /// Tells whether it is only that there is no workspace.
+    pub(crate) fn is_no_workspace(&self) -> bool {
+        self.0.code == NO_WORKSPACE
     }
 
     /// Returns the code that the process ends with.
@@ -229,6 +237,11 @@ impl Failure {
         Self::of(ErrorKind::TooLarge, message).hint("copy the file into the workspace instead")
     }
 
+    /// A person who said no.
+    pub(crate) fn declined() -> Self {
+        Self::of(ErrorKind::Cancelled, "nothing was done").hint("`--yes` answers beforehand")
+    }
+
     /// A tool that is not there; the words are those that a model reads.
     pub(crate) fn unknown_tool(message: &str) -> Self {
         Self::of(ErrorKind::InvalidArgument, message).hint("`wink tool` lists the tools")
@@ -301,7 +314,7 @@ impl Failure {
     /// No directory from here upwards was made a workspace.
     pub(crate) fn no_workspace(directory: &Path) -> Self {
         let message = format!("`{}` is not protected: it is in no workspace", directory.display());
-        Self::new("no_store", NO_STORE, message).hint("`wink init` makes this directory one")
+        Self::new(NO_WORKSPACE, NO_STORE, message).hint("`wink init` makes this directory one")
     }
 
     /// A directory was named that holds no history.

@@ -4,7 +4,9 @@ mod address;
 mod answer;
 mod cli;
 mod commands;
+mod completing;
 mod config;
+mod confirm;
 mod connections;
 mod context;
 mod disk;
@@ -12,12 +14,15 @@ mod documents;
 mod failure;
 mod git_head;
 mod heard;
+mod help;
 mod home;
 mod http_guard;
 mod input;
+mod logging;
 mod mcp;
 mod paint;
 mod paths;
+mod progress;
 mod pruned;
 mod refs;
 mod retention;
@@ -30,8 +35,6 @@ mod words;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use answer::Answer;
 use cli::{Cli, Command};
 use context::Context;
@@ -40,7 +43,8 @@ use screen::Screen;
 
 fn main() -> ExitCode {
     signals::survive_limits();
-    let (screen, result) = match Cli::try_parse() {
+    completing::answer();
+    let (screen, result) = match help::parse() {
         Ok(cli) => (Screen::new(&cli.global), run(&cli)),
         Err(usage) if usage.use_stderr() && is_json_wanted() => {
             (Screen::plain(true), Err(Failure::usage(&usage)))
@@ -51,6 +55,8 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: &Cli) -> Result<Answer, Failure> {
+    logging::begin(cli.global.log.as_ref(), cli.global.verbose)?;
+    tracing::debug!(arguments = ?std::env::args_os().skip(1).collect::<Vec<_>>(), "started");
     let context = Context::new(&cli.global)?;
     match &cli.command {
         Command::Init(args) => commands::init::run(&context, args),
@@ -75,6 +81,9 @@ fn run(cli: &Cli) -> Result<Answer, Failure> {
         Command::Export(args) => commands::export::run(&context, args),
         Command::Import(args) => commands::import::run(&context, args),
         Command::Fs(command) => commands::fs::run(&context, command),
+        Command::Doctor(args) => commands::doctor::run(&context, args),
+        Command::Completions(args) => commands::completions::run(&context, args),
+        Command::Man(args) => commands::man::run(&context, args),
         Command::Config(command) => commands::config::run(&context, command),
         Command::Session(command) => commands::session::run(&context, command),
         Command::Tool(args) => commands::tool::run(&context, args),

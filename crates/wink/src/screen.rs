@@ -82,6 +82,12 @@ impl Screen {
     }
 }
 
+/// Writes a line of talk without colours.
+pub(crate) fn say(line: &str) {
+    // With stderr closed there is nobody left to tell.
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
 /// Shows a text in a pager; false where that cannot be started.
 fn page(pager: &str, text: &str) -> bool {
     let mut command = Command::new("sh");

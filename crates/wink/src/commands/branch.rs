@@ -5,6 +5,7 @@ use wink_fs::Pin;
 
 use super::fork::{check_name, entry, owner};
 use crate::answer::Answer;
+use crate::completing;
 use crate::context::{Context, Opened};
 use crate::documents::{BranchDeleted, BranchEntry, BranchRenamed, Branches};
 use crate::failure::Failure;
@@ -28,6 +29,7 @@ pub(crate) enum BranchCommand {
 pub(crate) struct DeleteArgs {
     /// The name of the fork.
     #[arg(value_name = "NAME")]
+    #[arg(add = completing::forks())]
     name: String,
 }
 
@@ -35,6 +37,7 @@ pub(crate) struct DeleteArgs {
 pub(crate) struct RenameArgs {
     /// The name it has.
     #[arg(value_name = "OLD")]
+    #[arg(add = completing::forks())]
     old: String,
 
     /// The name it gets.
@@ -79,6 +82,7 @@ pub(super) fn find(opened: &Opened, name: &str) -> Result<Home, Failure> {
 
 fn delete(context: &Context, opened: &Opened, name: &str) -> Result<Answer, Failure> {
     let home = find(opened, name)?;
+    context.confirm(&format!("Forget the fork {name}?"))?;
     let failed = |error| Failure::host("cannot forget", &home.directory, error);
     let branch = described(&home).ok_or_else(|| Failure::no_branch(name))?;
     let usual = home::usual_place(&home.root)?;

@@ -38,6 +38,10 @@ pub(crate) fn run(context: &Context, args: &InitArgs) -> Result<Answer, Failure>
     if !args.force && is_broad(&root) {
         return Err(Failure::too_broad(&root));
     }
+    if is_broad(&root) {
+        let question = format!("Keep the history of all that is in {}?", root.display());
+        context.confirm(&question)?;
+    }
     let directory = choose_place(context, &root)?;
     // Before anything is made: it must be a directory, and one that can be looked at.
     let files = Workspace::host(&root)?;

@@ -1,4 +1,4 @@
-//! What `wink config` and `wink doctor` print as JSON.
+//! What the commands print as JSON that are about wink itself.
 
 use serde::Serialize;
 
@@ -22,4 +22,46 @@ pub(crate) struct ConfigSet {
     pub(crate) values: Vec<String>,
     /// The file that it was written to.
     pub(crate) place: String,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Examined {
+    /// Whether nothing failed.
+    pub(crate) ok: bool,
+    pub(crate) checks: Vec<Check>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Check {
+    pub(crate) name: &'static str,
+    pub(crate) health: Health,
+    pub(crate) said: String,
+}
+
+/// How something is that was looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Health {
+    Ok,
+    /// It is not there, and nothing depends on it.
+    Note,
+    Warning,
+    Failed,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct CompletionScript {
+    pub(crate) shell: String,
+    pub(crate) script: String,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct ManualPage {
+    pub(crate) page: String,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct ManualPages {
+    pub(crate) directory: String,
+    pub(crate) pages: Vec<String>,
 }

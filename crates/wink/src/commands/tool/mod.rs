@@ -51,7 +51,9 @@ pub(crate) fn run(context: &Context, args: &ToolArgs) -> Result<Answer, Failure>
     }
     let arguments = arguments::parse(&args.arguments)?;
     let opened = context.open()?;
+    let progress = context.progress(tool.title);
     let result = tool.call(&tool_context(&opened, args)?, arguments);
+    drop(progress);
     if let Some(kind) = result.error {
         return Err(Failure::tool(kind, &result));
     }
