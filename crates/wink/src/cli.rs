@@ -53,7 +53,7 @@ pub(crate) struct GlobalArgs {
     #[arg(long, value_name = "DIR", global = true)]
     pub(crate) store: Option<PathBuf>,
 
-    /// Answers with one JSON document on stdout, and fails with one JSON line on stderr.
+    /// Answers with one line of JSON on stdout, and fails with one on stderr.
     #[arg(long, global = true)]
     pub(crate) json: bool,
 

@@ -11,7 +11,7 @@ use crate::documents::Document;
 use crate::failure::Failure;
 use crate::heard::Heard;
 use crate::home::Home;
-use crate::progress::Progress;
+use crate::progress::{Audience, Progress};
 use crate::{confirm, paths, pruned, retention};
 
 /// Holds what all commands are told.
@@ -112,7 +112,14 @@ impl Context {
 
     /// Says what is being done, if it takes long, until the value is dropped.
     pub(crate) fn progress(&self, doing: &'static str) -> Progress {
-        Progress::begin(doing, self.is_talkative())
+        Progress::begin(
+            doing,
+            match (self.quiet, self.json) {
+                (true, _) => Audience::Nobody,
+                (_, true) => Audience::Programs,
+                _ => Audience::People,
+            },
+        )
     }
 
     /// Asks a person before something that cannot be undone.

@@ -6,6 +6,9 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::json;
+
+use crate::screen;
 
 /// What is done sooner is not worth a word.
 const WORTH_SAYING: Duration = Duration::from_millis(300);
@@ -16,6 +19,14 @@ const EVERY: Duration = Duration::from_secs(10);
 /// How often a terminal is drawn.
 const TICK: Duration = Duration::from_millis(120);
 
+/// Who wants to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Audience {
+    People,
+    Programs,
+    Nobody,
+}
+
 /// Says what is being done until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Progress {
@@ -23,18 +34,22 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Begins to say it on stderr, if anybody wants to know.
-    pub(crate) fn begin(doing: &'static str, is_wanted: bool) -> Self {
-        let running = is_wanted.then(|| {
-            let (done, waiting) = channel();
-            let is_terminal = io::stderr().is_terminal();
-            let say = move || match is_terminal {
-                true => draw(&waiting, doing),
-                false => write_lines(&waiting, doing, EVERY, crate::screen::say),
-            };
-            (done, thread::spawn(say))
-        });
-        Self { running }
+    /// Begins to say it: to people on stderr, to programs before the answer on stdout.
+    pub(crate) fn begin(doing: &'static str, audience: Audience) -> Self {
+        let (done, waiting) = channel();
+        let say: Box<dyn FnOnce() + Send> = match audience {
+            Audience::Nobody => return Self { running: None },
+            Audience::Programs => Box::new(move || {
+                every(&waiting, EVERY, |took| screen::say_to_programs(&json_line(doing, took)));
+            }),
+            Audience::People if io::stderr().is_terminal() => {
+                Box::new(move || draw(&waiting, doing))
+            }
+            Audience::People => Box::new(move || {
+                every(&waiting, EVERY, |took| screen::say(&plain_line(doing, took)));
+            }),
+        };
+        Self { running: Some((done, thread::spawn(say))) }
     }
 }
 
@@ -62,13 +77,21 @@ fn draw(waiting: &Receiver<()>, doing: &'static str) {
     bar.finish_and_clear();
 }
 
-/// Writes a line from time to time.
-fn write_lines(waiting: &Receiver<()>, doing: &str, every: Duration, say: impl Fn(&str)) {
+/// Says from time to time how long it takes already.
+fn every(waiting: &Receiver<()>, time: Duration, say: impl Fn(Duration)) {
     let began = Instant::now();
-    while waiting.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
-        let seconds = began.elapsed().as_secs();
-        say(&format!("[{}:{:02}] {doing}", seconds / 60, seconds % 60));
+    while waiting.recv_timeout(time) == Err(RecvTimeoutError::Timeout) {
+        say(began.elapsed());
     }
+}
+
+fn plain_line(doing: &str, took: Duration) -> String {
+    let seconds = took.as_secs();
+    format!("[{}:{:02}] {doing}", seconds / 60, seconds % 60)
+}
+
+fn json_line(doing: &str, took: Duration) -> String {
+    json!({"type": "progress", "doing": doing, "elapsed_ms": took.as_millis() as u64}).to_string()
 }
 
 #[cfg(test)]
@@ -77,28 +100,34 @@ mod tests {
     use std::sync::Mutex;
 
     #[test]
-    fn a_line_is_written_from_time_to_time_until_it_is_done() {
+    fn it_is_said_from_time_to_time_until_it_is_done() {
         let (done, waiting) = channel();
-        let lines = &Mutex::new(Vec::new());
+        let said = &Mutex::new(Vec::new());
         thread::scope(|scope| {
             scope.spawn(move || {
-                write_lines(&waiting, "working", Duration::from_millis(1), |line| {
-                    lines.lock().unwrap().push(line.to_owned());
-                });
+                every(&waiting, Duration::from_millis(1), |took| said.lock().unwrap().push(took));
             });
-            while lines.lock().unwrap().len() < 3 {
+            while said.lock().unwrap().len() < 3 {
                 thread::yield_now();
             }
             drop(done);
         });
-        assert_eq!(lines.lock().unwrap()[0], "[0:00] working");
+        assert!(said.lock().unwrap().is_sorted());
     }
 
     #[test]
     fn what_is_done_at_once_says_nothing() {
         let (done, waiting) = channel::<()>();
         drop(done);
-        write_lines(&waiting, "working", Duration::from_secs(60), |line| panic!("{line}"));
-        drop(Progress::begin("working", false));
+        every(&waiting, Duration::from_secs(60), |took| panic!("{took:?}"));
+        drop(Progress::begin("working", Audience::Nobody));
+    }
+
+    #[test]
+    fn people_read_a_line_and_programs_an_object() {
+        let took = Duration::from_millis(61_500);
+        assert_eq!(plain_line("pruning", took), "[1:01] pruning");
+        let line: serde_json::Value = serde_json::from_str(&json_line("pruning", took)).unwrap();
+        assert_eq!(line, json!({"type": "progress", "doing": "pruning", "elapsed_ms": 61_500}));
     }
 }

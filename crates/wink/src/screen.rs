@@ -88,6 +88,12 @@ pub(crate) fn say(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }
 
+/// Writes a line of JSON before the answer.
+pub(crate) fn say_to_programs(line: &str) {
+    // Who reads no more is told when the answer is written.
+    let _ = writeln!(io::stdout(), "{line}");
+}
+
 /// Shows a text in a pager; false where that cannot be started.
 fn page(pager: &str, text: &str) -> bool {
     let mut command = Command::new("sh");

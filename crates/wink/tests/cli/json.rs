@@ -117,3 +117,25 @@ fn a_failure_is_one_line_on_stderr() {
     assert_eq!((&error["code"], &error["exit"]), (&"ref_unknown".into(), &12.into()));
     assert!(error["message"].is_string() && error["hint"].is_string());
 }
+
+/// A command that takes long tells programs so, in lines before its answer; `-q` drops them.
+#[test]
+fn progress_goes_before_the_one_summary() {
+    let scene = Scene::new();
+    let args = ["tool", "shell_execute", "command=sleep 10.5", "--allow-execution", "--json"];
+    let quiet = [&args[..], &["-q"]].concat();
+    let (said, quiet) = std::thread::scope(|scope| {
+        let quiet_scene = Scene::new();
+        let quiet = scope.spawn(move || quiet_scene.ok(&quiet));
+        (scene.ok(&args), quiet.join().unwrap())
+    });
+    let types = |text: &str| -> Vec<String> {
+        let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        lines.map(|line| line["type"].as_str().unwrap().to_owned()).collect()
+    };
+    let said = types(&said);
+    assert_eq!(said.last().map(String::as_str), Some("summary"));
+    let (last, before) = said.split_last().unwrap();
+    assert!(!before.is_empty() && before.iter().all(|it| it == "progress") && last == "summary");
+    assert_eq!(types(&quiet), ["summary"]);
+}
