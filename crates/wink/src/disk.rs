@@ -31,6 +31,21 @@ pub(crate) fn real_path_to_be(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
+/// How many bytes this process had the system read and write.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Transferred {
+    pub(crate) read: u64,
+    pub(crate) written: u64,
+}
+
+/// Returns what this process read and wrote so far, where the system tells.
+pub(crate) fn transferred() -> Option<Transferred> {
+    let text = String::from_utf8(read(Path::new("/proc/self/io")).ok()??).ok()?;
+    let value =
+        |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
+    Some(Transferred { read: value("rchar:")?, written: value("wchar:")? })
+}
+
 /// Tells whether a file is there.
 pub(crate) fn is_file(path: &Path) -> bool {
     path.is_file()

@@ -17,7 +17,9 @@ pub(crate) use self::files::{
     FileContent, FileEdited, FileEntry, FileMoved, FileRemoved, FileStat, FileWritten, FoundFiles,
     FoundLine, FoundLines, Listing, MadeDirectory,
 };
-pub(crate) use self::history::{HistoryLine, SearchedHistory, SnapshotName};
+pub(crate) use self::history::{
+    HistoryLine, OperationLog, OperationLogEntry, SearchedHistory, SnapshotName,
+};
 pub(crate) use self::sessions::{
     SessionChecked, SessionDumped, SessionEntry, SessionFile, SessionList, SessionLoaded,
     SessionShown, SliceEntry, ToolCallEntry,
@@ -27,7 +29,6 @@ pub(crate) use self::setup::{
     ManualPages,
 };
 pub(crate) use self::tools::{ToolCalled, ToolEntry, ToolList, ToolSchema};
-use crate::pruned::PrunedOnce;
 use crate::words;
 
 /// A form that is printed as JSON.
@@ -327,34 +328,6 @@ pub(crate) struct Stepped {
     pub(crate) paths: Vec<String>,
     /// What somebody changed since, and was left alone.
     pub(crate) conflicts: Vec<String>,
-}
-
-/// Both lists are newest first.
-#[derive(Debug, Serialize)]
-pub(crate) struct OperationLog {
-    pub(crate) operations: Vec<OperationLogEntry>,
-    pub(crate) pruned: Vec<PrunedOnce>,
-}
-
-#[derive(Debug, Serialize)]
-pub(crate) struct OperationLogEntry {
-    pub(crate) sequence: u64,
-    pub(crate) name: String,
-    pub(crate) at: String,
-    /// Who did it; null where nobody said.
-    pub(crate) by: Option<String>,
-    /// `call`, `replacement`, `recovery`, `undo` or `redo`.
-    pub(crate) cause: &'static str,
-    /// The operation that was undone or redone.
-    pub(crate) of: Option<u64>,
-    /// The id of the snapshot that holds what a replacement replaced.
-    pub(crate) saved: Option<String>,
-    /// Whether it is taken back.
-    pub(crate) undone: bool,
-    /// What it changed, in the order of paths.
-    pub(crate) entries: Vec<ChangedEntry>,
-    #[serde(skip)]
-    pub(crate) shown_at: String,
 }
 
 #[derive(Clone, Debug, Serialize)]

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
 
-use crate::screen;
+use crate::disk::{self, Transferred};
+use crate::{screen, words};
 
 /// What is done sooner is not worth a word.
 const WORTH_SAYING: Duration = Duration::from_millis(300);
@@ -37,16 +38,17 @@ impl Progress {
     /// Begins to say it: to people on stderr, to programs before the answer on stdout.
     pub(crate) fn begin(doing: &'static str, audience: Audience) -> Self {
         let (done, waiting) = channel();
+        let work = Work { doing, began: Instant::now(), before: disk::transferred() };
         let say: Box<dyn FnOnce() + Send> = match audience {
             Audience::Nobody => return Self { running: None },
             Audience::Programs => Box::new(move || {
-                every(&waiting, EVERY, |took| screen::say_to_programs(&json_line(doing, took)));
+                every(&waiting, EVERY, || screen::say_to_programs(&work.json()));
             }),
             Audience::People if io::stderr().is_terminal() => {
-                Box::new(move || draw(&waiting, doing))
+                Box::new(move || draw(&waiting, &work))
             }
             Audience::People => Box::new(move || {
-                every(&waiting, EVERY, |took| screen::say(&plain_line(doing, took)));
+                every(&waiting, EVERY, || screen::say(&work.line()));
             }),
         };
         Self { running: Some((done, thread::spawn(say))) }
@@ -62,72 +64,112 @@ impl Drop for Progress {
     }
 }
 
+/// What is being done, for how long, and how much the system had read and written before.
+struct Work {
+    doing: &'static str,
+    began: Instant,
+    before: Option<Transferred>,
+}
+
+impl Work {
+    /// Returns how much was read and written since; nothing where the system does not tell.
+    fn moved(&self) -> Option<Transferred> {
+        let (before, now) = (self.before?, disk::transferred()?);
+        let read = now.read.saturating_sub(before.read);
+        Some(Transferred { read, written: now.written.saturating_sub(before.written) })
+    }
+
+    fn message(&self) -> String {
+        match self.moved() {
+            Some(Transferred { read, written }) => {
+                let [read, written] = [read, written].map(words::size);
+                format!("{} · {read} read, {written} written", self.doing)
+            }
+            None => self.doing.to_owned(),
+        }
+    }
+
+    fn line(&self) -> String {
+        let seconds = self.began.elapsed().as_secs();
+        format!("[{}:{:02}] {}", seconds / 60, seconds % 60, self.message())
+    }
+
+    fn json(&self) -> String {
+        let moved = self.moved();
+        json!({
+            "type": "progress",
+            "doing": self.doing,
+            "elapsed_ms": self.began.elapsed().as_millis() as u64,
+            "bytes_read": moved.map(|it| it.read),
+            "bytes_written": moved.map(|it| it.written),
+        })
+        .to_string()
+    }
+}
+
 /// Draws a line that goes away when the work is done.
-fn draw(waiting: &Receiver<()>, doing: &'static str) {
+fn draw(waiting: &Receiver<()>, work: &Work) {
     if waiting.recv_timeout(WORTH_SAYING) != Err(RecvTimeoutError::Timeout) {
         return;
     }
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-    if let Ok(style) = ProgressStyle::with_template("{spinner} [{elapsed_precise}] {msg}") {
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}") {
         bar.set_style(style);
     }
-    bar.set_message(doing);
-    bar.enable_steady_tick(TICK);
-    let _ = waiting.recv();
+    bar.set_message(work.line());
+    every(waiting, TICK, || {
+        bar.set_message(work.line());
+        bar.tick();
+    });
     bar.finish_and_clear();
 }
 
-/// Says from time to time how long it takes already.
-fn every(waiting: &Receiver<()>, time: Duration, say: impl Fn(Duration)) {
-    let began = Instant::now();
+/// Does something from time to time until the work is done.
+fn every(waiting: &Receiver<()>, time: Duration, mut say: impl FnMut()) {
     while waiting.recv_timeout(time) == Err(RecvTimeoutError::Timeout) {
-        say(began.elapsed());
+        say();
     }
-}
-
-fn plain_line(doing: &str, took: Duration) -> String {
-    let seconds = took.as_secs();
-    format!("[{}:{:02}] {doing}", seconds / 60, seconds % 60)
-}
-
-fn json_line(doing: &str, took: Duration) -> String {
-    json!({"type": "progress", "doing": doing, "elapsed_ms": took.as_millis() as u64}).to_string()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Mutex;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[test]
     fn it_is_said_from_time_to_time_until_it_is_done() {
         let (done, waiting) = channel();
-        let said = &Mutex::new(Vec::new());
+        let said = &AtomicUsize::new(0);
         thread::scope(|scope| {
             scope.spawn(move || {
-                every(&waiting, Duration::from_millis(1), |took| said.lock().unwrap().push(took));
+                every(&waiting, Duration::from_millis(1), || {
+                    said.fetch_add(1, Ordering::Relaxed);
+                });
             });
-            while said.lock().unwrap().len() < 3 {
+            while said.load(Ordering::Relaxed) < 3 {
                 thread::yield_now();
             }
             drop(done);
         });
-        assert!(said.lock().unwrap().is_sorted());
     }
 
     #[test]
     fn what_is_done_at_once_says_nothing() {
         let (done, waiting) = channel::<()>();
         drop(done);
-        every(&waiting, Duration::from_secs(60), |took| panic!("{took:?}"));
+        every(&waiting, Duration::from_secs(60), || panic!("it is done"));
         drop(Progress::begin("working", Audience::Nobody));
     }
 
     #[test]
     fn people_read_a_line_and_programs_an_object() {
-        let took = Duration::from_millis(61_500);
-        assert_eq!(plain_line("pruning", took), "[1:01] pruning");
-        let line: serde_json::Value = serde_json::from_str(&json_line("pruning", took)).unwrap();
-        assert_eq!(line, json!({"type": "progress", "doing": "pruning", "elapsed_ms": 61_500}));
+        let work = Work { doing: "pruning", began: Instant::now(), before: disk::transferred() };
+        assert!(work.line().starts_with("[0:00] pruning · "), "{}", work.line());
+        assert!(work.line().ends_with(" written"), "{}", work.line());
+        let line: serde_json::Value = serde_json::from_str(&work.json()).unwrap();
+        assert_eq!((&line["type"], &line["doing"]), (&"progress".into(), &"pruning".into()));
+        assert!(line["bytes_read"].is_u64());
+        let untold = Work { before: None, ..work };
+        assert_eq!(untold.line(), "[0:00] pruning");
     }
 }

@@ -1,7 +1,10 @@
-//! What `wink search` prints as JSON.
+//! What `wink search` and `wink op log` print as JSON.
 
 use serde::Serialize;
 use wink_fs::Snapshot;
+
+use super::ChangedEntry;
+use crate::pruned::PrunedOnce;
 
 #[derive(Debug, Serialize)]
 pub(crate) struct SearchedHistory {
@@ -47,4 +50,32 @@ impl From<&Snapshot> for SnapshotName {
         let (id, short) = (snapshot.id.to_string(), snapshot.id.short());
         Self { id, short, tag: snapshot.tag.clone() }
     }
+}
+
+/// Both lists are newest first.
+#[derive(Debug, Serialize)]
+pub(crate) struct OperationLog {
+    pub(crate) operations: Vec<OperationLogEntry>,
+    pub(crate) pruned: Vec<PrunedOnce>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct OperationLogEntry {
+    pub(crate) sequence: u64,
+    pub(crate) name: String,
+    pub(crate) at: String,
+    /// Who did it; null where nobody said.
+    pub(crate) by: Option<String>,
+    /// `call`, `replacement`, `recovery`, `undo` or `redo`.
+    pub(crate) cause: &'static str,
+    /// The operation that was undone or redone.
+    pub(crate) of: Option<u64>,
+    /// The id of the snapshot that holds what a replacement replaced.
+    pub(crate) saved: Option<String>,
+    /// Whether it is taken back.
+    pub(crate) undone: bool,
+    /// What it changed, in the order of paths.
+    pub(crate) entries: Vec<ChangedEntry>,
+    #[serde(skip)]
+    pub(crate) shown_at: String,
 }
