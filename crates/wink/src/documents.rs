@@ -2,6 +2,7 @@
 //!
 //! Those of some commands are in files of their own.
 //!
+//! `docs/json-schemas.json` has the JSON Schemas of all.
 //! A field may be added to a form; one that goes or changes its meaning makes a new version.
 
 mod files;
@@ -42,6 +43,11 @@ macro_rules! documents {
         $(impl Document for $document {
             const SCHEMA: &'static str = $schema;
         })*
+
+        /// All forms, each with how its JSON Schema is made.
+        #[cfg(test)]
+        const FORMS: &[(&str, fn() -> schemars::Schema)] =
+            &[$(($schema, || schemars::schema_for!($document))),*];
     };
 }
 
@@ -98,6 +104,7 @@ documents! {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Initialised {
     pub(crate) root: String,
     /// The directory of the settings and the store.
@@ -108,6 +115,7 @@ pub(crate) struct Initialised {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Status {
     /// Whether there is a snapshot to go back to, and it can be read.
     pub(crate) protected: bool,
@@ -126,6 +134,7 @@ pub(crate) struct Status {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct StoreEntry {
     pub(crate) path: String,
     pub(crate) bytes: u64,
@@ -133,6 +142,7 @@ pub(crate) struct StoreEntry {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct GitHead {
     pub(crate) moved: bool,
     pub(crate) then: String,
@@ -155,6 +165,7 @@ fn short_commit(head: &str) -> String {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Taken {
     pub(crate) snapshot: SnapshotEntry,
     /// What is different from the snapshot's parent; null where that is gone or damaged.
@@ -165,6 +176,7 @@ pub(crate) struct Taken {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Log {
     /// What changed since the last snapshot; null where there is none, or it is damaged.
     pub(crate) live: Option<Changes>,
@@ -175,6 +187,7 @@ pub(crate) struct Log {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Compared {
     /// The first state's id; null for the files of now, and for an archive.
     pub(crate) base: Option<String>,
@@ -187,6 +200,7 @@ pub(crate) struct Compared {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Restored {
     pub(crate) snapshot: SnapshotEntry,
     pub(crate) dry_run: bool,
@@ -201,6 +215,7 @@ pub(crate) struct Restored {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Shown {
     pub(crate) snapshot: SnapshotEntry,
     /// What is different from the snapshot's parent; null where there is none.
@@ -210,6 +225,7 @@ pub(crate) struct Shown {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ArchiveShown {
     pub(crate) file: String,
     pub(crate) created_at: String,
@@ -219,6 +235,7 @@ pub(crate) struct ArchiveShown {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Reverted {
     /// The beginning of the step that was taken out; null for the files of now.
     pub(crate) from: Option<String>,
@@ -229,6 +246,7 @@ pub(crate) struct Reverted {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct MergedIn {
     pub(crate) branch: String,
     /// The id of the snapshot that the fork began with.
@@ -240,6 +258,7 @@ pub(crate) struct MergedIn {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Forked {
     pub(crate) branch: BranchEntry,
     pub(crate) files: u64,
@@ -247,16 +266,19 @@ pub(crate) struct Forked {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Branches {
     pub(crate) branches: Vec<BranchEntry>,
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct BranchDeleted {
     pub(crate) branch: BranchEntry,
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct BranchRenamed {
     pub(crate) branch: BranchEntry,
     /// The name it had before.
@@ -264,6 +286,7 @@ pub(crate) struct BranchRenamed {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct BranchEntry {
     pub(crate) name: String,
     /// The id of the snapshot that the fork began with.
@@ -273,6 +296,7 @@ pub(crate) struct BranchEntry {
 
 /// What a merge or a revert did, or would do.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct MergeOutcome {
     pub(crate) applied: bool,
     pub(crate) dry_run: bool,
@@ -284,6 +308,7 @@ pub(crate) struct MergeOutcome {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ConflictEntry {
     pub(crate) path: String,
     /// What the matter is, in words.
@@ -297,6 +322,7 @@ impl From<&MergeConflict> for ConflictEntry {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ExportedTo {
     pub(crate) file: String,
     pub(crate) files: u64,
@@ -306,6 +332,7 @@ pub(crate) struct ExportedTo {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ImportedFrom {
     pub(crate) file: String,
     pub(crate) files: u64,
@@ -315,6 +342,7 @@ pub(crate) struct ImportedFrom {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Stepped {
     /// `undo` or `redo`.
     pub(crate) action: &'static str,
@@ -331,6 +359,7 @@ pub(crate) struct Stepped {
 }
 
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct OperationEntry {
     pub(crate) sequence: u64,
     pub(crate) name: String,
@@ -338,6 +367,7 @@ pub(crate) struct OperationEntry {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Tagged {
     pub(crate) snapshot: SnapshotEntry,
     /// The tag it had before.
@@ -345,6 +375,7 @@ pub(crate) struct Tagged {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct PrunedEntry {
     pub(crate) dry_run: bool,
     /// What is gone, or would be, oldest first.
@@ -356,6 +387,7 @@ pub(crate) struct PrunedEntry {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct RedactedEntry {
     pub(crate) pattern: String,
     /// The ids of the snapshots that held something that matches.
@@ -367,6 +399,7 @@ pub(crate) struct RedactedEntry {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct RepairedEntry {
     /// Files of the store that were moved into its directory `quarantine`.
     pub(crate) quarantined: Vec<String>,
@@ -376,6 +409,7 @@ pub(crate) struct RepairedEntry {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Verified {
     pub(crate) ok: bool,
     pub(crate) snapshots: u64,
@@ -387,6 +421,7 @@ pub(crate) struct Verified {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ProblemEntry {
     pub(crate) what: String,
     /// The ids of the snapshots that cannot be restored as a whole.
@@ -394,6 +429,7 @@ pub(crate) struct ProblemEntry {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct SnapshotEntry {
     pub(crate) id: String,
     pub(crate) short: String,
@@ -431,6 +467,7 @@ impl From<&Snapshot> for SnapshotEntry {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct SkippedEntry {
     pub(crate) path: String,
     pub(crate) why: String,
@@ -444,6 +481,7 @@ impl From<&Skipped> for SkippedEntry {
 
 /// Counts what is different.
 #[derive(Debug, Default, Clone, Copy, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Changes {
     pub(crate) added: u64,
     pub(crate) modified: u64,
@@ -465,6 +503,7 @@ impl From<&Diff> for Changes {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ChangedEntry {
     pub(crate) path: String,
     /// `added`, `modified` or `deleted`.
@@ -518,5 +557,42 @@ fn change_of(before: bool, after: bool) -> &'static str {
         (false, _) => "added",
         (_, false) => "deleted",
         _ => "modified",
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "the schemas are a file of the repository")]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use serde_json::{Value, json};
+
+    use super::FORMS;
+
+    /// What people and programs read of the forms; a change shows in a review.
+    #[test]
+    fn the_schemas_that_are_shipped_are_those_of_the_forms() {
+        let schema = |make: fn() -> schemars::Schema| {
+            let mut schema = make().to_value();
+            schema["properties"]["schema"] = json!({"type": "string"});
+            schema["properties"]["type"] = json!({"const": "summary"});
+            schema
+        };
+        let all: BTreeMap<&str, Value> =
+            FORMS.iter().map(|(name, it)| (*name, schema(*it))).collect();
+        assert_eq!(all.len(), FORMS.len(), "no name is there twice");
+        let mut all = json!(all);
+        // Another crate in the build may switch serde_json to insertion order.
+        all.sort_all_objects();
+        let text = serde_json::to_string_pretty(&all).unwrap() + "\n";
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/json-schemas.json");
+        if std::env::var("INSTA_UPDATE").is_ok_and(|it| it == "always") {
+            std::fs::write(path, &text).unwrap();
+        }
+        assert_eq!(
+            std::fs::read_to_string(path).unwrap(),
+            text,
+            "INSTA_UPDATE=always writes it anew"
+        );
     }
 }

@@ -7,6 +7,7 @@ use super::ChangedEntry;
 use crate::pruned::PrunedOnce;
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct SearchedHistory {
     /// In the order of paths and lines, each once for a file.
     pub(crate) lines: Vec<HistoryLine>,
@@ -19,6 +20,7 @@ pub(crate) struct SearchedHistory {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct HistoryLine {
     pub(crate) path: String,
     /// In the last snapshot that has it, counted from 1.
@@ -29,6 +31,7 @@ pub(crate) struct HistoryLine {
 }
 
 #[derive(Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct SnapshotName {
     pub(crate) id: String,
     pub(crate) short: String,
@@ -54,12 +57,14 @@ impl From<&Snapshot> for SnapshotName {
 
 /// Both lists are newest first.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct OperationLog {
     pub(crate) operations: Vec<OperationLogEntry>,
     pub(crate) pruned: Vec<PrunedOnce>,
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct OperationLogEntry {
     pub(crate) sequence: u64,
     pub(crate) name: String,

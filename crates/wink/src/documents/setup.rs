@@ -3,11 +3,13 @@
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ConfigList {
     pub(crate) values: Vec<ConfigValue>,
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ConfigValue {
     pub(crate) key: &'static str,
     pub(crate) value: String,
@@ -16,6 +18,7 @@ pub(crate) struct ConfigValue {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ConfigSet {
     pub(crate) key: &'static str,
     /// Nothing where what was set is taken away.
@@ -25,6 +28,7 @@ pub(crate) struct ConfigSet {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Examined {
     /// Whether nothing failed.
     pub(crate) ok: bool,
@@ -32,6 +36,7 @@ pub(crate) struct Examined {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Check {
     pub(crate) name: &'static str,
     pub(crate) health: Health,
@@ -40,6 +45,7 @@ pub(crate) struct Check {
 
 /// How something is that was looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Health {
     Ok,
@@ -50,17 +56,20 @@ pub(crate) enum Health {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct CompletionScript {
     pub(crate) shell: String,
     pub(crate) script: String,
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ManualPage {
     pub(crate) page: String,
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ManualPages {
     pub(crate) directory: String,
     pub(crate) pages: Vec<String>,
