@@ -20,7 +20,7 @@ fn mask(value: &mut Value) {
             "created_at" | "at" | "modified_at" => *value = "TIME".into(),
             "by" => *value = "WHO".into(),
             // The time in the manifest makes an archive a byte longer or shorter.
-            "duration_ms" | "age_seconds" | "archive_bytes" => *value = 0.into(),
+            "duration_ms" | "age_seconds" | "archive_bytes" | "bytes_freed" => *value = 0.into(),
             "store" => value["bytes"] = 0.into(),
             _ => mask(value),
         }),
@@ -81,6 +81,40 @@ fn every_command_on_branches_and_states_answers_with_one_document() {
     answer(&["branch", "rename", "attempt", "better"], "wink/branch.rename@1");
     answer(&["branch", "delete", "better"], "wink/branch.delete@1");
     insta::assert_snapshot!(text);
+}
+
+#[test]
+fn every_command_that_keeps_order_answers_with_one_document() {
+    let scene = Scene::new();
+    scene.write("secret", "1\n");
+    scene.ok(&["snapshot"]);
+    scene.write("secret", "2\n");
+    scene.ok(&["snapshot"]);
+    let mut text = String::new();
+    let mut answer = |args: &[&str], schema: &str| {
+        let document = scene.json(args);
+        assert_eq!(document["schema"], schema, "{args:?}");
+        text += &format!("$ wink {} --json\n{}", args.join(" "), masked(&scene, &document));
+    };
+    answer(&["tag", "two"], "wink/tag@1");
+    answer(&["prune", "--keep", "1", "--dry-run"], "wink/prune@1");
+    answer(&["prune", "--path", "secret"], "wink/prune.path@1");
+    answer(&["repair"], "wink/repair@1");
+    insta::assert_snapshot!(text);
+}
+
+/// A form that no test asks for is one that nobody has seen.
+#[test]
+fn every_form_is_asked_for_by_a_test() {
+    let forms = include_str!("../../../../docs/json-schemas.json");
+    let forms: Value = serde_json::from_str(forms).unwrap();
+    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cli");
+    let files = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    let sources = files.filter(|path| path.extension().is_some_and(|it| it == "rs"));
+    let text: String = sources.map(|path| std::fs::read_to_string(path).unwrap()).collect();
+    for name in forms.as_object().unwrap().keys() {
+        assert!(text.contains(&format!("\"{name}\"")), "{name}");
+    }
 }
 
 #[test]
