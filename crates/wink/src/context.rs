@@ -57,7 +57,9 @@ impl Context {
         tracing::info!(root = ?home.root, history = ?home.directory, "workspace");
         let store = home.open_store()?;
         let excluded = Exclusions::parse(home.settings.exclude.clone())?;
-        let files = Workspace::host_builder(&home.root, store)?.exclude(excluded.clone());
+        let files = Workspace::host_builder(&home.root, store);
+        let files = files.map_err(|error| Failure::root(&home.root, error))?;
+        let files = files.exclude(excluded.clone());
         let heard = Heard::default();
         let (listener, shared, actor) = (heard.clone(), home.shared()?, actor());
         let files = files.retention(retention::of(&home)?).actor(&actor).observe(move |event| {

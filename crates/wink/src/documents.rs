@@ -390,7 +390,7 @@ pub(crate) struct PrunedEntry {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct RedactedEntry {
     pub(crate) pattern: String,
-    /// The ids of the snapshots that held something that matches.
+    /// The ids of the snapshots that held something that matches, oldest first.
     pub(crate) snapshots: Vec<String>,
     pub(crate) paths: Vec<String>,
     /// The numbers of operations that were forgotten because they kept some of it.

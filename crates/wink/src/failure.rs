@@ -242,6 +242,19 @@ impl Failure {
             .hint("if it is on another disk, mount it; `wink init --store DIR` makes a new one")
     }
 
+    /// The directory of a workspace cannot be opened; where it is gone, its history is not.
+    pub(crate) fn root(root: &Path, error: Error) -> Self {
+        match error.kind() {
+            ErrorKind::NotFound => {
+                let message =
+                    format!("the workspace `{}` is gone; its history is not", root.display());
+                Self::of(ErrorKind::Unavailable, message)
+                    .hint("make the directory again, and `wink restore @-` in it")
+            }
+            _ => error.into(),
+        }
+    }
+
     /// Nothing says where data of this person is kept.
     pub(crate) fn no_data_home() -> Self {
         Self::new("no_store", NO_STORE, "neither XDG_DATA_HOME nor HOME says where to keep history")

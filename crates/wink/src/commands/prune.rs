@@ -100,9 +100,11 @@ fn text(document: &PrunedEntry, pruned: &Pruned) -> String {
 fn redact(context: &Context, opened: &Opened, pattern: &str) -> Result<Answer, Failure> {
     context.confirm(&format!("Take `{pattern}` out of all snapshots for good?"))?;
     let redacted = opened.files.prune_path(pattern)?;
+    let all = opened.files.snapshots()?;
+    let changed = all.iter().filter(|it| redacted.snapshots.contains(&it.id));
     let document = RedactedEntry {
         pattern: pattern.to_owned(),
-        snapshots: redacted.snapshots.iter().map(ToString::to_string).collect(),
+        snapshots: changed.map(|it| it.id.to_string()).collect(),
         paths: redacted.paths.iter().cloned().collect(),
         operations: redacted.operations.clone(),
         bytes_freed: redacted.reclaimed.bytes_freed,

@@ -93,6 +93,21 @@ fn code_14_is_damage() {
 }
 
 #[test]
+fn code_15_is_that_the_files_are_gone_and_then_their_history_is_not() {
+    let scene = scene();
+    let (history, project) = (scene.history(), scene.path("project"));
+    std::fs::remove_dir_all(&project).unwrap();
+    let args = ["--store", history.to_str().unwrap(), "status"];
+    let output = scene.wink_in(&scene.path("home"), &args).output().unwrap();
+    let said = crate::scene::stderr(&output);
+    assert_eq!(output.status.code(), Some(15), "{said}");
+    assert!(said.contains("is gone") && said.contains("wink restore @-"), "{said}");
+    std::fs::create_dir(&project).unwrap();
+    scene.ok(&["restore", "@-"]);
+    assert_eq!(scene.read("a"), "one\n");
+}
+
+#[test]
 fn code_16_is_a_limit() {
     let scene = scene();
     let long = format!("content={}", "x".repeat(100_000));

@@ -7,7 +7,21 @@ use crate::disk;
 use crate::documents::{Check, Health};
 
 pub(super) fn checks() -> Vec<Check> {
-    vec![kernel(), beneath(), mounts()]
+    vec![kernel(), beneath(), mounts(), file_systems()]
+}
+
+/// Two strategies for snapshots need a file system of their own.
+fn file_systems() -> Check {
+    let known = disk::read("/proc/filesystems".as_ref()).ok().flatten().unwrap_or_default();
+    let known = String::from_utf8_lossy(&known).into_owned();
+    let is_known = |name: &&str| known.lines().any(|line| line.trim_end().ends_with(*name));
+    let found: Vec<_> = ["overlay", "btrfs"].into_iter().filter(is_known).collect();
+    match found.as_slice() {
+        [] => {
+            check("file systems", Health::Note, "neither overlay nor btrfs; nothing depends on it")
+        }
+        found => check("file systems", Health::Ok, found.join(", ")),
+    }
 }
 
 fn kernel() -> Check {
