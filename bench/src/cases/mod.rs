@@ -3,6 +3,7 @@
 mod archive;
 mod glob_host_vs_fd;
 mod grep;
+mod mcp;
 mod memory_create;
 mod memory_read;
 mod memory_scale;
@@ -19,7 +20,7 @@ use anyhow::{Context as _, Result};
 use crate::case::Case;
 
 /// Every case, in the order it is run. Names stay the same for ever.
-pub(crate) static ALL: [Case; 40] = [
+pub(crate) static ALL: [Case; 49] = [
     write_host_vs_std::CASE,
     read_host_vs_std::CASE,
     read_page_vs_sed::CASE,
@@ -60,6 +61,15 @@ pub(crate) static ALL: [Case; 40] = [
     snapshot::REFLINK_VS_CP,
     session::DISPATCH,
     session::SNAPSHOT,
+    mcp::READ_VS_REFERENCE,
+    mcp::WRITE_VS_REFERENCE,
+    mcp::EDIT_VS_REFERENCE,
+    mcp::SEARCH_VS_REFERENCE,
+    mcp::READ_VS_RUST,
+    mcp::WRITE_VS_RUST,
+    mcp::EDIT_VS_RUST,
+    mcp::SEARCH_VS_RUST,
+    mcp::START,
 ];
 
 /// Finds a case by its exact name.

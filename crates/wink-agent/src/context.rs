@@ -1,16 +1,16 @@
 //! What a tool call happens in.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use wink_fs::{ErrorKind, Workspace};
+use wink_fs::{At, ErrorKind, Tree, Workspace};
 
 use crate::budget::Budget;
 use crate::executor::Executor;
 use crate::follow::Follower;
 use crate::forks::Forks;
-use crate::policy::{PathRules, SeenContents};
+use crate::policy::{PathRules, RuledTree, SeenContents};
 use crate::prompt::RenderedPrompt;
 use crate::refusal::Refusal;
 use crate::session::Session;
@@ -60,7 +60,8 @@ pub struct ToolContext {
     pub prompt: Option<Arc<RenderedPrompt>>,
     /// What runs programs; without it none is run.
     pub executor: Option<Arc<dyn Executor>>,
-    /// Set by somebody who gives up: a program that is running is then ended.
+    /// Set by somebody who gives up: a search or a program that is running is then ended, and what a
+    /// call has changed is taken back.
     pub cancelled: Option<Arc<AtomicBool>>,
     /// The forks that were made by the tool of that name.
     pub forks: Forks,
@@ -120,7 +121,7 @@ impl ToolContext {
         self
     }
 
-    /// Sets the flag by which somebody gives up on a program that is running.
+    /// Sets the flag by which somebody gives up on a call that is running.
     #[must_use]
     pub fn cancelled(mut self, flag: Arc<AtomicBool>) -> Self {
         self.cancelled = Some(flag);
@@ -132,6 +133,37 @@ impl ToolContext {
     pub fn turn(mut self, turn: u64) -> Self {
         self.turn = turn;
         self
+    }
+
+    /// Returns the files of a state to look at; paths that the rules deny are not there.
+    ///
+    /// ```
+    /// use wink_agent::{PathRules, ToolContext};
+    /// use wink_fs::{At, TreePath, Workspace};
+    ///
+    /// let files = Workspace::memory();
+    /// files.write("prod.env", "KEY=1")?;
+    /// let context = ToolContext::over(&files).rules(PathRules::new().deny(["*.env"])?);
+    /// assert!(context.look(At::Live).unwrap().list(&TreePath::root())?.is_empty());
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn look(&self, at: impl Into<At>) -> Result<Arc<dyn Tree>, Refusal> {
+        let tree = self.files()?.tree_at(at)?;
+        Ok(match self.rules.is_empty() {
+            true => tree,
+            false => Arc::new(RuledTree { inner: tree, rules: self.rules.clone() }),
+        })
+    }
+
+    /// Refuses to go on where somebody gave up.
+    pub(crate) fn check_cancelled(&self) -> Result<(), Refusal> {
+        match self.cancelled.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+            true => Err(Refusal::new(
+                ErrorKind::Cancelled,
+                "The call was cancelled; nothing was changed.",
+            )),
+            false => Ok(()),
+        }
     }
 
     /// Returns the files, for as long as there is time.

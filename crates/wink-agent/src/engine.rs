@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 use uuid::Uuid;
-use wink_fs::ErrorKind;
+use wink_fs::{ErrorKind, SnapshotId, Workspace};
 
 use crate::context::ToolContext;
 use crate::refusal::Refusal;
@@ -18,9 +18,10 @@ use crate::tool_call::ToolCall;
 pub(crate) fn run(tool: &Tool, context: &ToolContext, arguments: Value) -> ToolResult {
     let Some(session) = &context.session else { return attempt(tool, context, arguments) };
     let (began, record) = (Instant::now(), begun(tool.name, session, context, &arguments));
+    let before = current(context);
     let result = attempt(tool, context, arguments);
     let record = record.result(&result.message, result.ok()).duration(began.elapsed());
-    tell(session, context, record);
+    tell(session, context, record.snapshots(before, current(context)));
     result
 }
 
@@ -33,8 +34,9 @@ pub(crate) fn refuse(
 ) -> ToolResult {
     let result = ToolResult::from(refusal);
     if let Some(session) = &context.session {
-        let record = begun(name, session, context, arguments);
-        tell(session, context, record.result(&result.message, false));
+        let (record, current) = (begun(name, session, context, arguments), current(context));
+        let record = record.result(&result.message, false).snapshots(current, current);
+        tell(session, context, record);
     }
     result
 }
@@ -45,15 +47,26 @@ fn begun(name: &str, session: &Session, context: &ToolContext, arguments: &Value
     described(record.parameters(&arguments.to_string()), arguments)
 }
 
+/// Returns the snapshot that the files were last kept in or made of.
+fn current(context: &ToolContext) -> Option<SnapshotId> {
+    context.workspace.as_ref().and_then(Workspace::known_snapshot_id)
+}
+
 /// Refuses what may not begin, and makes a result of whatever comes out.
 fn attempt(tool: &Tool, context: &ToolContext, arguments: Value) -> ToolResult {
-    let work = || {
-        context.time_left()?;
-        context.budget.iter().try_for_each(|budget| budget.spend())?;
-        tool.run(&ToolCall::new(tool, context)?, arguments)
+    let call = match begin(tool, context) {
+        Ok(call) => call,
+        Err(refusal) => return refusal.into(),
     };
-    let done = catch_unwind(AssertUnwindSafe(work));
-    done.unwrap_or_else(|_| Err(broke_off(tool))).unwrap_or_else(|refusal: Refusal| refusal.into())
+    let done = catch_unwind(AssertUnwindSafe(|| tool.run(&call, arguments)));
+    call.ended(done.unwrap_or_else(|_| Err(broke_off(tool))))
+}
+
+fn begin<'c>(tool: &'c Tool, context: &'c ToolContext) -> Result<ToolCall<'c>, Refusal> {
+    context.check_cancelled()?;
+    context.time_left()?;
+    context.budget.iter().try_for_each(|budget| budget.spend())?;
+    ToolCall::new(tool, context)
 }
 
 fn broke_off(tool: &Tool) -> Refusal {

@@ -1,15 +1,14 @@
 //! What the tools that run programs share.
 
-use std::fmt::Write as _;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use wink_fs::{Error, ErrorKind, Operation, OperationChange};
+use wink_fs::{Error, ErrorKind, Execution, Operation, SnapshotId};
 
 use crate::executor::{Command, Executed, Executor, Output, USUAL_TIMEOUT};
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
-use crate::states::Changes;
+use crate::states::{self, Changes};
 use crate::tool_call::ToolCall;
 use crate::words::counted;
 
@@ -22,11 +21,17 @@ pub(crate) fn run(
     let executor = executor(call)?;
     let timeout = checked_timeout(executor, timeout)?;
     // The time counts from when it is the program's turn.
-    let (executed, changes) =
+    let (executed, execution) =
         call.execute(|place| executor.run(command, place, &call.stop(timeout)?))?;
-    let changes = changes.as_deref().map(Changes::of);
-    let message = message(&executed, changes.as_ref());
-    Ok(ToolResult::success(message, value(&executed, changes.as_ref())))
+    let changed = execution.map(|it| Changed { paths: Changes::of(&it.changes), saved: it.saved });
+    let message = message(&executed, changed.as_ref());
+    Ok(ToolResult::success(message, value(&executed, changed.as_ref())))
+}
+
+/// What a program changed, and the snapshot of what was there before.
+struct Changed {
+    paths: Changes,
+    saved: Option<SnapshotId>,
 }
 
 /// Returns what runs programs, if there is anything that does.
@@ -56,7 +61,7 @@ impl ToolCall<'_> {
     fn execute(
         &self,
         work: impl FnOnce(&mut wink_fs::ExecutionPlace<'_>) -> Result<Executed, Refusal>,
-    ) -> Result<(Executed, Option<Vec<OperationChange>>), Refusal> {
+    ) -> Result<(Executed, Option<Execution>), Refusal> {
         let mut refused = None;
         let done = self.everything()?.as_executor(self.name(), |place| {
             self.caught(|| work(place)).map_err(|refusal| {
@@ -73,7 +78,7 @@ impl ToolCall<'_> {
     }
 }
 
-fn message(executed: &Executed, changes: Option<&Changes>) -> String {
+fn message(executed: &Executed, changed: Option<&Changed>) -> String {
     let took = format!("{:.1} s", executed.duration.as_secs_f64());
     let mut message = match executed.timed_out {
         true => format!(
@@ -85,7 +90,7 @@ fn message(executed: &Executed, changes: Option<&Changes>) -> String {
     for (name, output) in [("stdout", &executed.stdout), ("stderr", &executed.stderr)] {
         message.push_str(&printed(name, output));
     }
-    message + &changed(changes)
+    message + &said(changed)
 }
 
 fn printed(name: &str, output: &Output) -> String {
@@ -99,26 +104,21 @@ fn printed(name: &str, output: &Output) -> String {
     }
 }
 
-fn changed(changes: Option<&Changes>) -> String {
-    let mut text = String::new();
-    // Writing into a string cannot fail.
-    let _ = match changes {
-        None => write!(
-            text,
-            "\nWhat files changed is not known, because this workspace keeps no history."
-        ),
-        Some(changes) if changes.len() == 0 => write!(text, "\nNo file changed."),
-        Some(changes) => write!(
-            text,
+fn said(changed: Option<&Changed>) -> String {
+    match changed {
+        None => {
+            "\nWhat files changed is not known, because this workspace keeps no history.".to_owned()
+        }
+        Some(Changed { paths, .. }) if paths.len() == 0 => "\nNo file changed.".to_owned(),
+        Some(Changed { paths, saved }) => format!(
             "\n{} changed, which undo takes back:{}",
-            counted(changes.len(), "path"),
-            changes.listed()
+            counted(paths.len(), "path"),
+            paths.listed(states::since(*saved))
         ),
-    };
-    text
+    }
 }
 
-fn value(executed: &Executed, changes: Option<&Changes>) -> Value {
+fn value(executed: &Executed, changed: Option<&Changed>) -> Value {
     use crate::executor::Ended::{Exit, Signal};
     let (exit_code, signal) = match executed.ended {
         Exit(code) => (Some(code), None),
@@ -133,7 +133,8 @@ fn value(executed: &Executed, changes: Option<&Changes>) -> Value {
         "stderr_bytes": executed.stderr.total_bytes(),
         "stdout_file": executed.stdout.saved(),
         "stderr_file": executed.stderr.saved(),
-        "changes": changes.map(Changes::value),
-        "change_count": changes.map(Changes::len),
+        "changes": changed.map(|it| it.paths.value()),
+        "change_count": changed.map(|it| it.paths.len()),
+        "saved": changed.and_then(|it| it.saved).map(|id| id.to_string()),
     })
 }

@@ -33,25 +33,38 @@ const MOST: usize = 64;
 /// # Ok::<(), wink_fs::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Forks(Arc<Mutex<BTreeMap<String, Workspace>>>);
+pub struct Forks(Arc<Mutex<Named>>);
+
+/// Forks by name; one that is being made has its name already.
+type Named = BTreeMap<String, Option<Workspace>>;
 
 impl Forks {
     /// Returns the files of a fork.
     pub fn get(&self, name: &str) -> Option<Workspace> {
-        self.lock().get(name).cloned()
+        self.lock().get(name).cloned().flatten()
     }
 
     /// Returns the names of all forks, sorted.
     pub fn names(&self) -> Vec<String> {
-        self.lock().keys().cloned().collect()
+        let made = |(name, fork): (&String, &Option<_>)| fork.is_some().then(|| name.clone());
+        self.lock().iter().filter_map(made).collect()
     }
 
     /// Gives a fork a name, unless another one has it or there are too many.
+    ///
+    /// Nobody waits while it is made, which may take long.
     pub(crate) fn add(
         &self,
         name: &str,
         make: impl FnOnce() -> Result<Workspace, Refusal>,
     ) -> Result<Workspace, Refusal> {
+        let _reserved = self.reserve(name)?;
+        let fork = make()?;
+        self.lock().insert(name.to_owned(), Some(fork.clone()));
+        Ok(fork)
+    }
+
+    fn reserve<'f>(&'f self, name: &'f str) -> Result<Reserved<'f>, Refusal> {
         let mut forks = self.lock();
         if forks.contains_key(name) {
             return Err(Refusal::new(
@@ -65,18 +78,21 @@ impl Forks {
                 format!("There are {MOST} forks already; remove one with fork and remove first."),
             ));
         }
-        let fork = make()?;
-        forks.insert(name.to_owned(), fork.clone());
-        Ok(fork)
+        forks.insert(name.to_owned(), None);
+        Ok(Reserved { forks: self, name })
     }
 
     pub(crate) fn remove(&self, name: &str) -> Result<(), Refusal> {
-        let removed = self.lock().remove(name);
+        let mut forks = self.lock();
+        let is_made = forks.get(name).is_some_and(Option::is_some);
+        let removed = is_made.then(|| forks.remove(name));
+        // It may have been the last to hold much: nobody waits for that.
+        drop(forks);
         removed.map(drop).ok_or_else(|| self.unknown(name))
     }
 
-    /// Returns the files of a fork that a model named.
-    pub(crate) fn find(&self, name: &str) -> Result<Workspace, Refusal> {
+    /// Returns the files of a fork that a model named; a name that is not there is refused in words for it.
+    pub fn find(&self, name: &str) -> Result<Workspace, Refusal> {
         self.get(name).ok_or_else(|| self.unknown(name))
     }
 
@@ -91,7 +107,86 @@ impl Forks {
         Refusal::new(ErrorKind::NotFound, format!("There is no fork `{shown}`; {hint}"))
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Workspace>> {
+    fn lock(&self) -> MutexGuard<'_, Named> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A name that is free again where it was given to no fork.
+struct Reserved<'f> {
+    forks: &'f Forks,
+    name: &'f str,
+}
+
+impl Drop for Reserved<'_> {
+    fn drop(&mut self) {
+        let mut forks = self.forks.lock();
+        if forks.get(self.name).is_some_and(Option::is_none) {
+            forks.remove(self.name);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::mpsc;
+    use std::thread;
+
+    use super::*;
+
+    fn make() -> Result<Workspace, Refusal> {
+        Ok(Workspace::memory())
+    }
+
+    #[test]
+    fn a_fork_that_takes_long_to_make_keeps_nobody_waiting() {
+        let forks = Forks::default();
+        forks.add("there", make).unwrap();
+        let ((begun, has_begun), (go_on, may_go_on)) = (mpsc::channel(), mpsc::channel::<()>());
+        thread::scope(|scope| {
+            let slow = forks.clone();
+            let slow = scope.spawn(move || {
+                slow.add("slow", || {
+                    begun.send(()).unwrap();
+                    may_go_on.recv().unwrap();
+                    make()
+                })
+            });
+            has_begun.recv().unwrap();
+            assert_eq!(forks.names(), ["there"]);
+            assert!(forks.get("there").is_some() && forks.get("slow").is_none());
+            forks.add("quick", make).unwrap();
+            forks.remove("there").unwrap();
+            assert_eq!(forks.remove("slow").unwrap_err().kind(), ErrorKind::NotFound);
+            let twice = forks.add("slow", make).unwrap_err();
+            assert_eq!(twice.kind(), ErrorKind::AlreadyExists, "its name is taken already");
+            go_on.send(()).unwrap();
+            slow.join().unwrap().unwrap();
+        });
+        assert_eq!(forks.names(), ["quick", "slow"]);
+    }
+
+    #[test]
+    fn the_name_of_a_fork_that_could_not_be_made_is_free() {
+        let forks = Forks::default();
+        let fail = || Err(Refusal::new(ErrorKind::NoSpace, "The disk is full."));
+        assert_eq!(forks.add("attempt", fail).unwrap_err().kind(), ErrorKind::NoSpace);
+        let panic = AssertUnwindSafe(|| forks.add("attempt", || panic!("a bug")));
+        assert!(catch_unwind(panic).is_err());
+        forks.add("attempt", make).unwrap();
+    }
+
+    #[test]
+    fn forks_that_are_being_made_count() {
+        let forks = Forks::default();
+        for number in 1..MOST {
+            forks.add(&number.to_string(), make).unwrap();
+        }
+        let last = forks.add("last", || {
+            assert_eq!(forks.add("one more", make).unwrap_err().kind(), ErrorKind::TooLarge);
+            make()
+        });
+        last.unwrap();
     }
 }

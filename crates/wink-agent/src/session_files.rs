@@ -132,12 +132,22 @@ impl SessionFiles {
         checkpoint::dump_with_files(&self.session, &workspace, target)
     }
 
+    /// Writes also the snapshots that the session refers to; see [`checkpoint::dump_with_history`].
+    pub fn dump_with_history(&self, target: impl AsRef<Path>) -> Result<Dumped, SessionError> {
+        let Current { workspace, follower, .. } = self.current()?;
+        follower.update()?;
+        checkpoint::dump_with_history(&self.session, &workspace, target)
+    }
+
     /// Makes the files those beside a dump that the session was loaded from, whatever they were in then.
     ///
-    /// The session's listing is taken for what they are, so no file is new by that.
+    /// The session's listing is taken for what they are, so no file is new by that. A history beside the
+    /// dump is brought in as by [`checkpoint::resume`].
     pub fn resume(&self, dump: impl AsRef<Path>) -> Result<(), SessionError> {
         let Current { workspace, follower, .. } = self.current()?;
+        let brought = checkpoint::bring_in(&self.session, dump.as_ref(), &workspace)?;
         workspace.import_archive(checkpoint::archive_beside(dump.as_ref()))?;
+        brought.known_by(&self.filesystem_key).keep(&self.session);
         Ok(follower.settle()?)
     }
 

@@ -74,20 +74,49 @@ impl Changes {
         self.0.len() as u64
     }
 
-    /// Lists them, a line each, and says how many are left out.
-    pub(crate) fn listed(&self) -> String {
-        let shown = self.0.iter().take(MOST).map(|(letter, path)| format!("\n{letter} {path}"));
-        let shown: String = shown.collect();
-        match self.0.len().saturating_sub(MOST) {
-            0 => shown,
-            more => format!("{shown}\n… and {more} more; see them with diff and a path."),
+    /// Lists the first ones, a line each; where some are left out, says how many, and which call of diff
+    /// shows them.
+    pub(crate) fn listed(&self, diff: Option<Value>) -> String {
+        self.listed_from(0, |_| diff)
+    }
+
+    /// Lists those after some others; the call of diff that shows more gets the number of those before it.
+    pub(crate) fn listed_from(
+        &self,
+        offset: usize,
+        diff: impl FnOnce(usize) -> Option<Value>,
+    ) -> String {
+        let page = self.page(offset);
+        let shown: String =
+            page.iter().map(|(letter, path)| format!("\n{letter} {path}")).collect();
+        let end = offset.saturating_add(page.len());
+        match (self.0.len().saturating_sub(end), page.is_empty()) {
+            (0, _) | (_, true) => shown,
+            (more, false) => {
+                let next = diff(end).map(|diff| format!(" Next call: diff {diff}"));
+                format!("{shown}\n… and {more} more.{}", next.unwrap_or_default())
+            }
         }
     }
 
-    pub(crate) fn value(&self) -> Value {
-        let value = |(letter, path): &(char, String)| json!({"change": letter, "path": path});
-        self.0.iter().take(MOST).map(value).collect()
+    fn page(&self, offset: usize) -> &[(char, String)] {
+        let rest = self.0.get(offset..).unwrap_or_default();
+        &rest[..rest.len().min(MOST)]
     }
+
+    pub(crate) fn value(&self) -> Value {
+        self.value_from(0)
+    }
+
+    pub(crate) fn value_from(&self, offset: usize) -> Value {
+        let value = |(letter, path): &(char, String)| json!({"change": letter, "path": path});
+        self.page(offset).iter().map(value).collect()
+    }
+}
+
+/// Returns the arguments of diff that show what changed since a snapshot that was saved.
+pub(crate) fn since(saved: Option<SnapshotId>) -> Option<Value> {
+    saved.map(|id| json!({"from": id.short(), "lines": false}))
 }
 
 fn letter(before: Option<Kind>, after: Option<Kind>) -> char {
@@ -146,7 +175,7 @@ pub(crate) fn merged(
     let kept = kept(merged.saved);
     let conflicts =
         if conflicts.is_empty() { conflicts } else { format!("\nConflicts:{conflicts}") };
-    Ok(format!("{head}{}{conflicts}{kept}", changes.listed()))
+    Ok(format!("{head}{}{conflicts}{kept}", changes.listed(since(merged.saved))))
 }
 
 /// Says where to find what was there before.

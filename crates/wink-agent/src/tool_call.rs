@@ -1,7 +1,7 @@
 //! One call of a tool, as the tool's function sees it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use wink_fs::search::Stop;
@@ -13,22 +13,28 @@ use wink_fs::{
 use crate::context::ToolContext;
 use crate::policy::{RuledFilesystem, RuledTree};
 use crate::refusal::Refusal;
+use crate::result::ToolResult;
+use crate::states;
 use crate::tool::{Effect, Tool};
 
 /// Gives a tool's function what it may use: files to look at, and files to change if it says so.
 ///
 /// Paths that the rules of the context deny are not there. All that is changed in
-/// [`change`](Self::change) is one operation, which is taken back where it fails.
+/// [`change`](Self::change) is one operation, which is taken back where it fails, and so are all changes of
+/// a call that fails later.
 #[derive(Debug)]
 pub struct ToolCall<'c> {
     tool: &'c Tool,
     context: &'c ToolContext,
     workspace: Workspace,
+    /// What the call has changed so far, by the numbers of operations.
+    operations: Mutex<Vec<u64>>,
 }
 
 impl<'c> ToolCall<'c> {
     pub(crate) fn new(tool: &'c Tool, context: &'c ToolContext) -> Result<Self, Refusal> {
-        Ok(Self { tool, context, workspace: context.files()? })
+        let operations = Mutex::default();
+        Ok(Self { tool, context, workspace: context.files()?, operations })
     }
 
     /// Returns what the call happens in.
@@ -62,6 +68,7 @@ impl<'c> ToolCall<'c> {
 
     /// Changes files as one operation; where it is refused, or panics, nothing has changed.
     ///
+    /// Where the call fails after it, it is taken back too, but for what somebody changed since.
     /// A workspace that keeps no history cannot take several changes back; there only each is whole.
     pub fn change<T, E: Into<Refusal>>(
         &self,
@@ -71,14 +78,33 @@ impl<'c> ToolCall<'c> {
             return Err(only_looks(self.tool));
         }
         let mut refused = None;
-        let done = self.workspace.as_agent(self.tool.name, |fs| {
+        let done = self.workspace.as_agent_operation(self.tool.name, |fs| {
             self.by_the_rules(fs, work).map_err(|refusal| {
                 let kind = refusal.kind();
                 refused = Some(refusal);
                 Error::new(Operation::Write, kind)
             })
         });
-        done.map_err(|error| refused.unwrap_or_else(|| error.into()))
+        let (done, operation) = done.map_err(|error| refused.unwrap_or_else(|| error.into()))?;
+        self.changed().extend(operation);
+        Ok(done)
+    }
+
+    fn changed(&self) -> MutexGuard<'_, Vec<u64>> {
+        self.operations.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends the call: where it failed, what it had changed is taken back.
+    pub(crate) fn ended(&self, result: Result<ToolResult, Refusal>) -> ToolResult {
+        let mut result = result.unwrap_or_else(ToolResult::from);
+        let changed = std::mem::take(&mut *self.changed());
+        // However long it takes: the deadline is for what the call does.
+        if let (false, false, Some(files)) =
+            (result.ok(), changed.is_empty(), &self.context.workspace)
+        {
+            result.message += &not_taken_back(files.retract(&changed));
+        }
+        result
     }
 
     fn by_the_rules<T, E: Into<Refusal>>(
@@ -87,10 +113,14 @@ impl<'c> ToolCall<'c> {
         work: impl FnOnce(&mut dyn Filesystem) -> Result<T, E>,
     ) -> Result<T, Refusal> {
         let rules = &*self.context.rules;
-        self.caught(move || match rules.is_empty() {
+        self.context.check_cancelled()?;
+        let done = self.caught(move || match rules.is_empty() {
             true => work(fs),
             false => work(&mut RuledFilesystem { inner: fs, rules }),
-        })
+        })?;
+        // Refused now, all of it is taken back.
+        self.context.check_cancelled()?;
+        Ok(done)
     }
 
     /// Makes a refusal of a panic.
@@ -149,6 +179,19 @@ impl<'c> ToolCall<'c> {
     /// Tells whether the session knows a content; without a session nothing is known.
     pub fn has_seen(&self, hash: &ContentHash) -> bool {
         self.context.seen.as_ref().is_some_and(|seen| seen.contains(hash))
+    }
+}
+
+/// Says what a call that failed has changed all the same.
+fn not_taken_back(taken_back: wink_fs::Result<Vec<TreePath>>) -> String {
+    match taken_back {
+        Ok(left) if left.is_empty() => String::new(),
+        Ok(left) => format!(
+            "\nWhat the call had changed was taken back, but for paths that somebody changed \
+             since:{}",
+            states::listed(&left)
+        ),
+        Err(error) => format!("\nWhat the call had changed could not be taken back ({error})."),
     }
 }
 

@@ -1,11 +1,10 @@
 //! Where two trees differ, found without looking at what is known to be the same.
 
-use rayon::prelude::*;
-
 use crate::descend::descend;
 use crate::error::Result;
 use crate::memory;
 use crate::ops;
+use crate::parallel;
 use crate::path::TreePath;
 use crate::scope::Scope;
 use crate::tree::{Entry, Kind, KnownEntry, KnownFile, Tree};
@@ -55,19 +54,16 @@ impl Comparison<'_> {
         if known.is_some_and(|(before, after)| before == after) {
             return Ok(Vec::new());
         }
-        let pairs = pair_up(self.before.list_known(path)?, self.after.list_known(path)?);
+        let mut pairs = pair_up(self.before.list_known(path)?, self.after.list_known(path)?);
+        pairs.retain(|pair| !pair.is_known_to_be_same());
         let entry = |pair: &Pair| {
-            if pair.is_known_to_be_same() {
-                return Ok(Vec::new());
-            }
             let path = path.join(&pair.entry.name)?;
             if self.scope.excluded().matches_entry(&path) {
                 return Ok(Vec::new());
             }
             self.entry(path, pair.before, pair.after)
         };
-        let differences: Vec<_> = pairs.par_iter().map(entry).collect::<Result<_>>()?;
-        Ok(differences.concat())
+        Ok(parallel::try_map(&pairs, entry)?.concat())
     }
 
     fn entry(

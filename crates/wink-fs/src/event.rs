@@ -6,6 +6,8 @@ use std::fmt;
 use crate::filesystem::Removed;
 use crate::layer::{Call, Layer};
 use crate::path::TreePath;
+use crate::replace_plan::ReplacePlan;
+use crate::scope::Scope;
 use crate::snapshot::SnapshotId;
 
 /// Tells of one successful change.
@@ -39,8 +41,8 @@ pub enum Event {
     FileDeleted { path: TreePath, files: u64, directories: u64 },
     /// An entry moved, with all that is below it.
     Renamed { from: TreePath, to: TreePath },
-    /// All files were made those of another tree.
-    Replaced,
+    /// What is at some paths, and below them, was made that of another tree; the root stands for all files.
+    Replaced { paths: Vec<TreePath> },
     /// The files were kept.
     SnapshotTaken { id: SnapshotId },
     /// Files were made those of a snapshot.
@@ -67,9 +69,18 @@ impl Event {
                 Self::FileDeleted { path: path.clone(), files, directories }
             }
             Call::Rename { from, to, .. } => Self::Renamed { from: from.clone(), to: to.clone() },
-            Call::Replace => Self::Replaced,
+            Call::Replace { scope, plan } => Self::Replaced { paths: replaced_paths(scope, plan) },
             _ => return None,
         })
+    }
+}
+
+/// Returns where something is different where that was found out, else where it may be.
+fn replaced_paths(scope: &Scope, plan: Option<&ReplacePlan<'_>>) -> Vec<TreePath> {
+    match (plan, scope.starts()) {
+        (Some(plan), _) => plan.differences.iter().map(|it| it.path.clone()).collect(),
+        (None, []) => vec![TreePath::root()],
+        (None, paths) => paths.to_vec(),
     }
 }
 

@@ -49,7 +49,7 @@ pub enum Call<'a> {
     SetMode { path: &'a TreePath, mode: FileMode },
     Remove { path: &'a TreePath, recursion: Recursion },
     Rename { from: &'a TreePath, to: &'a TreePath, replacement: Replacement },
-    Replace,
+    Replace { scope: &'a Scope, plan: Option<&'a ReplacePlan<'a>> },
 }
 
 impl<'a> Call<'a> {
@@ -77,14 +77,14 @@ impl<'a> Call<'a> {
             Self::SetMode { .. } => Operation::SetMode,
             Self::Remove { .. } => Operation::Delete,
             Self::Rename { .. } => Operation::Rename,
-            Self::Replace => Operation::Replace,
+            Self::Replace { .. } => Operation::Replace,
         }
     }
 
     /// Returns the path the call is about; of a rename the one it comes from.
     pub fn path(&self) -> Option<&'a TreePath> {
         match self {
-            Self::Stage | Self::Replace => None,
+            Self::Stage | Self::Replace { .. } => None,
             Self::Rename { from, .. } => Some(from),
             Self::Stat { path }
             | Self::List { path }
@@ -315,11 +315,13 @@ impl<L: Layer> Filesystem for Layered<L> {
 
 impl<L: Layer> Backend for Layered<L> {
     fn replace(&mut self, target: &dyn Tree, scope: &Scope) -> Result<Replaced> {
-        self.change(&Call::Replace, |inner| inner.replace(target, scope))
+        let call = Call::Replace { scope, plan: None };
+        self.change(&call, |inner| inner.replace(target, scope))
     }
 
     fn replace_by(&mut self, plan: &ReplacePlan<'_>, first: DoneFirst<'_>) -> Result<Replaced> {
-        self.change(&Call::Replace, |inner| inner.replace_by(plan, first))
+        let call = Call::Replace { scope: plan.scope(), plan: Some(plan) };
+        self.change(&call, |inner| inner.replace_by(plan, first))
     }
 
     fn capture(&self, excluded: &Exclusions) -> Result<Capture> {

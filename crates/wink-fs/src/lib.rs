@@ -103,6 +103,7 @@ mod moved;
 mod named;
 mod operation;
 pub mod ops;
+mod parallel;
 mod path;
 mod refusal;
 mod replace_plan;
@@ -159,6 +160,6 @@ pub use strategy::{Strategy, StrategyOptions};
 pub use tree::{Entry, FileMode, Kind, KnownEntry, KnownFile, Stat, Tree};
 pub use tree_hash::{TreeHash, tree_hash};
 pub use workspace::{
-    At, ExecutionPlace, PruneOptions, Pruned, Receipt, RestoreOptions, SnapshotOptions, Undone,
-    Workspace, WorkspaceBuilder,
+    At, Execution, ExecutionPlace, PruneOptions, Pruned, Receipt, RestoreOptions, SnapshotOptions,
+    Undone, Workspace, WorkspaceBuilder,
 };

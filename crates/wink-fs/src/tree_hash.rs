@@ -2,12 +2,11 @@
 
 use std::fmt;
 
-use rayon::prelude::*;
-
 use crate::descend::descend;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::merkle::{self, Identity};
 use crate::ops;
+use crate::parallel;
 use crate::path::TreePath;
 use crate::tree::{Entry, Kind, Tree};
 
@@ -64,8 +63,7 @@ pub(crate) fn directory_at(tree: &dyn Tree, path: &TreePath) -> Result<TreeHash>
         return Ok(known);
     }
     let entries = tree.list(path)?;
-    let identities = entries.par_iter().map(|entry| identify(tree, path, entry));
-    let identities: Vec<Identity> = identities.collect::<Result<_>>()?;
+    let identities = parallel::try_map(&entries, |entry| identify(tree, path, entry))?;
     let mut encoded = Vec::new();
     for (entry, identity) in entries.iter().zip(&identities) {
         merkle::encode_entry(&mut encoded, entry.name.as_bytes(), identity);

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use wink_fs::{
-    ErrorKind, Event, Pin, PruneOptions, Retention, Snapshot, SnapshotOptions, Store,
+    At, ErrorKind, Event, Pin, PruneOptions, Retention, Snapshot, SnapshotOptions, Store,
     VerifyOptions, Workspace,
 };
 
@@ -423,4 +423,58 @@ fn what_a_fork_reads_from_stays_as_long_as_the_fork() {
     files.prune(&PruneOptions::default()).unwrap();
     let left: Vec<_> = files.snapshots().unwrap().iter().map(|it| it.id).collect();
     assert!(left.len() == 1 && !left.contains(&start.id));
+}
+
+/// Takes snapshots, and restores each, so that as much for safety is kept as can be.
+fn work(files: &Workspace, rounds: u64) {
+    for round in 0..rounds {
+        files.write("work", &round.to_string()).unwrap();
+        let kept = untagged(files);
+        files.write("work", "changed").unwrap();
+        files.restore(&kept).unwrap();
+    }
+}
+
+/// The snapshots of a fork counted as those of the workspace that it was forked from.
+#[test]
+fn what_is_done_on_a_branch_pushes_nothing_out_of_another() {
+    let scene = Scene::new();
+    let main = scene.open(Retention::default());
+    std::fs::create_dir(scene.path("branch")).unwrap();
+    let store = Store::open_ambient(scene.path("store")).unwrap().on_branch("attempt").unwrap();
+    let branch = Workspace::host_with_store(scene.path("branch"), store).unwrap();
+    work(&main, 10);
+    let kept = main.snapshots().unwrap();
+    work(&branch, 25);
+    let all = main.snapshots().unwrap();
+    assert!(kept.iter().all(|it| all.contains(it)), "all of the first are there");
+    let of = |line: Option<&str>| all.iter().filter(|it| it.line.as_deref() == line).count();
+    assert_eq!((of(None), of(Some("attempt")), all.len()), (20, 20, 40));
+    for _ in 0..2 * 10 {
+        main.undo().unwrap();
+    }
+
+    work(&main, 25);
+    let all = branch.snapshots().unwrap();
+    let of = |line: Option<&str>| all.iter().filter(|it| it.line.as_deref() == line).count();
+    assert_eq!((of(None), of(Some("attempt"))), (20, 20));
+    assert!(branch.undo().unwrap().conflicts.is_empty());
+    assert!(main.prune(&PruneOptions::default()).unwrap().snapshots.is_empty());
+    verify(&main);
+}
+
+#[test]
+fn what_forks_begin_with_pushes_nothing_out() {
+    let scene = Scene::new();
+    for files in [Workspace::memory(), scene.open(Retention::default())] {
+        let kept: Vec<_> = (0..10).map(|_| untagged(&files).id).collect();
+        let forks: Vec<_> = (0..12).map(|_| files.fork(At::Live).unwrap()).collect();
+        let ids = || files.snapshots().unwrap().iter().map(|it| it.id).collect::<Vec<_>>();
+        assert_eq!(ids()[..10], kept);
+        assert_eq!(ids().len(), 22, "those of the forks are pinned");
+        drop(forks);
+        drop(files.fork(At::Live).unwrap());
+        assert_eq!(ids()[..10], kept);
+        assert_eq!(ids().len(), 20, "of what forks began with as many are kept as of others");
+    }
 }

@@ -1,4 +1,4 @@
-//! Where the server listens: loopback only, on a port that is free.
+//! Where the server listens: on a port that is free.
 
 use std::error::Error;
 use std::fmt;
@@ -9,12 +9,15 @@ use std::ops::RangeInclusive;
 /// The ports tried, in order, when none was asked for.
 const DEFAULT_PORTS: RangeInclusive<u16> = 8000..=8099;
 
-/// Parses an address that only this computer can reach.
-pub(crate) fn loopback(text: &str) -> Result<IpAddr, String> {
+/// Parses an address of this computer.
+pub(crate) fn parse(text: &str) -> Result<IpAddr, String> {
     match text {
-        "127.0.0.1" | "localhost" => Ok(Ipv4Addr::LOCALHOST.into()),
-        "::1" | "[::1]" => Ok(Ipv6Addr::LOCALHOST.into()),
-        _ => Err("wink serves this computer only: use 127.0.0.1, ::1 or localhost".to_owned()),
+        "localhost" => Ok(Ipv4Addr::LOCALHOST.into()),
+        "[::1]" => Ok(Ipv6Addr::LOCALHOST.into()),
+        _ => text.parse().map_err(|_| {
+            "give an IP address of this computer: 127.0.0.1, ::1 or localhost reach only it"
+                .to_owned()
+        }),
     }
 }
 

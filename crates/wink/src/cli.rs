@@ -1,16 +1,15 @@
 //! What can be typed.
 
-use std::net::IpAddr;
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
-use crate::address;
 use crate::commands::{
     branch, completions, config, diff, doctor, export, fork, fs, import, init, log, man, merge, op,
     prune, restore, revert, search, session, show, snapshot, tag, tool, undo, verify,
 };
 use crate::logging::Log;
+use crate::{demo, mcp_command, serve};
 
 /// The workspace filesystem for AI agents.
 #[derive(Debug, Parser)]
@@ -194,17 +193,12 @@ pub(crate) enum Command {
     /// Calls a tool as an agent does, or lists the tools there are.
     Tool(tool::ToolArgs),
 
-    /// Serves an in-memory workspace to MCP clients on this computer.
-    Serve(ServeArgs),
-}
+    /// Offers the tools to one MCP client over standard input and output.
+    Mcp(mcp_command::McpArgs),
 
-#[derive(Debug, Args)]
-pub(crate) struct ServeArgs {
-    /// Loopback address to listen on: 127.0.0.1, ::1 or localhost.
-    #[arg(long, default_value = "127.0.0.1", value_parser = address::loopback)]
-    pub(crate) host: IpAddr,
+    /// Serves workspaces to MCP clients and shows what happens in them; by default one in memory.
+    Serve(serve::ServeArgs),
 
-    /// Port to listen on [default: 8000, or the next free one].
-    #[arg(long)]
-    pub(crate) port: Option<u16>,
+    /// Lets a scripted agent work on a small project, and shows what it does and how it is taken back.
+    Demo(demo::DemoArgs),
 }

@@ -16,14 +16,19 @@ use tokio::time::{sleep, timeout};
 const MAX_CONNECTIONS: usize = 256;
 const MAX_HEADER_BYTES: usize = 16 * 1024;
 /// Bounds the wait for a request's headers, and so an idle connection too.
-const HEADER_TIMEOUT: Duration = Duration::from_secs(30);
+const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
 /// Bounds the wait for running requests when the server stops.
 const GRACE: Duration = Duration::from_secs(5);
 /// Accepting fails when the process has no file handle left; trying at once would only spin.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Serves `app` until `stop` is ready, then lets running requests end.
-pub(crate) async fn serve(listener: TcpListener, app: Router, stop: impl Future<Output = ()>) {
+/// Serves `app` until `stop` is ready, then lets running requests end; `end` ends what would not.
+pub(crate) async fn serve(
+    listener: TcpListener,
+    app: Router,
+    stop: impl Future<Output = ()>,
+    end: impl Future<Output = ()>,
+) {
     let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let graceful = GracefulShutdown::new();
     let mut stop = pin!(stop);
@@ -38,7 +43,7 @@ pub(crate) async fn serve(listener: TcpListener, app: Router, stop: impl Future<
     }
     drop(listener);
     // Past the grace period the connections are cut, which is all that is left to do.
-    let _ = timeout(GRACE, graceful.shutdown()).await;
+    let _ = timeout(GRACE, async { tokio::join!(graceful.shutdown(), end) }).await;
 }
 
 /// Waits for a free slot and then for a connection to fill it.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use wink_fs::{Exclusions, TreePath, Workspace};
+use wink_fs::{Exclusions, TreePath, Workspace, WorkspaceBuilder};
 
 use crate::answer::Answer;
 use crate::cli::GlobalArgs;
@@ -55,20 +55,28 @@ impl Context {
     /// Opens a workspace whose history was found.
     pub(crate) fn open_home(home: Home) -> Result<Opened, Failure> {
         tracing::info!(root = ?home.root, history = ?home.directory, "workspace");
+        let (files, excluded) = Self::builder(&home)?;
+        let heard = Heard::default();
+        let listener = heard.clone();
+        let files = files.observe(move |event| listener.hear(event));
+        let directory = home.root.clone();
+        Ok(Opened { directory, home, excluded, files: files.build(), heard })
+    }
+
+    /// Begins a workspace whose history was found.
+    pub(crate) fn builder(home: &Home) -> Result<(WorkspaceBuilder, Exclusions), Failure> {
         let store = home.open_store()?;
         let excluded = Exclusions::parse(home.settings.exclude.clone())?;
         let files = Workspace::host_builder(&home.root, store);
         let files = files.map_err(|error| Failure::root(&home.root, error))?;
         let files = files.exclude(excluded.clone());
-        let heard = Heard::default();
-        let (listener, shared, actor) = (heard.clone(), home.shared()?, actor());
-        let files = files.retention(retention::of(&home)?).actor(&actor).observe(move |event| {
+        let (shared, actor) = (home.shared()?, actor());
+        let files = files.retention(retention::of(home)?).actor(&actor);
+        let files = files.observe(move |event| {
             tracing::debug!(?event, "files");
-            listener.hear(event);
             pruned::remember(&shared, &actor, event);
         });
-        let directory = home.root.clone();
-        Ok(Opened { directory, home, excluded, files: files.build(), heard })
+        Ok((files, excluded))
     }
 
     /// Returns the paths that were named, as those of the workspace.

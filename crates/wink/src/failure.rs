@@ -2,6 +2,7 @@
 
 mod config;
 mod names;
+mod serving;
 mod sessions;
 mod tools;
 

@@ -2,44 +2,58 @@
 //!
 //! A browser lets any page send requests to loopback. What it cannot do is lie about where the
 //! request is addressed to (`Host`) or comes from (`Origin`), nor send JSON across sites without
-//! asking first. So every route checks all three, before anything else runs.
+//! asking first. So every route checks all three, and the token, before anything else runs.
 
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::header::{
-    CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, HeaderName, HeaderValue, ORIGIN, REFERRER_POLICY,
-    X_CONTENT_TYPE_OPTIONS,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, HeaderName, HeaderValue, ORIGIN,
+    REFERRER_POLICY, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use tokio::time::timeout;
 
+use crate::access::Access;
+
 /// The largest body of a request.
 pub(crate) const MAX_BODY_BYTES: usize = 32 * 1024 * 1024;
 /// Bounds the time in which a request's body must arrive.
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// Where a browser gets its cookie; the rest of the path is what it gives for it.
+pub(crate) const OPEN: &str = "/open/";
+
 const CROSS_ORIGIN_RESOURCE_POLICY: HeaderName =
     HeaderName::from_static("cross-origin-resource-policy");
+const CROSS_ORIGIN_OPENER_POLICY: HeaderName =
+    HeaderName::from_static("cross-origin-opener-policy");
+
+/// Nothing may be loaded, run, framed or sent from a page of this server.
+const POLICY: &str =
+    "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
 /// What every answer carries: it is data, not a page that may load, run or be framed.
-const RESPONSE_HEADERS: [(HeaderName, &str); 4] = [
+const RESPONSE_HEADERS: [(HeaderName, &str); 6] = [
     (X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    (CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
+    (CONTENT_SECURITY_POLICY, POLICY),
     (CROSS_ORIGIN_RESOURCE_POLICY, "same-origin"),
+    (CROSS_ORIGIN_OPENER_POLICY, "same-origin"),
     (REFERRER_POLICY, "no-referrer"),
+    (CACHE_CONTROL, "no-store"),
 ];
 
 /// Why a request is turned away.
-type Refusal = (StatusCode, &'static str);
+pub(crate) type Refusal = (StatusCode, &'static str);
 
 const WRONG_HOST: Refusal = (
     StatusCode::FORBIDDEN,
-    "Forbidden: address this server as 127.0.0.1, localhost or [::1] with its own port.\n",
+    "Forbidden: address this server by the address and port that it printed.\n",
 );
 const WRONG_ORIGIN: Refusal =
     (StatusCode::FORBIDDEN, "Forbidden: pages of other sites may not use this server.\n");
@@ -51,41 +65,65 @@ const TOO_LARGE: Refusal =
 const TOO_SLOW: Refusal =
     (StatusCode::REQUEST_TIMEOUT, "Too slow: send the whole request within ten seconds.\n");
 
-/// The names under which the server may be addressed.
+/// The names under which the server may be addressed, and who may use it.
 #[derive(Debug)]
 pub(crate) struct Guard {
     hosts: Vec<String>,
     origins: Vec<String>,
+    /// The port of a server that is reached under every address of this computer.
+    any_address: Option<u16>,
+    access: Arc<Access>,
 }
 
 impl Guard {
-    /// Makes the guard of a loopback server on `port`.
-    pub(crate) fn for_port(port: u16) -> Self {
-        let hosts: Vec<String> = ["127.0.0.1", "localhost", "[::1]"]
-            .iter()
-            .flat_map(|name| spelled(name, port))
-            .collect();
+    /// Makes the guard of a server that listens on an address.
+    pub(crate) fn new(address: SocketAddr, access: Arc<Access>) -> Self {
+        let (ip, port) = (address.ip(), address.port());
+        let names: Vec<String> = match ip.is_loopback() {
+            true => ["127.0.0.1", "localhost", "[::1]"].map(str::to_owned).into(),
+            false => vec![host_of(ip)],
+        };
+        let hosts: Vec<String> = names.iter().flat_map(|name| spelled(name, port)).collect();
         let origins = hosts.iter().map(|host| format!("http://{host}")).collect();
-        Guard { hosts, origins }
+        let any_address = ip.is_unspecified().then_some(port);
+        Guard { hosts, origins, any_address, access }
     }
 
     fn admit(&self, request: &Request) -> Result<(), Refusal> {
         self.check_host(request.uri(), request.headers())?;
         self.check_origin(request.headers())?;
+        // What stands after it is a secret of its own.
+        if !request.uri().path().starts_with(OPEN) {
+            self.access.admit(request.headers())?;
+        }
         check_content_type(request.method(), request.headers())
+    }
+
+    /// Tells whether a host is one of the server's: by its names, or, where it has every address, by
+    /// any address. Only a name could be made to lead here by somebody else.
+    fn is_host(&self, host: &str) -> bool {
+        let is_address = |port: u16| host.parse::<SocketAddr>().is_ok_and(|it| it.port() == port);
+        is_listed(&self.hosts, host) || self.any_address.is_some_and(is_address)
+    }
+
+    fn is_origin(&self, origin: &str) -> bool {
+        let by_address = || {
+            self.any_address.is_some()
+                && origin.strip_prefix("http://").is_some_and(|host| self.is_host(host))
+        };
+        is_listed(&self.origins, origin) || by_address()
     }
 
     fn check_host(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> {
         // `GET http://other/ HTTP/1.1` names a host besides the header.
-        let in_target = uri.authority().is_none_or(|host| is_listed(&self.hosts, host.as_str()));
-        let in_header = only_value(headers, &HOST).is_some_and(|host| is_listed(&self.hosts, host));
+        let in_target = uri.authority().is_none_or(|host| self.is_host(host.as_str()));
+        let in_header = only_value(headers, &HOST).is_some_and(|host| self.is_host(host));
         (in_target && in_header).then_some(()).ok_or(WRONG_HOST)
     }
 
     fn check_origin(&self, headers: &HeaderMap) -> Result<(), Refusal> {
         let absent = !headers.contains_key(ORIGIN);
-        let own =
-            || only_value(headers, &ORIGIN).is_some_and(|text| is_listed(&self.origins, text));
+        let own = || only_value(headers, &ORIGIN).is_some_and(|text| self.is_origin(text));
         (absent || own()).then_some(()).ok_or(WRONG_ORIGIN)
     }
 }
@@ -103,6 +141,9 @@ pub(crate) async fn check(
         },
         Err(refusal) => refusal.into_response(),
     };
+    if response.status() == StatusCode::UNAUTHORIZED {
+        response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
     for (name, value) in RESPONSE_HEADERS {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
     }
@@ -116,6 +157,13 @@ async fn received(request: Request) -> Result<Request, Refusal> {
         Ok(Ok(bytes)) => Ok(Request::from_parts(head, Body::from(bytes))),
         Ok(Err(_)) => Err(TOO_LARGE),
         Err(_) => Err(TOO_SLOW),
+    }
+}
+
+fn host_of(ip: IpAddr) -> String {
+    match ip {
+        IpAddr::V4(ip) => ip.to_string(),
+        IpAddr::V6(ip) => format!("[{ip}]"),
     }
 }
 
@@ -133,7 +181,7 @@ fn is_listed(list: &[String], text: &str) -> bool {
 }
 
 /// Returns the value of a header that is there exactly once.
-fn only_value<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+pub(crate) fn only_value<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     let mut values = headers.get_all(name).iter();
     let value = values.next()?;
     values.next().is_none().then(|| value.to_str().ok())?
@@ -152,27 +200,48 @@ fn is_json(content_type: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::token::Token;
 
-    fn admitted(port: u16, uri: &str, headers: &[(&str, &str)]) -> bool {
+    fn admitted(address: &str, uri: &str, headers: &[(&str, &str)]) -> bool {
         let mut request = axum::http::Request::builder().uri(uri);
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
+        let address: SocketAddr = address.parse().expect("an address");
+        let token = Token::new().expect("random");
+        let request = request.header("authorization", format!("Bearer {}", token.reveal()));
         let request = request.body(axum::body::Body::empty()).expect("a request");
-        Guard::for_port(port).admit(&request).is_ok()
+        let (access, _) = Access::new(token, address.port()).expect("random");
+        Guard::new(address, Arc::new(access)).admit(&request).is_ok()
     }
 
     #[test]
     fn a_port_may_be_left_out_only_on_port_80() {
-        assert!(admitted(80, "/", &[("host", "localhost"), ("origin", "http://127.0.0.1")]));
-        assert!(!admitted(8000, "/", &[("host", "localhost")]));
+        assert!(admitted(
+            "127.0.0.1:80",
+            "/",
+            &[("host", "localhost"), ("origin", "http://127.0.0.1")]
+        ));
+        assert!(!admitted("127.0.0.1:8000", "/", &[("host", "localhost")]));
     }
 
     #[test]
     fn the_host_in_the_request_target_counts_too() {
         let host = [("host", "localhost:8000")];
-        assert!(admitted(8000, "http://localhost:8000/", &host));
-        assert!(!admitted(8000, "http://evil.example:8000/", &host));
+        assert!(admitted("127.0.0.1:8000", "http://localhost:8000/", &host));
+        assert!(!admitted("127.0.0.1:8000", "http://evil.example:8000/", &host));
+    }
+
+    #[test]
+    fn a_server_on_every_address_has_no_name() {
+        let own = [("host", "192.168.1.2:8000"), ("origin", "http://192.168.1.2:8000")];
+        assert!(admitted("0.0.0.0:8000", "/", &own));
+        assert!(admitted("[::]:8000", "/", &[("host", "[fe80::1]:8000")]));
+        for host in ["evil.example:8000", "192.168.1.2:1", "192.168.1.2", "localhost:8000"] {
+            assert!(!admitted("0.0.0.0:8000", "/", &[("host", host)]), "{host}");
+        }
+        let foreign = [("host", "192.168.1.2:8000"), ("origin", "http://evil.example:8000")];
+        assert!(!admitted("0.0.0.0:8000", "/", &foreign));
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! The wink binary.
 
+mod access;
 mod address;
 mod answer;
+mod beacon;
 mod cli;
 mod commands;
 mod completing;
@@ -9,9 +11,12 @@ mod config;
 mod confirm;
 mod connections;
 mod context;
+mod demo;
 mod disk;
 mod documents;
+mod downloads;
 mod failure;
+mod fixed_mounts;
 mod git_head;
 mod heard;
 mod help;
@@ -20,6 +25,7 @@ mod http_guard;
 mod input;
 mod logging;
 mod mcp;
+mod mcp_command;
 mod paint;
 mod paths;
 mod progress;
@@ -28,8 +34,12 @@ mod refs;
 mod retention;
 mod screen;
 mod serve;
+mod serving;
 mod settings;
 mod signals;
+mod status_page;
+mod stop_signals;
+mod token;
 mod welcome;
 mod words;
 
@@ -87,9 +97,9 @@ fn run(cli: &Cli) -> Result<Answer, Failure> {
         Command::Config(command) => commands::config::run(&context, command),
         Command::Session(command) => commands::session::run(&context, command),
         Command::Tool(args) => commands::tool::run(&context, args),
-        Command::Serve(args) => {
-            serve::run(args).map(|()| Answer::default()).map_err(|error| Failure::other(&*error))
-        }
+        Command::Mcp(args) => mcp_command::run(&context, args).map(|()| Answer::default()),
+        Command::Demo(args) => demo::run(&context, args),
+        Command::Serve(args) => serve::run(&context, args).map(|()| Answer::default()),
     }
 }
 

@@ -63,7 +63,7 @@ mod tests {
         remember(directory.path(), "me", &event);
         disk::append_line(&place(directory.path()), "{").unwrap();
         remember(directory.path(), "you", &event);
-        remember(directory.path(), "you", &Event::Replaced);
+        remember(directory.path(), "you", &Event::Replaced { paths: Vec::new() });
         let all = all(directory.path());
         let by: Vec<_> = all.iter().map(|it| it.by.as_str()).collect();
         assert_eq!(by, ["me", "you"]);

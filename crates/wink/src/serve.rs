@@ -1,68 +1,197 @@
-//! `wink serve`: an in-memory workspace behind an MCP endpoint.
+//! `wink serve`: workspaces behind MCP endpoints, and a page that shows what happens in them.
 
-use std::error::Error;
 use std::io::{self, Write};
-use std::net::{SocketAddr, TcpListener};
+use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::http::header::{LOCATION, SET_COOKIE};
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Router, middleware};
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use clap::Args;
 use wink_fs::Workspace;
 
-use crate::cli::ServeArgs;
+use crate::access::Access;
+use crate::beacon::Beacon;
+use crate::context::Context;
+use crate::failure::Failure;
 use crate::http_guard::{self, Guard};
-use crate::{address, connections, mcp, welcome};
+use crate::mcp::{self, Endpoint, McpService, RecentCalls};
+use crate::serving::{Served, ServingArgs, Usually};
+use crate::stop_signals::StopSignals;
+use crate::token::Token;
+use crate::welcome::Welcome;
+use crate::{address, connections, downloads, status_page};
+
+/// How long calls that run have when the server stops; then their connections are cut.
+const GRACE: Duration = Duration::from_secs(4);
+
+/// The path of the endpoint of the first workspace.
+const FIRST: &str = "/mcp";
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    /// Address to listen on; one that other computers reach needs --token-file.
+    #[arg(long, default_value = "127.0.0.1", value_parser = address::parse)]
+    host: IpAddr,
+
+    /// Port to listen on [default: 8000, or the next free one].
+    #[arg(long)]
+    port: Option<u16>,
+
+    /// A file, private to its owner, with the token to use; without it each start makes a new one.
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+
+    /// Serves another directory under a name of its own, at /mcp/NAME.
+    #[arg(long, value_name = "NAME=DIR", value_parser = workspace)]
+    workspace: Vec<(String, PathBuf)>,
+
+    /// Adds what the public conformance runner wants to find in a server.
+    #[arg(long, hide = true)]
+    conformance_fixtures: bool,
+
+    #[command(flatten)]
+    serving: ServingArgs,
+}
+
+/// One workspace that is served.
+#[derive(Clone, Debug)]
+pub(crate) struct Site {
+    /// The path of its endpoint.
+    pub(crate) route: String,
+    /// What it is, in words for a person.
+    pub(crate) what: String,
+    pub(crate) files: Workspace,
+    pub(crate) recent: RecentCalls,
+    pub(crate) endpoint: Endpoint,
+}
+
+fn workspace(text: &str) -> Result<(String, PathBuf), String> {
+    let (name, directory) = text.split_once('=').ok_or("write NAME=DIR")?;
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    match (1..=40).contains(&name.len()) && name.chars().all(is_plain) {
+        true => Ok((name.to_owned(), directory.into())),
+        false => Err("a name has 1 to 40 letters, digits, - or _".to_owned()),
+    }
+}
 
 /// Runs the command until it is told to stop.
-pub(crate) fn run(args: &ServeArgs) -> Result<(), Box<dyn Error>> {
-    let listener = address::listen(args.host, args.port)?;
-    listener.set_nonblocking(true)?;
-    tokio::runtime::Runtime::new()?.block_on(serve(listener))?;
-    Ok(())
+pub(crate) fn run(context: &Context, args: &ServeArgs) -> Result<(), Failure> {
+    let failed = |error: io::Error| Failure::other(&error);
+    let token = match &args.token_file {
+        Some(path) => Token::read(&context.host_path(path))?,
+        None if !args.host.is_loopback() => return Err(Failure::open_to_others(args.host)),
+        None => Token::new().map_err(failed)?,
+    };
+    let served = args.open(context)?;
+    let listener = address::listen(args.host, args.port).map_err(|it| Failure::other(&it))?;
+    listener.set_nonblocking(true).map_err(failed)?;
+    let runtime = tokio::runtime::Runtime::new().map_err(failed)?;
+    runtime.block_on(serve(listener, args, token, served)).map_err(failed)
 }
 
-async fn serve(listener: TcpListener) -> io::Result<()> {
+impl ServeArgs {
+    /// Opens the workspaces, each with the path of its endpoint; the first one is also at `/mcp`.
+    fn open(&self, context: &Context) -> Result<Vec<(String, Served)>, Failure> {
+        let mut all = Vec::new();
+        if self.serving.names_files() || self.workspace.is_empty() {
+            all.push((FIRST.to_owned(), self.serving.open(context, Usually::Memory)?));
+        }
+        for (name, directory) in &self.workspace {
+            let served = self.serving.open_directory(context, directory)?;
+            all.push((format!("{FIRST}/{name}"), served));
+        }
+        for note in all.iter().filter_map(|(_, served)| served.note.as_ref()) {
+            // With stderr closed there is nobody to tell.
+            let _ = writeln!(io::stderr(), "{note}");
+        }
+        Ok(all)
+    }
+}
+
+/// The services of all endpoints, each with its path.
+type Services = Vec<(String, McpService)>;
+
+async fn serve(
+    listener: TcpListener,
+    args: &ServeArgs,
+    token: Token,
+    served: Vec<(String, Served)>,
+) -> io::Result<()> {
     let address = listener.local_addr()?;
     let listener = tokio::net::TcpListener::from_std(listener)?;
+    let (sites, services) = endpoints(args, served);
+    let (access, ticket) = Access::new(token.clone(), address.port())?;
+    let app = app(address, access, &sites, &services);
     // Before the address is printed: whoever reads it may stop the server at once.
     let stop = StopSignals::listen()?;
-    announce(address)?;
-    connections::serve(listener, app(address), stop.received()).await;
+    let url = format!("http://{address}");
+    let in_memory =
+        sites.first().is_some_and(|site| site.files.properties().backend == "in_memory");
+    let beacon = Beacon::light(address.port(), &url, token.reveal(), in_memory);
+    let (token, ticket) = (token.reveal(), ticket.reveal());
+    announce(&Welcome { url: &url, token, ticket, sites: &sites }.text())?;
+    connections::serve(listener, app, stop.received(), end(&services)).await;
+    drop(beacon);
     Ok(())
 }
 
-fn app(address: SocketAddr) -> Router {
-    let guard = Arc::new(Guard::for_port(address.port()));
-    Router::new()
-        .route("/", get(welcome::page(address)))
-        .route_service("/mcp", mcp::service(Workspace::memory()))
-        .layer(middleware::from_fn_with_state(guard, http_guard::check))
-}
-
-fn announce(address: SocketAddr) -> io::Result<()> {
-    let mut stdout = io::stdout().lock();
-    stdout.write_all(welcome::announcement(address).as_bytes())?;
-    stdout.flush()
-}
-
-/// The two polite ways to end a server.
-struct StopSignals {
-    interrupt: Signal,
-    terminate: Signal,
-}
-
-impl StopSignals {
-    fn listen() -> io::Result<Self> {
-        let interrupt = signal(SignalKind::interrupt())?;
-        let terminate = signal(SignalKind::terminate())?;
-        Ok(StopSignals { interrupt, terminate })
+fn endpoints(args: &ServeArgs, served: Vec<(String, Served)>) -> (Vec<Site>, Services) {
+    let (mut sites, mut services) = (Vec::new(), Vec::new());
+    for (route, Served { files, what, .. }) in served {
+        let endpoint = Endpoint::of_clients(&files, args.serving.tools);
+        let endpoint = if args.conformance_fixtures { endpoint.with_fixtures() } else { endpoint };
+        let (recent, made) = (endpoint.recent(), endpoint.clone());
+        sites.push(Site { route: route.clone(), what, files, recent, endpoint: made });
+        services.push((route, mcp::service(endpoint)));
     }
+    (sites, services)
+}
 
-    async fn received(mut self) {
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
+fn app(address: SocketAddr, access: Access, sites: &[Site], services: &Services) -> Router {
+    let access = Arc::new(access);
+    let guard = Arc::new(Guard::new(address, access.clone()));
+    let first = sites.first().map(|site| site.endpoint.clone());
+    let sites = sites.to_vec();
+    let mut app = Router::new()
+        .route("/", get(move || status_page::page(sites.clone())))
+        .route(&format!("{}{{ticket}}", http_guard::OPEN), get(open).with_state(access));
+    for (index, (route, service)) in services.iter().enumerate() {
+        if index == 0 && route != FIRST {
+            app = app.route(FIRST, service.clone().route());
         }
+        app = app.route(route, service.clone().route());
     }
+    if let Some(first) = first {
+        app = app.merge(downloads::routes(first));
+    }
+    app.layer(middleware::from_fn_with_state(guard, http_guard::check))
+}
+
+/// Gives a browser its cookie, and sends it to the page.
+async fn open(State(access): State<Arc<Access>>, Path(ticket): Path<String>) -> Response {
+    match access.exchange(&ticket) {
+        Ok(cookie) => {
+            let headers = [(LOCATION, "/".to_owned()), (SET_COOKIE, cookie)];
+            (StatusCode::SEE_OTHER, headers).into_response()
+        }
+        Err(refusal) => refusal.into_response(),
+    }
+}
+
+async fn end(services: &Services) {
+    for (_, service) in services {
+        service.end(GRACE).await;
+    }
+}
+
+fn announce(text: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    stdout.flush()
 }

@@ -1,40 +1,65 @@
-//! What the server says of itself, at the terminal and in a browser.
+//! What the server says of itself at the terminal.
 
-use std::net::SocketAddr;
+use serde_json::json;
 
-/// Returns the text printed when the server is ready.
-pub(crate) fn announcement(address: SocketAddr) -> String {
-    format!(
-        "wink serves an in-memory workspace; it is gone when this stops (Ctrl-C).\n\
-         \n\
-         MCP endpoint: http://{address}/mcp\n\
-         \n\
-         Try a first call:\n\
-         \n  {}\n\n",
-        first_call(address)
-    )
+use crate::serve::Site;
+
+/// What a person needs to use the server.
+pub(crate) struct Welcome<'w> {
+    /// The address, as clients write it.
+    pub(crate) url: &'w str,
+    pub(crate) token: &'w str,
+    /// What opens the page once.
+    pub(crate) ticket: &'w str,
+    pub(crate) sites: &'w [Site],
 }
 
-/// Returns the page a person sees who opens the address.
-pub(crate) fn page(address: SocketAddr) -> String {
-    format!(
-        "wink: a workspace filesystem for AI agents.\n\
-         \n\
-         This server holds one in-memory workspace. Point an MCP client (streamable HTTP) at\n\
-         \n  http://{address}/mcp\n\
-         \n\
-         or try a first call in a terminal:\n\
-         \n  {}\n",
-        first_call(address)
-    )
-}
+impl Welcome<'_> {
+    /// Returns the text printed when the server is ready.
+    pub(crate) fn text(&self) -> String {
+        let Self { url, ticket, .. } = self;
+        format!(
+            "{}\n\
+             Page: {url}/open/{ticket}  (works once)\n\
+             \n\
+             For an MCP client:\n\
+             \n  {}\n\
+             \n\
+             Try a first call:\n\
+             \n  {}\n\n",
+            self.endpoints(),
+            self.config(),
+            self.first_call()
+        )
+    }
 
-fn first_call(address: SocketAddr) -> String {
-    format!(
-        "curl -sS http://{address}/mcp \
-         -H 'Content-Type: application/json' \
-         -H 'Accept: application/json, text/event-stream' \
-         -d '{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\
-         \"params\":{{\"name\":\"ls\",\"arguments\":{{}}}}}}'"
-    )
+    fn endpoints(&self) -> String {
+        let line = |site: &Site| {
+            let Site { what, route, .. } = site;
+            format!("wink serves {what} (Ctrl-C stops).\n\nMCP endpoint: {}{route}\n", self.url)
+        };
+        self.sites.iter().map(line).collect()
+    }
+
+    /// Returns what most clients take as their configuration.
+    fn config(&self) -> String {
+        let server = json!({
+            "type": "http",
+            "url": format!("{}/mcp", self.url),
+            "headers": {"Authorization": format!("Bearer {}", self.token)},
+        });
+        json!({"mcpServers": {"wink": server}}).to_string()
+    }
+
+    fn first_call(&self) -> String {
+        format!(
+            "curl -sS {}/mcp \
+             -H 'Authorization: Bearer {}' \
+             -H 'Content-Type: application/json' \
+             -H 'Accept: application/json, text/event-stream' \
+             -d '{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\
+             \"params\":{{\"name\":\"ls\",\"arguments\":{{}}}}}}'",
+            self.url, self.token
+        )
+    }
 }

@@ -11,11 +11,11 @@ use common::{POST, Server};
 const WRITE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":
     {"name":"write_file","arguments":{"path":"planted.txt","content":"x"}}}"#;
 
-const ROUTES: [&str; 3] = ["GET /", "GET /nowhere", "POST /mcp"];
+const ROUTES: [&str; 5] = ["GET /", "GET /nowhere", "POST /mcp", "GET /mcp", "GET /open/x"];
 
 fn head(route: &str, headers: &str) -> String {
     format!(
-        "{route} HTTP/1.1\nContent-Type: application/json\n\
+        "{route} HTTP/1.1\nAuthorization: Bearer {{token}}\nContent-Type: application/json\n\
          Accept: application/json, text/event-stream\n{headers}"
     )
 }
@@ -26,7 +26,7 @@ fn listing(server: &Server) -> String {
 }
 
 #[test]
-fn a_foreign_host_is_refused_on_every_route() {
+fn a3_52_a_foreign_host_is_refused_on_every_route() {
     let server = Server::start();
     let port = server.port();
     for host in [
@@ -50,7 +50,7 @@ fn a_foreign_host_is_refused_on_every_route() {
 }
 
 #[test]
-fn a_foreign_host_in_the_request_target_is_refused() {
+fn a3_52_a_foreign_host_in_the_request_target_is_refused() {
     let server = Server::start();
     let head = head("POST http://evil.example/mcp", "Host: {address}");
     assert_eq!(server.send(&head, WRITE).status(), 403);
@@ -68,7 +68,7 @@ fn every_loopback_name_is_a_host_and_an_origin() {
 }
 
 #[test]
-fn a_foreign_origin_is_refused_on_every_route() {
+fn a3_60_a_foreign_origin_is_refused_on_every_route_streams_too() {
     let server = Server::start();
     let port = server.port();
     for origin in [
@@ -90,7 +90,7 @@ fn a_foreign_origin_is_refused_on_every_route() {
 }
 
 #[test]
-fn a_post_that_needs_no_preflight_is_refused() {
+fn a3_54_a_post_that_needs_no_preflight_is_refused() {
     let server = Server::start();
     for content_type in [
         "Content-Type: text/plain",
@@ -100,7 +100,7 @@ fn a_post_that_needs_no_preflight_is_refused() {
         "X-No-Content-Type: application/json",
     ] {
         let head = format!(
-            "POST /mcp HTTP/1.1\nHost: {{address}}\n\
+            "POST /mcp HTTP/1.1\nHost: {{address}}\nAuthorization: Bearer {{token}}\n\
              Accept: application/json, text/event-stream\n{content_type}"
         );
         assert_eq!(server.send(&head, WRITE).status(), 415, "{content_type}");
@@ -109,15 +109,24 @@ fn a_post_that_needs_no_preflight_is_refused() {
 }
 
 #[test]
-fn a_get_changes_nothing() {
+fn a3_56_a_get_changes_nothing() {
     let server = Server::start();
-    let head = head("GET /mcp", "Host: {address}");
-    assert_eq!(server.send(&head, WRITE).status(), 405);
+    for (route, status) in [
+        ("GET /mcp", 405),
+        ("HEAD /mcp", 405),
+        ("GET /mcp?method=tools/call&name=write_file", 405),
+        ("GET /api/restore?id=1", 404),
+        ("GET /", 200),
+        ("PUT /", 405),
+    ] {
+        let head = head(route, "Host: {address}\nPurpose: prefetch");
+        assert_eq!(server.send(&head, WRITE).status(), status, "{route}");
+    }
     assert!(!listing(&server).contains("planted"));
 }
 
 #[test]
-fn every_answer_is_marked_as_data_and_offers_no_cors() {
+fn a3_66_every_answer_is_marked_as_data_and_offers_no_cors() {
     let server = Server::start();
     for (head, status) in [
         (head("GET /", "Host: {address}"), 200),
@@ -129,13 +138,20 @@ fn every_answer_is_marked_as_data_and_offers_no_cors() {
         let answer = server.send(&head, WRITE);
         assert_eq!(answer.status(), status, "{}", answer.text);
         assert!(answer.text.contains("x-content-type-options: nosniff"), "{}", answer.text);
-        assert!(answer.text.contains("content-security-policy: default-src 'none'"));
+        for header in [
+            "content-security-policy: default-src 'none'; frame-ancestors 'none'",
+            "cross-origin-resource-policy: same-origin",
+            "cross-origin-opener-policy: same-origin",
+            "referrer-policy: no-referrer",
+        ] {
+            assert!(answer.text.contains(header), "{header} in {}", answer.text);
+        }
         assert!(!answer.text.contains("access-control-"), "{}", answer.text);
     }
 }
 
 #[test]
-fn oversized_requests_are_refused() {
+fn a3_65_oversized_requests_are_refused() {
     let server = Server::start();
     let long = format!("Host: {{address}}\nX-Long: {}", "x".repeat(20_000));
     assert_eq!(server.send(&head("GET /", &long), "").status(), 431);
@@ -143,14 +159,63 @@ fn oversized_requests_are_refused() {
 
 /// Once, 256 such clients held every slot of the server for as long as they liked.
 #[test]
-fn a_body_that_does_not_arrive_is_given_up() {
+fn a3_65_a_body_that_does_not_arrive_is_given_up() {
     let server = Server::start();
     let mut stream = TcpStream::connect(("127.0.0.1", server.port().parse().unwrap())).unwrap();
-    let head = POST.replace("{address}", &format!("127.0.0.1:{}", server.port()));
+    let head = POST.replace("{address}", &server.address).replace("{token}", &server.token);
     let head = head.replace('\n', "\r\n");
     write!(stream, "{head}\r\nContent-Length: 1000\r\n\r\n{{").unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     assert!(answer.starts_with("HTTP/1.1 408 "), "{answer}");
+}
+
+#[test]
+fn a3_65_headers_that_do_not_arrive_are_given_up_and_others_are_served() {
+    let server = Server::start();
+    let slow: Vec<TcpStream> = (0..200)
+        .map(|_| {
+            let mut stream = TcpStream::connect(&server.address).unwrap();
+            write!(stream, "GET / HTTP/1.1\r\nHost: ").unwrap();
+            stream
+        })
+        .collect();
+    assert_eq!(server.send(POST, WRITE).status(), 200, "others are served meanwhile");
+    let mut first = slow.into_iter().next().unwrap();
+    first.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    let mut answer = Vec::new();
+    // It is closed, with or without a word.
+    let _ = first.read_to_end(&mut answer);
+    assert!(!String::from_utf8_lossy(&answer).starts_with("HTTP/1.1 200"));
+}
+
+#[test]
+fn a3_65_two_lengths_of_one_body_are_refused() {
+    let server = Server::start();
+    let both = "Host: {address}\nTransfer-Encoding: chunked\nContent-Length: 3";
+    let answer = server.send(&head("POST /mcp", both), "0\r\n\r\nGET /smuggled HTTP/1.1\r\n\r\n");
+    assert_eq!(answer.text.matches("HTTP/1.1 ").count(), 1, "one answer: {}", answer.text);
+    assert_ne!(answer.status(), 200, "{}", answer.text);
+}
+
+#[test]
+fn a3_65_more_connections_than_slots_wait_and_then_get_through() {
+    let server = Server::start();
+    let idle: Vec<TcpStream> =
+        (0..400).map_while(|_| TcpStream::connect(&server.address).ok()).collect();
+    assert!(idle.len() > 256, "{}", idle.len());
+    drop(idle);
+    assert_eq!(server.send(POST, WRITE).status(), 200);
+}
+
+#[test]
+fn a3_57_a_form_of_another_site_is_refused() {
+    let server = Server::start();
+    let form = "Host: {address}\nOrigin: http://evil.example";
+    let head = format!("POST /mcp HTTP/1.1\nContent-Type: multipart/form-data; boundary=x\n{form}");
+    assert_eq!(server.send(&head, "--x--").status(), 403);
+    let without_origin = head.replace("\nOrigin: http://evil.example", "");
+    assert_eq!(server.send(&without_origin, "--x--").status(), 401);
+    assert!(!listing(&server).contains("planted"));
 }

@@ -1,4 +1,4 @@
-//! The official Python MCP client works against `wink serve`, in both protocol eras.
+//! The official Python MCP client works against `wink serve` and `wink mcp`, in both protocol eras.
 
 mod common;
 
@@ -10,25 +10,44 @@ use common::Server;
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/clients/python/smoke.py");
 
 #[allow(clippy::expect_used)]
-fn smoke(era: &str) {
+fn smoke(args: &[&str]) {
     let python = std::env::var_os("WINK_TEST_PYTHON").expect(
         "WINK_TEST_PYTHON names no Python with the MCP client: run scripts/test, which makes one",
     );
-    let server = Server::start();
     let output = Command::new(Path::new(&python))
-        .args([SCRIPT, &server.url(), era])
+        .arg(SCRIPT)
+        .args(args)
         .output()
         .expect("the Python named by WINK_TEST_PYTHON runs; scripts/test makes one");
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{errors}");
 }
 
+fn over_http(era: &str) {
+    let server = Server::start();
+    smoke(&[era, "http", &server.url(), &server.token]);
+}
+
+fn over_stdio(era: &str) {
+    smoke(&[era, "stdio", env!("CARGO_BIN_EXE_wink")]);
+}
+
 #[test]
 fn a_client_that_initializes_works() {
-    smoke("legacy");
+    over_http("legacy");
 }
 
 #[test]
 fn a_client_of_the_stateless_revision_works() {
-    smoke("auto");
+    over_http("auto");
+}
+
+#[test]
+fn a_client_that_initializes_works_over_stdio() {
+    over_stdio("legacy");
+}
+
+#[test]
+fn a_client_of_the_stateless_revision_works_over_stdio() {
+    over_stdio("auto");
 }

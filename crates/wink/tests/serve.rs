@@ -1,12 +1,17 @@
 //! `wink serve` as a person at a terminal meets it.
 
+#![allow(clippy::disallowed_methods, reason = "plants and inspects host files from outside")]
+
 mod common;
 
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output};
+use std::time::{Duration, Instant};
 
-use common::{Server, wink};
+use common::{POST, Server, wink};
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
 
 fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
@@ -20,15 +25,6 @@ fn the_printed_first_call_works() {
     let answer = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{}", stderr(&output));
     assert!(answer.contains("\"isError\":false"), "{answer}");
-}
-
-#[test]
-fn the_page_names_the_endpoint() {
-    let server = Server::start();
-    let page = server.send("GET / HTTP/1.1\nHost: {address}", "");
-    assert_eq!(page.status(), 200);
-    assert!(page.body().contains(&server.url()), "{}", page.text);
-    assert!(page.text.contains("content-type: text/plain"), "{}", page.text);
 }
 
 #[test]
@@ -50,12 +46,31 @@ fn without_a_port_the_next_free_one_is_taken() {
 }
 
 #[test]
-fn only_loopback_is_served() {
-    for host in ["0.0.0.0", "::", "192.168.1.1", "example.com", ""] {
+fn a3_58_other_computers_are_served_only_with_a_token_of_their_own() {
+    let place = tempfile::tempdir().unwrap();
+    for host in ["0.0.0.0", "::", "192.168.1.1"] {
         let output = wink().args(["serve", "--host", host]).output().expect("wink runs");
         assert_eq!(output.status.code(), Some(2), "{host}");
-        assert!(stderr(&output).contains("this computer only"), "{}", stderr(&output));
+        assert!(stderr(&output).contains("--token-file"), "{}", stderr(&output));
     }
+    let file = place.path().join("token");
+    for (token, mode, words) in
+        [("short", 0o600, "32 or more"), (&"x".repeat(40), 0o644, "others have access")]
+    {
+        std::fs::write(&file, token).unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+        let args = ["serve", "--host", "0.0.0.0", "--token-file"];
+        let output = wink().args(args).arg(&file).output().expect("wink runs");
+        assert!(!output.status.success());
+        assert!(stderr(&output).contains(words), "{}", stderr(&output));
+    }
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let file = file.to_str().unwrap();
+    let server = Server::start_with(&["--port", "0", "--host", "0.0.0.0", "--token-file", file]);
+    assert_eq!(server.token, "x".repeat(40));
+    let own = format!("127.0.0.1:{}", server.port());
+    let head = "GET / HTTP/1.1\nHost: {own}\nAuthorization: Bearer {token}".replace("{own}", &own);
+    assert_eq!(server.send(&head, "").status(), 200);
 }
 
 #[test]
@@ -66,4 +81,204 @@ fn both_polite_signals_end_it_cleanly() {
         let status = server.child.wait().expect("ends");
         assert_eq!(status.code(), Some(0), "{signal:?}");
     }
+}
+
+#[test]
+fn it_is_ready_in_less_than_a_second() {
+    let began = Instant::now();
+    let _server = Server::start();
+    assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+}
+
+#[test]
+fn the_printed_configuration_names_address_and_token() {
+    let server = Server::start();
+    let line =
+        server.announcement.lines().find(|line| line.contains("mcpServers")).expect("a line");
+    let config: Value = serde_json::from_str(line).expect("JSON");
+    let wink = &config["mcpServers"]["wink"];
+    assert_eq!(wink["url"], server.url());
+    assert_eq!(wink["headers"]["Authorization"], format!("Bearer {}", server.token));
+}
+
+#[test]
+fn several_workspaces_are_served_each_under_its_name() {
+    let place = tempfile::tempdir().unwrap();
+    for name in ["one", "two"] {
+        std::fs::create_dir(place.path().join(name)).unwrap();
+    }
+    let args = ["--port", "0", "--workspace", "first=one", "--workspace", "second=two"];
+    let server = Server::start_in(place, &args);
+    let write = |route: &str, path: &str| {
+        let arguments = json!({"path": path, "content": "x"});
+        let params = json!({"name": "write_file", "arguments": arguments});
+        let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+        let head = POST.replace("/mcp", route);
+        assert_eq!(server.send(&head, &call.to_string()).status(), 200, "{route}");
+    };
+    write("/mcp", "a.txt");
+    write("/mcp/first", "b.txt");
+    write("/mcp/second", "c.txt");
+    let has = |path: &str| server.place.path().join(path).exists();
+    assert!(has("one/a.txt") && has("one/b.txt") && has("two/c.txt"));
+    assert_eq!(server.send(&POST.replace("/mcp", "/mcp/third"), "{}").status(), 404);
+}
+
+#[test]
+fn a_directory_is_served_read_only_and_with_some_tools() {
+    let place = tempfile::tempdir().unwrap();
+    std::fs::create_dir(place.path().join("work")).unwrap();
+    std::fs::write(place.path().join("work/a.txt"), "one\n").unwrap();
+    let args = ["--port", "0", "--root", "work", "--read-only", "--tools", "files"];
+    let server = Server::start_in(place, &args);
+    assert_eq!(server.call("read_file", json!({"path": "a.txt"}))["isError"], false);
+    let refused = server.call("write_file", json!({"path": "b.txt", "content": "x"}));
+    assert_eq!(refused["structuredContent"]["error"], "read_only", "{refused}");
+    assert!(server.call("history", json!({})).is_null(), "not offered");
+}
+
+#[test]
+fn a_file_that_only_its_owner_can_read_says_where_the_server_is() {
+    let mut server = Server::start();
+    let path = server.place.path().join(format!("run/wink/serve-{}.json", server.port()));
+    let signal: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    assert_eq!(signal["url"], format!("http://{}", server.address));
+    assert_eq!(signal["token"], server.token);
+    assert_eq!(signal["pid"], server.child.id());
+    let mode =
+        |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
+    kill_process(Pid::from_child(&server.child), Signal::TERM).expect("signals");
+    server.child.wait().expect("ends");
+    assert!(!path.exists());
+}
+
+#[test]
+fn fault_33_a_signal_under_load_lets_calls_end_and_loses_nothing() {
+    let place = tempfile::tempdir().unwrap();
+    std::fs::create_dir(place.path().join("work")).unwrap();
+    let mut server = Server::start_in(place, &["--port", "0", "--root", "work"]);
+    let pid = Pid::from_child(&server.child);
+    let written: Vec<usize> = std::thread::scope(|scope| {
+        let writers: Vec<_> = (0..8)
+            .map(|writer| {
+                scope.spawn({
+                    let server = &server;
+                    move || writes(server, writer)
+                })
+            })
+            .collect();
+        std::thread::sleep(Duration::from_millis(300));
+        kill_process(pid, Signal::TERM).expect("signals");
+        writers.into_iter().map(|writer| writer.join().unwrap()).collect()
+    });
+    let began = Instant::now();
+    assert_eq!(server.child.wait().expect("ends").code(), Some(0));
+    assert!(began.elapsed() < Duration::from_secs(6), "{:?}", began.elapsed());
+    assert!(written.iter().sum::<usize>() > 0, "{written:?}");
+    for (writer, count) in written.iter().enumerate() {
+        for number in 0..*count {
+            let path = server.place.path().join(format!("work/{writer}-{number}.txt"));
+            assert_eq!(std::fs::read_to_string(path).unwrap().len(), 1_000, "answered means done");
+        }
+    }
+    let place = std::mem::replace(&mut server.place, tempfile::tempdir().unwrap());
+    let began = Instant::now();
+    let again = Server::start_in(place, &["--port", "0", "--root", "work"]);
+    assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+    assert_eq!(again.call("ls", json!({}))["isError"], false);
+}
+
+/// Writes files until the server is gone; returns how many were answered.
+fn writes(server: &Server, writer: usize) -> usize {
+    for number in 0.. {
+        let arguments =
+            json!({"path": format!("{writer}-{number}.txt"), "content": "x".repeat(1_000)});
+        let params = json!({"name": "write_file", "arguments": arguments});
+        let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+        match server.try_send(POST, &call.to_string()) {
+            Some(answer) if answer.text.contains("\"isError\":false") => {}
+            _ => return number,
+        }
+    }
+    0
+}
+
+/// Asks for the page with these headers.
+fn page(server: &Server, headers: &str) -> common::Answer {
+    server.send(&format!("GET / HTTP/1.1\nHost: {{address}}{headers}"), "")
+}
+
+#[test]
+fn a3_58_without_the_right_token_nothing_opens_on_any_route() {
+    let (server, other) = (Server::start(), Server::start());
+    let prefix = &server.token[..63];
+    for headers in [
+        String::new(),
+        format!("\nAuthorization: Bearer {prefix}"),
+        format!("\nAuthorization: Bearer {}", other.token),
+        format!("\nAuthorization: Basic {}", server.token),
+        format!("\nAuthorization: Bearer {0}\nAuthorization: Bearer {0}", server.token),
+        format!("\nCookie: wink-{}={}", server.port(), server.token),
+    ] {
+        assert_eq!(page(&server, &headers).status(), 401, "{headers}");
+    }
+    for route in ["POST /mcp", "GET /mcp", "GET /nowhere", "DELETE /mcp"] {
+        let head = format!("{route} HTTP/1.1\nHost: {{address}}\nContent-Type: application/json");
+        assert_eq!(server.send(&head, "{}").status(), 401, "{route}");
+    }
+    assert_eq!(page(&server, "\nAuthorization: bearer {token}").status(), 200);
+}
+
+#[test]
+fn a3_58_whoever_guesses_is_slowed_down_and_nobody_else() {
+    let server = Server::start();
+    let guesses: Vec<u16> =
+        (0..40).map(|_| page(&server, "\nAuthorization: Bearer guess").status()).collect();
+    assert_eq!((guesses[0], guesses[39]), (401, 429), "{guesses:?}");
+    assert_eq!(page(&server, "\nAuthorization: Bearer {token}").status(), 200);
+}
+
+#[test]
+fn a3_59_a_browser_gets_a_cookie_once_and_the_token_never_is_in_an_address() {
+    let server = Server::start();
+    let line = server.announcement.lines().find(|line| line.starts_with("Page: ")).expect("a page");
+    let path = line.split_whitespace().nth(1).unwrap().split_once(&server.address).unwrap().1;
+    assert!(!path.contains(&server.token));
+    let open = format!("GET {path} HTTP/1.1\nHost: {{address}}");
+    let answer = server.send(&open, "");
+    assert_eq!(answer.status(), 303, "{}", answer.text);
+    let cookie =
+        answer.text.lines().find_map(|it| it.strip_prefix("set-cookie: ")).expect("a cookie");
+    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");
+    assert!(!cookie.contains(&server.token), "the cookie is a secret of its own");
+    assert!(answer.text.contains("referrer-policy: no-referrer"));
+    let cookie = cookie.split(';').next().unwrap();
+    assert_eq!(page(&server, &format!("\nCookie: a=b; {cookie}")).status(), 200);
+    assert_eq!(server.send(&open, "").status(), 401, "it works once");
+}
+
+#[test]
+fn a3_59_no_answer_and_no_output_shows_the_token() {
+    let mut server = Server::start();
+    for headers in ["\nAuthorization: Bearer {token}", "\nAuthorization: Bearer {token}x"] {
+        assert!(!page(&server, headers).text.contains(&server.token));
+    }
+    kill_process(Pid::from_child(&server.child), Signal::TERM).expect("signals");
+    server.child.wait().expect("ends");
+    assert!(!std::path::Path::new(&format!("/proc/{}/cmdline", server.child.id())).exists());
+}
+
+#[test]
+fn a3_62_names_and_tags_are_shown_as_text() {
+    let server = Server::start();
+    let evil = "<img src=x onerror=alert(1)>.html";
+    server.call("write_file", json!({"path": evil, "content": "<script>alert(1)</script>"}));
+    server.call("snapshot", json!({"tag": "a&b"}));
+    let page = page(&server, "\nAuthorization: Bearer {token}");
+    assert!(page.text.contains("content-type: text/html"), "{}", page.text);
+    assert!(page.body().contains("&lt;img src=x onerror=alert(1)&gt;.html"), "{}", page.body());
+    assert!(page.body().contains("a&amp;b"), "{}", page.body());
+    assert!(!page.body().contains("<img") && !page.body().contains("<script"), "{}", page.body());
+    assert!(page.text.contains("content-security-policy: default-src 'none'"), "{}", page.text);
 }

@@ -1,14 +1,17 @@
-"""Drives a running `wink serve` with the official Python MCP client.
+"""Drives wink with the official Python MCP client.
 
-Usage: smoke.py URL ERA, where ERA is `legacy` (the client sends initialize) or `auto` (the client
-asks with server/discover and speaks the newest revision). Ends with a traceback if anything
-differs from what is asserted here. The server's workspace must be fresh.
+Usage: smoke.py ERA http URL TOKEN, or smoke.py ERA stdio WINK, where ERA is `legacy` (the client
+sends initialize) or `auto` (the client asks with server/discover and speaks the newest revision).
+Ends with a traceback if anything differs from what is asserted here. The workspace must be fresh.
 """
 
 import asyncio
 import sys
 
 from mcp import Client, MCPError
+from mcp.client.stdio import StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
 from mcp.types import INVALID_PARAMS
 
 REVISION = {"legacy": "2025-11-25", "auto": "2026-07-28"}
@@ -45,18 +48,22 @@ def check_server(client, era):
 READING = ["ls", "read_file", "glob", "grep"]
 CHANGING = ["write_file", "edit_file", "multi_edit", "apply_patch", "mkdir", "mv", "rm"]
 ARCHIVES = ["export", "import"]
+HISTORY = ["snapshot", "history", "diff", "restore", "revert", "undo", "fork", "merge"]
+ADDING = ["mkdir", "export", "snapshot"]
 
 
-async def check_tools(client):
+async def check_tools(client, door):
     tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-    assert list(tools) == READING[:2] + CHANGING + READING[2:] + ARCHIVES, tools
+    assert list(tools) == READING[:2] + CHANGING + READING[2:] + ARCHIVES + HISTORY, tools
     for tool in tools.values():
+        assert ("session" in tool.input_schema["properties"]) is (door == "http")
+        assert tool.output_schema["type"] == "object"
         assert tool.title and tool.description
         assert tool.input_schema["type"] == "object"
         assert tool.input_schema["additionalProperties"] is False
-        writes = tool.name in CHANGING + ARCHIVES
+        writes = tool.name not in READING + ["history", "diff"]
         assert tool.annotations.read_only_hint is not writes
-        assert tool.annotations.destructive_hint is writes
+        assert tool.annotations.destructive_hint is (writes and tool.name not in ADDING)
 
 
 async def check_write_and_read(client):
@@ -77,6 +84,14 @@ async def check_write_and_read(client):
     assert [(e["name"], e["kind"]) for e in root["entries"]] == [("docs", "directory")]
     _, docs = await call(client, "ls", path="docs")
     assert docs["entries"] == [{"name": "a.txt", "kind": "file", "size_bytes": 8}]
+
+
+async def check_overwrite_in_session(client, session):
+    """What this session wrote or read it may overwrite."""
+    new = {"path": "docs/a.txt", **session}
+    await call(client, "read_file", **new)
+    _, done = await call(client, "write_file", content="three\n", **new)
+    assert done["created"] is False
 
 
 async def check_overwrite(client):
@@ -131,6 +146,32 @@ async def check_archive(client):
     assert found["paths"] == ["docs/a.txt"], found
 
 
+async def check_history(client):
+    await call(client, "snapshot", tag="kept")
+    await call(client, "rm", path="docs")
+    text, restored = await call(client, "restore", snapshot="kept")
+    assert restored["brought_back"] >= 1, text
+    _, undone = await call(client, "undo")
+    assert undone["name"], undone
+    await call(client, "undo")
+
+
+async def check_resources(client):
+    listed = await client.list_resources()
+    uris = [str(resource.uri) for resource in listed.resources]
+    assert uris[0] == "wink://workspace/docs/a.txt", uris
+    (content,) = (await client.read_resource(uris[0])).contents
+    assert content.text == "three\n" and content.mime_type == "text/plain", content
+    templates = (await client.list_resource_templates()).resource_templates
+    assert len(templates) == 2, templates
+    try:
+        await client.read_resource("wink://workspace/..%2fsecret")
+    except MCPError as error:
+        assert error.error.code == INVALID_PARAMS, error.error
+    else:
+        raise AssertionError("a path that leaves the workspace must be refused")
+
+
 async def check_refusals(client):
     await refused(client, "permission_denied", "read_file", path="../x")
     await refused(client, "permission_denied", "write_file", path="../x", content="")
@@ -150,19 +191,32 @@ async def check_unknown_tool(client):
         raise AssertionError("an unknown tool must be a protocol error")
 
 
-async def main(url, era):
-    async with Client(url, mode=era) as client:
+def server(door, where, token):
+    if door == "stdio":
+        return StdioServerParameters(command=where, args=["mcp", "--backend", "memory"])
+    headers = {"Authorization": f"Bearer {token}"}
+    return streamable_http_client(where, http_client=create_mcp_http_client(headers=headers))
+
+
+async def main(era, door, where, token=None):
+    async with Client(server(door, where, token), mode=era) as client:
         check_server(client, era)
-        await check_tools(client)
+        await check_tools(client, door)
         await check_write_and_read(client)
-        await check_overwrite(client)
+        if door == "http":
+            await check_overwrite(client)
+            await check_overwrite_in_session(client, {"session": "smoke"})
+        else:
+            await check_overwrite_in_session(client, {})
         await check_edit(client)
         await check_search(client)
+        await check_resources(client)
         await check_archive(client)
+        await check_history(client)
         await check_refusals(client)
         await check_unknown_tool(client)
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], sys.argv[2]))
+    asyncio.run(main(*sys.argv[1:]))
     print("ok")

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use wink_fs::Workspace;
+use wink_fs::{SnapshotId, Workspace};
 
+use super::history::{self, Draft};
 use crate::session::{Session, SessionError, directory_of, dump_even_empty, load_session_tree};
 
 /// What the name of an archive beside a dump ends with.
@@ -28,6 +29,11 @@ pub struct Dumped {
     pub session: PathBuf,
     /// The archive of the files.
     pub archive: PathBuf,
+    /// The directory of the snapshots that the session refers to, where it was asked for.
+    pub history: Option<PathBuf>,
+    /// The snapshots that the session refers to and that are not in it, because they are not kept any more
+    /// or are of other files.
+    pub gone: Vec<SnapshotId>,
 }
 
 /// Writes `{session_id}.fs.zip`, then `{session_id}.jsonl`, into a directory or beside a file.
@@ -39,15 +45,63 @@ pub fn dump_with_files(
     target: impl AsRef<Path>,
 ) -> Result<Dumped, SessionError> {
     let directory = directory_of(target.as_ref());
+    let archive = export(session, workspace, &directory)?;
+    let session = dump_even_empty(session, &directory)?;
+    Ok(Dumped { session, archive, history: None, gone: Vec::new() })
+}
+
+/// Does the same, and writes also `{session_id}.history/`: the snapshots of files that the session and all
+/// below it refer to, and the states that they keep, so that after [`resume`] they go back to them.
+///
+/// The directory is complete or not there; one that an earlier dump left takes its place only then.
+///
+/// ```
+/// use wink_agent::{checkpoint, session::Session};
+/// use wink_fs::Workspace;
+///
+/// # let directory = tempfile::tempdir().unwrap();
+/// let (session, files) = (Session::new(), Workspace::memory());
+/// files.write("a.txt", "one")?;
+/// checkpoint::take(&session, &files, "vfs", "turn-1")?;
+/// files.write("a.txt", "two")?;
+/// let dumped = checkpoint::dump_with_history(&session, &files, directory.path())?;
+///
+/// let elsewhere = Workspace::memory();
+/// let resumed = checkpoint::resume(&dumped.session, &elsewhere)?;
+/// assert_eq!(elsewhere.read("a.txt")?.content, "two");
+/// checkpoint::go_back(&resumed, &elsewhere, "vfs", "turn-1")?;
+/// assert_eq!(elsewhere.read("a.txt")?.content, "one");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn dump_with_history(
+    session: &Session,
+    workspace: &Workspace,
+    target: impl AsRef<Path>,
+) -> Result<Dumped, SessionError> {
+    let directory = directory_of(target.as_ref());
+    let mut draft = Draft::write(session, workspace, &directory)?;
+    let archive = export(session, workspace, &directory)?;
+    let gone = std::mem::take(&mut draft.gone);
+    let history = Some(draft.publish(session, &directory)?);
+    let session = dump_even_empty(session, &directory)?;
+    Ok(Dumped { session, archive, history, gone })
+}
+
+fn export(
+    session: &Session,
+    workspace: &Workspace,
+    directory: &Path,
+) -> Result<PathBuf, SessionError> {
     let archive = directory.join(format!("{}.{ARCHIVE}", session.id()));
     workspace.export_archive(&archive)?;
-    let session = dump_even_empty(session, &directory)?;
-    Ok(Dumped { session, archive })
+    Ok(archive)
 }
 
 /// Loads a dump, and makes the files those of the archive beside it, whatever the workspace is made of.
 ///
-/// Where either cannot be read, the files are as they were.
+/// Where there is a history beside it, the workspace gets the snapshots that the session refers to, pinned
+/// for it, and the session the states that it kept. A tag that another snapshot has stays with that one.
+/// Where something cannot be read, files and snapshots are as they were.
 ///
 /// ```
 /// use wink_agent::{checkpoint, session::Session};
@@ -66,7 +120,9 @@ pub fn dump_with_files(
 /// ```
 pub fn resume(dump: impl AsRef<Path>, workspace: &Workspace) -> Result<Session, SessionError> {
     let session = load_session_tree(&dump)?;
+    let brought = history::bring_in(&session, dump.as_ref(), workspace)?;
     workspace.import_archive(archive_beside(dump.as_ref()))?;
+    brought.keep(&session);
     Ok(session)
 }
 

@@ -16,13 +16,17 @@
 //! ```
 
 mod dump;
+mod history;
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use wink_fs::{ErrorKind, Pin, Receipt, Result as FileResult, Snapshot, SnapshotId, Workspace};
+use wink_fs::{
+    ErrorKind, Pin, Receipt, Result as FileResult, Snapshot, SnapshotId, SnapshotStore, Workspace,
+};
 
 pub(crate) use self::dump::archive_beside;
-pub use self::dump::{Dumped, dump_with_files, resume};
+pub use self::dump::{Dumped, dump_with_files, dump_with_history, resume};
+pub(crate) use self::history::bring_in;
 
 use crate::session::{FilesystemSnapshotRef, Session, SessionError, SessionSnapshot, SnapshotName};
 
@@ -83,7 +87,10 @@ pub fn take(
     let files = workspace.snapshot(tag)?;
     let backend = workspace.properties().backend;
     let reference = FilesystemSnapshotRef::new(filesystem_key, files.id, backend);
-    let kept = pin(session, workspace, &files)
+    let pinned = workspace
+        .snapshot_store()
+        .and_then(|store| pin(session, &*store, files.id, files.created_at));
+    let kept = pinned
         .map_err(SessionError::from)
         .and_then(|()| session.snapshot_with_files(tag, reference));
     match kept {
@@ -157,10 +164,16 @@ fn owner(session: &Session) -> String {
     format!("session {}", session.id())
 }
 
-fn pin(session: &Session, workspace: &Workspace, files: &Snapshot) -> FileResult<()> {
-    let mut pin = Pin::new(files.id, owner(session));
-    pin.expires = files.created_at.checked_add(PINNED_FOR);
-    match workspace.snapshot_store()?.pin(&pin) {
+/// Keeps a snapshot for a session from a time on.
+fn pin(
+    session: &Session,
+    store: &dyn SnapshotStore,
+    id: SnapshotId,
+    from: SystemTime,
+) -> FileResult<()> {
+    let mut pin = Pin::new(id, owner(session));
+    pin.expires = from.checked_add(PINNED_FOR);
+    match store.pin(&pin) {
         // Where there are no pins, the tag keeps it.
         Err(error) if error.kind() == ErrorKind::Unsupported => Ok(()),
         result => result,
@@ -170,5 +183,8 @@ fn pin(session: &Session, workspace: &Workspace, files: &Snapshot) -> FileResult
 fn drop_files(session: &Session, workspace: &Workspace, id: SnapshotId) -> FileResult<bool> {
     let store = workspace.snapshot_store()?;
     store.unpin(&id, &owner(session))?;
-    store.delete(&id)
+    let deleted = store.delete(&id)?;
+    // So that no call is told of it as the last one.
+    workspace.current_snapshot_id()?;
+    Ok(deleted)
 }

@@ -53,17 +53,19 @@ impl Known {
         files
     }
 
-    /// Takes over what a look at all files found, and says where that is something else.
+    /// Takes over what a look at some paths, and below them, found, and says where that is something else.
     pub(super) fn compare(
         &mut self,
         mut found: BTreeMap<TreePath, Found>,
+        paths: &[TreePath],
         tree: &dyn Tree,
         taken_back: &TakenBack,
     ) -> Vec<FileChange> {
-        let gone = self.0.keys().filter(|path| !found.contains_key(*path));
+        let known: BTreeMap<_, _> = paths.iter().flat_map(|path| self.take(path)).collect();
+        let gone = known.keys().filter(|path| !found.contains_key(*path));
         let mut changes: Vec<_> = gone.cloned().map(FileChange::removed).collect();
         for (path, file) in &mut found {
-            let known = self.0.get(path);
+            let known = known.get(path);
             if let Some(known) = known.filter(|known| known.is_untouched(file)) {
                 *file = *known;
                 continue;
@@ -74,7 +76,7 @@ impl Known {
                 changes.push(file.written(path.clone(), encoding(tree, path)));
             }
         }
-        self.0 = found;
+        self.0.extend(found);
         changes
     }
 }

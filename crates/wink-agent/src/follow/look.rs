@@ -58,9 +58,16 @@ pub(super) fn at(tree: &dyn Tree, path: &TreePath) -> Result<Option<Found>> {
     }))
 }
 
-/// Looks at all files.
-pub(super) fn look(tree: &dyn Tree) -> Result<BTreeMap<TreePath, Found>> {
-    let (mut found, mut pending) = (BTreeMap::new(), vec![TreePath::root()]);
+/// Looks at the files at some paths, and at all below them.
+pub(super) fn look(tree: &dyn Tree, paths: &[TreePath]) -> Result<BTreeMap<TreePath, Found>> {
+    let (mut found, mut pending) = (BTreeMap::new(), Vec::new());
+    for path in paths {
+        match unless_gone(tree.stat(path))?.map(|stat| stat.kind) {
+            Some(Kind::Directory) => pending.push(path.clone()),
+            Some(Kind::File) => found.extend(at(tree, path)?.map(|file| (path.clone(), file))),
+            _ => {}
+        }
+    }
     while let Some(directory) = pending.pop() {
         for entry in unless_gone(tree.list(&directory))?.unwrap_or_default() {
             let path = directory.join(&entry.name)?;

@@ -2,6 +2,7 @@
 
 mod known;
 mod look;
+mod overtaken;
 mod taken_back;
 
 use std::collections::BTreeMap;
@@ -12,6 +13,7 @@ use wink_fs::{Event, Result as FileResult, Tree, TreePath, Workspace, WorkspaceB
 
 use self::known::Known;
 use self::look::{Found, encoding, look};
+use self::overtaken::sort_out;
 use self::taken_back::{TakenBack, last_operation};
 use crate::checkpoint::{self, WentBack};
 use crate::session::{
@@ -52,11 +54,14 @@ struct Heard {
     pending: Mutex<Pending>,
 }
 
+/// A change that was heard of, with what was found then.
+type Change = (FileChange, Option<Found>);
+
 #[derive(Default)]
 struct Pending {
-    changes: Vec<(FileChange, Option<Found>)>,
-    /// Whether only a look at all files can tell what changed.
-    everything: bool,
+    changes: Vec<Change>,
+    /// Where only a look at the files, also at those below, can tell what changed.
+    unknown: Vec<TreePath>,
 }
 
 impl Follower {
@@ -75,7 +80,7 @@ impl Follower {
         let began_after = last_operation(&workspace);
         let follower = Self { session, workspace: workspace.clone(), heard, known, began_after };
         let mut known = follower.known();
-        let files = known.begin(follower.look()?);
+        let files = known.begin(follower.look(&[TreePath::root()])?);
         follower.tell(files, known)?;
         Ok((workspace, follower))
     }
@@ -83,16 +88,17 @@ impl Follower {
     /// Tells the session what changed since the last time; nothing where nothing did.
     pub fn update(&self) -> Result<(), SessionError> {
         let mut known = self.known();
-        let pending = std::mem::take(&mut *self.heard.pending());
-        let changes = match pending.everything {
-            true => {
-                let heard = pending.changes.iter().map(|(change, _)| change);
-                let taken_back = TakenBack::of(heard, &self.workspace, self.began_after);
-                known.compare(self.look()?, &*self.workspace.tree(), &taken_back)
-            }
-            false => known.learn(pending.changes),
-        };
-        self.tell(changes, known)
+        let Pending { mut changes, unknown } = std::mem::take(&mut *self.heard.pending());
+        if unknown.is_empty() {
+            let changes = known.learn(changes);
+            return self.tell(changes, known);
+        }
+        let (unknown, overtaken) = sort_out(unknown, &mut changes);
+        let taken_back = TakenBack::of(overtaken.iter(), &self.workspace, self.began_after);
+        let found = self.look(&unknown)?;
+        let mut learnt = known.learn(changes);
+        learnt.extend(known.compare(found, &unknown, &*self.workspace.tree(), &taken_back));
+        self.tell(learnt, known)
     }
 
     /// Changes the listing in the turn of whoever looked, and tells others after it.
@@ -114,16 +120,17 @@ impl Follower {
 
     /// Looks at all files, also for what others changed on the disk, and tells the session.
     pub fn rescan(&self) -> Result<(), SessionError> {
-        self.heard.pending().everything = true;
+        self.heard.pending().unknown.push(TreePath::root());
         self.update()
     }
 
     /// Takes the session's listing for what the files are, after both went back together.
     pub fn settle(&self) -> FileResult<()> {
         let mut known = self.known();
-        let found = self.look()?;
+        let everything = [TreePath::root()];
+        let found = self.look(&everything)?;
         *self.heard.pending() = Pending::default();
-        known.compare(found, &*self.workspace.tree(), &TakenBack::default());
+        known.compare(found, &everything, &*self.workspace.tree(), &TakenBack::default());
         Ok(())
     }
 
@@ -145,9 +152,10 @@ impl Follower {
         Ok(latest.as_deref().cloned().unwrap_or_default())
     }
 
-    /// Looks at all files; where that fails, the next update tries again.
-    fn look(&self) -> FileResult<BTreeMap<TreePath, Found>> {
-        look(&*self.workspace.tree()).inspect_err(|_| self.heard.pending().everything = true)
+    /// Looks at the files at some paths and below; where that fails, the next update looks at all.
+    fn look(&self, paths: &[TreePath]) -> FileResult<BTreeMap<TreePath, Found>> {
+        let again = |_: &_| self.heard.pending().unknown.push(TreePath::root());
+        look(&*self.workspace.tree(), paths).inspect_err(again)
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
@@ -167,8 +175,8 @@ impl Heard {
             }
             Event::FileDeleted { path, .. } => (FileChange::removed(path.clone()), None),
             Event::Renamed { from, to } => (FileChange::renamed(from.clone(), to.clone()), None),
-            Event::Replaced => {
-                self.pending().everything = true;
+            Event::Replaced { paths } => {
+                self.pending().unknown.extend_from_slice(paths);
                 return;
             }
             _ => return,

@@ -37,7 +37,8 @@ impl TakenBack {
     }
 }
 
-fn paths(change: &FileChange) -> Vec<&TreePath> {
+/// Returns the paths that a change is about.
+pub(super) fn paths(change: &FileChange) -> Vec<&TreePath> {
     match change {
         FileChange::Written { path, .. } | FileChange::Removed { path } => vec![path],
         FileChange::Renamed { from, to } => vec![from, to],

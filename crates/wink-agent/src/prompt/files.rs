@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use wink_fs::{
-    Backend, Error, HostBackend, MemoryBackend, NamedSnapshots, Operation, Result as FileResult,
-    Store, Workspace, WorkspaceBuilder,
+    Backend, HostBackend, MemoryBackend, NamedSnapshots, Result as FileResult, Store, Workspace,
+    WorkspaceBuilder,
 };
 
 use super::error::PromptError;
@@ -52,7 +52,7 @@ impl SectionFiles {
         Self::new(session, key, Place::Temporary, options, |mounts| {
             let mut backend = HostBackend::temporary()?;
             mounts.bring_into(&mut backend)?;
-            with_history(|store| Ok(Workspace::builder(backend).store(store)))
+            Ok(Workspace::builder(backend).store(Store::temporary()?))
         })
     }
 
@@ -64,7 +64,7 @@ impl SectionFiles {
         options: SectionOptions,
     ) -> Self {
         Self::new(session, key, Place::Directory, options, move |_| {
-            with_history(|store| Workspace::host_builder(&root, store))
+            Workspace::host_builder(&root, Store::temporary()?)
         })
     }
 
@@ -133,19 +133,6 @@ impl Mounts {
         *lock(&self.mounted) = previews.collect();
         Ok(())
     }
-}
-
-/// Begins a workspace whose history lasts as long as it does.
-fn with_history(
-    make: impl FnOnce(Store) -> FileResult<WorkspaceBuilder>,
-) -> FileResult<WorkspaceBuilder> {
-    let place = tempfile::Builder::new().prefix("wink-history-").tempdir();
-    let place = place.map_err(|error| Error::system(Operation::Open, error))?;
-    let builder = make(Store::create_ambient(place.path().join("store"))?)?;
-    // Whoever observes lives as long as the workspace, and the directory with him.
-    Ok(builder.observe(move |_| {
-        let _ = &place;
-    }))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -74,7 +74,9 @@ pub use self::dump::{
     LoadOptions, dump_session_tree, load_session_tree, load_session_tree_with, read_session_tree,
     write_session_tree,
 };
-pub(crate) use self::dump::{directory_of, dump_even_empty};
+pub(crate) use self::dump::{
+    States, directory_of, dump_even_empty, open_dump, read_states, write_states,
+};
 pub use self::error::SessionError;
 pub use self::files_changed::{FileChange, FilesChanged};
 pub use self::filesystem_ref::FilesystemSnapshotRef;

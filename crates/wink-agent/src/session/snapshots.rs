@@ -217,6 +217,21 @@ impl Session {
         removed.map(|(snapshot, _)| snapshot).ok_or_else(|| not_found(&name))
     }
 
+    /// Returns the states that are kept, oldest first.
+    pub(super) fn kept_states(&self) -> Vec<(SessionSnapshot, SliceMap)> {
+        self.table().kept.values().cloned().collect()
+    }
+
+    /// Keeps a state that was kept elsewhere, unless it is here; without its tag, where another has it.
+    pub(super) fn adopt(&self, mut snapshot: SessionSnapshot, state: SliceMap) {
+        let mut table = self.table();
+        if table.by_id.contains_key(&snapshot.id) {
+            return;
+        }
+        snapshot.tag = snapshot.tag.filter(|tag| !table.by_tag.contains_key(tag));
+        table.add(snapshot, state);
+    }
+
     fn kept(&self, name: &SnapshotName) -> Result<(SessionSnapshot, SliceMap), SessionError> {
         let table = self.table();
         table.kept.get(&table.find(name)?).cloned().ok_or_else(|| not_found(name))
@@ -235,7 +250,7 @@ fn not_found(name: &SnapshotName) -> SessionError {
     SessionError::SnapshotNotFound { name }
 }
 
-fn check_tag(tag: &str) -> Result<(), SessionError> {
+pub(super) fn check_tag(tag: &str) -> Result<(), SessionError> {
     let why = match tag {
         "" => "a snapshot's tag cannot be empty; give one, or none",
         _ if tag.chars().count() > MAX_TAG_CHARACTERS => {

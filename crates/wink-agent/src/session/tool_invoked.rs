@@ -56,9 +56,9 @@ pub struct ToolInvoked {
     pub duration_us: u64,
     /// Whether it did what it was asked to do.
     pub success: bool,
-    /// The snapshot of the files before it, where one was taken.
+    /// The snapshot that was taken or restored last when it began, where there was one.
     pub snapshot_before: Option<String>,
-    /// The snapshot of the files after it, where one was taken.
+    /// The snapshot that was taken or restored last when it ended: another one where the call did that.
     pub snapshot_after: Option<String>,
 }
 
@@ -129,7 +129,7 @@ impl ToolInvoked {
         self
     }
 
-    /// Sets the snapshots of the files before and after it.
+    /// Sets the snapshots that were taken or restored last when it began and when it ended.
     #[must_use]
     pub fn snapshots(mut self, before: Option<SnapshotId>, after: Option<SnapshotId>) -> Self {
         self.snapshot_before = before.map(|id| id.to_string());

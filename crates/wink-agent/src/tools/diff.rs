@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use wink_fs::{Changed, Diff, DiffOptions, ErrorKind, Scope, Workspace};
 
 use crate::refusal::Refusal;
@@ -24,7 +24,7 @@ pub(crate) const TOOL: Tool = Tool {
     effect: Effect::Reads,
     family: Family::History,
     schema: schema::of::<Params>,
-    run: Run::Ours(|call, arguments| run(call, &arguments::parse(arguments)?)),
+    run: Run::Ours(|call, arguments| run(call, arguments::parse(arguments)?)),
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -40,6 +40,10 @@ struct Params {
     lines: bool,
     /// The fork whose changes to show, in place of from and to.
     fork: Option<String>,
+    /// How many paths to skip, of more than an answer lists.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64))]
+    offset: u64,
 }
 
 fn yes() -> bool {
@@ -49,23 +53,55 @@ fn yes() -> bool {
 /// Bytes of lines that an answer shows.
 const MOST_BYTES: usize = 32 * 1024;
 
-fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
+fn run(call: &ToolCall<'_>, mut params: Params) -> Result<ToolResult, Refusal> {
     let files = call.everything()?;
-    let mut options = DiffOptions::default().renames(true).hunks(params.lines);
+    if params.fork.is_none() && params.from.is_none() {
+        params.from = Some(last(files)?);
+    }
+    let offset = usize::try_from(params.offset).unwrap_or(usize::MAX);
+    // The first answer has the lines of all that fit.
+    let mut options = DiffOptions::default().renames(true).hunks(params.lines && offset == 0);
     if let Some(path) = &params.path {
         options.scope = Scope::paths([call.path(path)?]);
     }
     let (diff, title) = match &params.fork {
-        Some(name) => (in_fork(call, files, params, &options)?, format!("in fork {name}")),
-        None => between(files, params, &options)?,
+        Some(name) => (in_fork(call, files, &params, &options)?, format!("in fork {name}")),
+        None => between(files, &params, &options)?,
     };
-    let changes = Changes::of_diff(&diff);
+    Ok(answer(&params, &diff, &title, offset))
+}
+
+fn answer(params: &Params, diff: &Diff, title: &str, offset: usize) -> ToolResult {
+    let changes = Changes::of_diff(diff);
+    let message = match params.offset > 0 && params.offset >= changes.len() {
+        true => {
+            let count = counted(changes.len(), "path");
+            format!("Nothing to show: offset {offset} is past the end of {count}.")
+        }
+        false => {
+            let listed = changes.listed_from(offset, |end| Some(next(params, end)));
+            message(diff, &changes, title, &listed)
+        }
+    };
     let value = json!({
-        "changes": changes.value(),
+        "changes": changes.value_from(offset),
         "change_count": changes.len(),
+        "offset": params.offset,
         "unchanged_count": diff.unchanged_count,
     });
-    Ok(ToolResult::success(message(&diff, &changes, &title), value))
+    ToolResult::success(message, value)
+}
+
+/// Returns the arguments that list the paths after so many.
+fn next(params: &Params, offset: usize) -> Value {
+    let mut next = json!({"lines": false, "offset": offset});
+    let Params { from, to, path, fork, .. } = params;
+    for (name, given) in [("from", from), ("to", to), ("path", path), ("fork", fork)] {
+        if let Some(given) = given {
+            next[name] = given.as_str().into();
+        }
+    }
+    next
 }
 
 fn between(
@@ -73,13 +109,10 @@ fn between(
     params: &Params,
     options: &DiffOptions,
 ) -> Result<(Diff, String), Refusal> {
-    let from = match &params.from {
-        Some(from) => from.clone(),
-        None => last(files)?,
-    };
+    let from = params.from.as_deref().unwrap_or_default();
     let to = params.to.as_deref().unwrap_or(states::LIVE);
-    let diff = files.diff_with(states::at(&from), states::at(to), options);
-    let title = format!("from {} to {}", shown(&from), shown(to));
+    let diff = files.diff_with(states::at(from), states::at(to), options);
+    let title = format!("from {} to {}", shown(from), shown(to));
     Ok((diff.map_err(states::refusal)?, title))
 }
 
@@ -114,13 +147,13 @@ fn in_fork(
     Ok(wink_fs::diff(&*before, &*fork.tree(), options)?)
 }
 
-fn message(diff: &Diff, changes: &Changes, title: &str) -> String {
+fn message(diff: &Diff, changes: &Changes, title: &str, listed: &str) -> String {
     if diff.is_empty() {
         let same = counted(diff.unchanged_count, "file");
         return format!("Nothing changed {title}; the same in both: {same}.");
     }
     let head = format!("{} changed {title}:", counted(changes.len(), "path"));
-    let mut message = head + &changes.listed();
+    let mut message = head + listed;
     let mut left_out = 0;
     for text in diff.modified.iter().chain(&diff.added).chain(&diff.deleted).filter_map(lines) {
         match message.len() + text.len() > MOST_BYTES {

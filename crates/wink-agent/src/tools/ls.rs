@@ -61,7 +61,7 @@ struct Page {
 
 fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
     let (path, tree, limits) = (call.path(&params.path)?, call.tree(), call.limits());
-    let found = walk::walk(&*tree, &path, params.depth, limits.max_search_time)?;
+    let found = walk::walk(&*tree, &path, params.depth, &call.stop(limits.max_search_time)?)?;
     let start = usize::try_from(params.offset).unwrap_or(usize::MAX);
     let most = usize::try_from(limits.max_grep_matches).unwrap_or(usize::MAX);
     let shown = found.iter().skip(start).take(most);

@@ -71,5 +71,5 @@ fn message(receipt: &Receipt, changes: &Changes, name: &str, dry_run: bool) -> S
         true => format!("Nothing was changed (dry_run); snapshot {name} would mean {counts}:"),
         false => format!("Restored snapshot {name}: {counts}:"),
     };
-    format!("{head}{}{}", changes.listed(), states::kept(receipt.saved))
+    format!("{head}{}{}", changes.listed(states::since(receipt.saved)), states::kept(receipt.saved))
 }

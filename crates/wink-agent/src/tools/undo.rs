@@ -52,6 +52,12 @@ fn message(undone: &Undone) -> String {
 }
 
 fn refusal(error: Error) -> Refusal {
+    if error.kind() == ErrorKind::SnapshotNotFound {
+        let words = error.to_string();
+        let why = words.strip_prefix("undo: ").unwrap_or(&words);
+        let message = format!("Nothing was undone: {why}; call history to see which there are.");
+        return Refusal::from(error).reworded(message);
+    }
     let path = error.path().map(ToOwned::to_owned);
     let refusal = states::refusal(error);
     match (refusal.kind(), path) {

@@ -25,6 +25,8 @@ on_each_backend!(
     versions_go_back_with_a_checkpoint_and_go_on_from_there,
     a_restore_and_an_undo_are_followed,
     an_import_is_followed,
+    what_was_heard_of_beside_what_was_replaced_is_followed_too,
+    a_move_of_what_is_then_replaced_is_followed,
 );
 
 struct Followed {
@@ -52,6 +54,33 @@ impl Followed {
         let listing = self.follower.listing().unwrap();
         listing.files().map(|file| (file.path.to_string(), file.version)).collect()
     }
+}
+
+fn what_was_heard_of_beside_what_was_replaced_is_followed_too(backend: &Backend) {
+    let followed = Followed::new(backend);
+    followed.write("a/one.txt", "1");
+    followed.write("b/two.txt", "2");
+    followed.files.write("a/one.txt", "changed").unwrap();
+    followed.files.write("b/two.txt", "changed").unwrap();
+    followed.files.undo().unwrap();
+    followed.files.write("c/three.txt", "3").unwrap();
+    followed.files.rename("a/one.txt", "a/moved.txt").unwrap();
+    let expected = [("a/moved.txt", 2), ("b/two.txt", 1), ("c/three.txt", 1)];
+    assert_eq!(followed.versions(), listed(&expected));
+}
+
+fn a_move_of_what_is_then_replaced_is_followed(backend: &Backend) {
+    let followed = Followed::new(backend);
+    followed.write("d/a.txt", "a");
+    followed.write("d/b.txt", "b");
+    followed.files.rename("d", "e").unwrap();
+    followed.files.write("e/a.txt", "changed").unwrap();
+    followed.files.undo().unwrap();
+    let paths: Vec<_> = followed.versions().into_iter().map(|(path, _)| path).collect();
+    assert_eq!(paths, ["e/a.txt", "e/b.txt"]);
+    followed.files.undo().unwrap();
+    let paths: Vec<_> = followed.versions().into_iter().map(|(path, _)| path).collect();
+    assert_eq!(paths, ["d/a.txt", "d/b.txt"]);
 }
 
 fn listed(files: &[(&str, u64)]) -> Vec<(String, u64)> {
@@ -214,4 +243,29 @@ fn a_rescan_finds_what_others_changed_on_the_disk() {
     assert_eq!(scene.versions(), listed(&[("changed", 1), ("removed", 1), ("same", 1)]));
     scene.follower.rescan().unwrap();
     assert_eq!(scene.versions(), listed(&[("changed", 2), ("new", 1), ("same", 1)]));
+}
+
+/// A look at all files, of which there may be many, followed each of these calls.
+#[test]
+fn an_undo_a_restore_and_a_program_are_followed_where_they_changed_something() {
+    let followed = Followed::new(&Backend::Host);
+    followed.write("a.txt", "one");
+    let before = followed.files.snapshot("before").unwrap();
+    followed.write("a.txt", "two");
+    let others = Workspace::host(followed.directory.path().join("root")).unwrap();
+    others.write("theirs.txt", "by somebody else").unwrap();
+    followed.files.undo().unwrap();
+    assert_eq!(followed.versions(), listed(&[("a.txt", 3)]));
+    let path = wink_fs::RestoreOptions::default().path("a.txt");
+    followed.files.write("a.txt", "three").unwrap();
+    followed.files.restore_with(&before, &path).unwrap();
+    assert_eq!(followed.versions().len(), 1);
+    let name = TreePath::parse("made.txt").unwrap();
+    let options = WriteOptions::default();
+    let make =
+        |place: &mut wink_fs::ExecutionPlace<'_>| ops::write(place.files, &name, "", &options);
+    followed.files.as_executor("make", make).unwrap();
+    assert_eq!(followed.versions().len(), 2);
+    followed.follower.rescan().unwrap();
+    assert_eq!(followed.versions().len(), 3);
 }

@@ -4,6 +4,7 @@
 
 mod scene;
 
+mod history;
 mod listing;
 mod owned;
 mod resume;

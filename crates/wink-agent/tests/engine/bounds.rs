@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use wink_agent::{Budget, ToolContext, Toolset, call};
+use wink_agent::{Budget, Effect, Tool, ToolContext, ToolResult, Toolset, call};
+use wink_fs::TreePath;
+use wink_fs::ops::{self, WriteOptions};
 
 use crate::scene::{done, hash, on_each_backend, refused};
 
@@ -74,5 +76,30 @@ fn a_search_ends_when_somebody_gives_up() {
         assert_eq!(refused(&context, "grep", json!({"pattern": "needle"})), "cancelled");
         given_up.store(false, Ordering::Relaxed);
         done(&context, "grep", json!({"pattern": "needle"}));
+    });
+}
+
+#[test]
+fn what_a_call_changed_is_taken_back_when_somebody_gives_up() {
+    #[derive(serde::Deserialize, schemars::JsonSchema)]
+    struct Nothing {}
+    on_each_backend(|files| {
+        let before = hash(files);
+        let given_up = Arc::new(AtomicBool::new(false));
+        let context = ToolContext::over(files).cancelled(given_up.clone());
+        let about = "Writes, and is given up while it does.";
+        let tool = Tool::new("slow_write", about, Effect::Writes, move |call, _: Nothing| {
+            call.change(|fs| -> wink_fs::Result<()> {
+                let path = TreePath::parse("half.txt")?;
+                ops::write(fs, &path, "half", &WriteOptions::default())?;
+                given_up.store(true, Ordering::Relaxed);
+                Ok(())
+            })?;
+            Ok(ToolResult::success("done".to_owned(), json!({})))
+        });
+        assert_eq!(tool.call(&context, json!({})).code(), Some("cancelled"));
+        assert_eq!(hash(files), before);
+        assert_eq!(refused(&context, "mkdir", json!({"path": "never"})), "cancelled");
+        assert_eq!(hash(files), before);
     });
 }

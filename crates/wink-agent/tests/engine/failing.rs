@@ -1,9 +1,12 @@
 //! A call that fails changes nothing.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
+use wink_agent::follow::Follower;
 use wink_agent::session::{Session, VirtualFileSystem};
 use wink_agent::{Effect, Refusal, TOOLS, Tool, ToolCall, ToolContext, ToolResult};
-use wink_fs::{ErrorKind, WriteOptions, ops};
+use wink_fs::{ErrorKind, MemoryBackend, Workspace, WriteMode, WriteOptions, ops};
 
 use crate::scene::{hash, on_each_backend};
 
@@ -50,6 +53,81 @@ fn a_tool_that_refuses_after_it_wrote_is_rolled_back() {
 fn a_tool_that_panics_after_it_wrote_is_rolled_back() {
     let tool = Tool::new("half", "", Effect::Writes, changing(|| panic!("a bug")));
     assert_changes_nothing(&tool, "io");
+}
+
+/// Makes two changes, lets somebody else work, and then does as it is told.
+fn changing_twice(
+    meanwhile: impl Fn() + Send + Sync + 'static,
+    end: impl Fn() -> Result<ToolResult, Refusal> + Send + Sync + 'static,
+) -> Tool {
+    let run = move |call: &ToolCall<'_>, Nothing {}| {
+        for (content, mode) in [("one", WriteMode::Create), ("two", WriteMode::Append)] {
+            let (new, options) = (call.path("new/file.txt")?, WriteOptions::default().mode(mode));
+            call.change(|fs| ops::write(fs, &new, content, &options))?;
+        }
+        let old = call.path("kept.txt")?;
+        call.change(|fs| fs.remove(&old, wink_fs::Recursion::OnlyEmpty))?;
+        meanwhile();
+        end()
+    };
+    Tool::new("twice", "", Effect::Writes, run)
+}
+
+/// The changes before the last one stayed.
+#[test]
+fn a_tool_that_fails_after_several_changes_is_rolled_back_entirely() {
+    let refuse = || Err(Refusal::new(ErrorKind::InvalidArgument, "No."));
+    assert_changes_nothing(&changing_twice(|| {}, refuse), "invalid_argument");
+    assert_changes_nothing(&changing_twice(|| {}, || panic!("a bug")), "io");
+    let failed = || Ok(ToolResult::from(Refusal::new(ErrorKind::Unavailable, "Not there.")));
+    assert_changes_nothing(&changing_twice(|| {}, failed), "unavailable");
+}
+
+#[test]
+fn a_call_that_was_rolled_back_can_neither_be_undone_nor_done_again() {
+    on_each_backend(|files| {
+        files.write("kept.txt", "one").unwrap();
+        files.write("kept.txt", "two").unwrap();
+        let refuse = || Err(Refusal::new(ErrorKind::InvalidArgument, "No."));
+        changing_twice(|| {}, refuse).call(&ToolContext::over(files), json!({}));
+        assert_eq!(files.operations().unwrap().len(), 2);
+        assert_eq!(files.redo().unwrap_err().kind(), ErrorKind::NotFound);
+        files.undo().unwrap();
+        assert_eq!(files.read("kept.txt").unwrap().content, "one");
+    });
+}
+
+#[test]
+fn what_somebody_else_changed_meanwhile_survives_the_rollback_and_is_named() {
+    on_each_backend(|files| {
+        files.write("kept.txt", "kept").unwrap();
+        let other = files.clone();
+        let meanwhile = move || drop(other.write("kept.txt", "theirs").unwrap());
+        let refuse = || Err(Refusal::new(ErrorKind::InvalidArgument, "No."));
+        let result = changing_twice(meanwhile, refuse).call(&ToolContext::over(files), json!({}));
+        assert!(
+            result.message.ends_with("somebody changed since:\nkept.txt"),
+            "{}",
+            result.message
+        );
+        assert_eq!(files.read("kept.txt").unwrap().content, "theirs");
+        assert!(!files.exists("new"), "all else is as it was");
+    });
+}
+
+#[test]
+fn a_rollback_does_not_show_in_the_listing_of_the_session() {
+    let session = Session::new();
+    let builder = Workspace::builder(MemoryBackend::new());
+    let (files, follower) = Follower::begin(&session, builder).unwrap();
+    files.write("kept.txt", "kept").unwrap();
+    follower.update().unwrap();
+    let context = ToolContext::over(&files).session(&session).follower(Arc::new(follower));
+    let refuse = || Err(Refusal::new(ErrorKind::InvalidArgument, "No."));
+    assert!(!changing_twice(|| {}, refuse).call(&context, json!({})).ok());
+    let listing = session.query::<VirtualFileSystem>().unwrap().latest().unwrap();
+    let files: Vec<_> = listing.files().map(|it| (it.path.to_string(), it.version)).collect();
+    assert_eq!(files, [("kept.txt".to_owned(), 1)]);
 }
 
 #[test]

@@ -5,6 +5,7 @@
 
 mod bounds;
 mod custom;
+mod every_tool;
 mod failing;
 mod records;
 mod rules;

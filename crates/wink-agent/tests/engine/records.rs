@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::json;
-use wink_agent::ToolContext;
 use wink_agent::follow::Follower;
 use wink_agent::session::{FilesChanged, Session, ToolInvoked, VirtualFileSystem};
-use wink_fs::{MemoryBackend, Workspace};
+use wink_agent::{ToolContext, Toolset};
+use wink_fs::{MemoryBackend, SnapshotOptions, Workspace};
 
 use crate::scene::{done, on_each_backend, refused};
 
@@ -25,6 +25,56 @@ fn a_session_is_told_of_every_call_whether_it_went_well_or_not() {
         assert_eq!(written.path.as_deref(), Some("a.txt"));
         assert_eq!(written.mode.as_deref(), Some("create"));
         assert!(!missing.success && written.call_id != missing.call_id);
+    });
+}
+
+#[test]
+fn a_call_is_written_down_with_the_snapshots_that_were_current_before_and_after_it() {
+    on_each_backend(|files| {
+        let session = Session::new();
+        let context = ToolContext::over(files).session(&session);
+        let call = |name, arguments| Toolset::ALL.call(&context, name, arguments);
+        assert!(call("write_file", json!({"path": "a.txt", "content": "one"})).ok());
+        assert!(call("snapshot", json!({"tag": "first"})).ok());
+        let first = files.find_snapshot("first").unwrap().id.to_string();
+        assert!(call("snapshot", json!({"tag": "second"})).ok());
+        let second = files.find_snapshot("second").unwrap().id.to_string();
+        assert!(call("read_file", json!({"path": "a.txt"})).ok());
+        assert!(call("restore", json!({"snapshot": "first"})).ok());
+        assert!(!call("restore", json!({"snapshot": "missing"})).ok());
+        assert!(!call("no_such_tool", json!({})).ok());
+        let (first, second) = (Some(first), Some(second));
+        let calls = session.query::<ToolInvoked>().unwrap();
+        let kept: Vec<_> = calls
+            .all()
+            .map(|call| (call.snapshot_before.clone(), call.snapshot_after.clone()))
+            .collect();
+        let expected = [
+            (None, None),
+            (None, first.clone()),
+            (first.clone(), second.clone()),
+            (second.clone(), second.clone()),
+            (second, first.clone()),
+            (first.clone(), first.clone()),
+            (first.clone(), first),
+        ];
+        assert_eq!(kept, expected);
+    });
+}
+
+#[test]
+fn a_snapshot_that_is_gone_is_not_the_current_one_of_a_call() {
+    on_each_backend(|files| {
+        let session = Session::new();
+        let context = ToolContext::over(files).session(&session);
+        let taken = files.snapshot_with(&SnapshotOptions::default()).unwrap();
+        done(&context, "ls", json!({}));
+        files.snapshot_store().unwrap().delete(&taken.id).unwrap();
+        assert_eq!(files.current_snapshot_id().unwrap(), None);
+        done(&context, "ls", json!({}));
+        let calls = session.query::<ToolInvoked>().unwrap();
+        let kept: Vec<_> = calls.all().map(|call| call.snapshot_after.clone()).collect();
+        assert_eq!(kept, [Some(taken.id.to_string()), None]);
     });
 }
 

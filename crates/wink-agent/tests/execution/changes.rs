@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use serde_json::json;
-use wink_agent::executor::{Executed, HostExecutor};
+use serde_json::{Value, json};
+use wink_agent::executor::{Executed, HostExecutor, ScriptedExecutor};
 use wink_agent::follow::Follower;
 use wink_agent::session::{Session, VirtualFileSystem};
 use wink_agent::{Refusal, ToolContext, Toolset};
-use wink_fs::{ErrorKind, HostBackend, Store, Workspace};
+use wink_fs::{ErrorKind, HostBackend, Store, TreePath, Workspace, WriteOptions, ops};
 
 use crate::scene::{Scene, changing, hash, on_each_backend, shell};
 
@@ -93,6 +93,61 @@ fn a_script_changes_files_on_each_backend_and_is_undone() {
         assert!(Toolset::ALL.call(&context, "undo", json!({})).ok());
         assert_eq!(hash(files), before);
     });
+}
+
+/// The answer named a diff with the snapshot that was taken last, which is another one.
+#[test]
+fn of_many_changes_the_printed_calls_of_diff_show_every_path_once() {
+    on_each_backend(|files| {
+        files.write("old.txt", "old").unwrap();
+        files.snapshot("start").unwrap();
+        files.write("before.txt", "not by the program").unwrap();
+        let executor = ScriptedExecutor::new(|_, place| {
+            for number in 0..123 {
+                let path = TreePath::parse(&format!("f{number:03}"))?;
+                ops::write(place.files, &path, "new", &WriteOptions::default())?;
+            }
+            Ok(Executed::exit(0))
+        });
+        let context = ToolContext::over(files).executor(Arc::new(executor));
+        let result = shell(&context, json!({"command": "make"}));
+        let saved = files.find_snapshot(result.value["saved"].as_str().unwrap()).unwrap();
+        assert_eq!(result.value["change_count"], 123);
+        let mut next = next_diff(&result.message).unwrap();
+        assert_eq!(next, json!({"from": saved.id.short(), "lines": false}));
+        let mut seen = Vec::new();
+        loop {
+            let page = Toolset::ALL.call(&context, "diff", next);
+            assert!(page.ok(), "{}", page.message);
+            seen.extend(
+                page.message.lines().filter_map(|line| line.strip_prefix("A ")).map(str::to_owned),
+            );
+            match next_diff(&page.message) {
+                Some(more) => next = more,
+                None => break,
+            }
+        }
+        let all: Vec<_> = (0..123).map(|number| format!("f{number:03}")).collect();
+        assert_eq!(seen, all);
+        let past = Toolset::ALL.call(&context, "diff", json!({"from": "start", "offset": 500}));
+        assert!(
+            past.message.ends_with("offset 500 is past the end of 124 paths."),
+            "{}",
+            past.message
+        );
+    });
+}
+
+/// Returns the arguments of the next call that an answer prints.
+fn next_diff(message: &str) -> Option<Value> {
+    let (_, next) = message.split_once(" Next call: diff ")?;
+    serde_json::from_str(next.lines().next()?).ok()
+}
+
+#[test]
+fn commands_that_change_nothing_name_no_snapshot() {
+    let result = Scene::new().run("true");
+    assert_eq!((&result.value["saved"], &result.value["change_count"]), (&Value::Null, &json!(0)));
 }
 
 #[test]

@@ -34,6 +34,8 @@ fn a_result_says_how_it_ended_what_was_printed_and_what_changed() {
     let context = ToolContext::over(&files).executor(Arc::new(built));
     let make = ("shell_execute", json!({"command": "make"}));
     let mut text = transcript(&context, &[make.clone(), make.clone(), ("undo", json!({}))]);
+    let saved = files.snapshots().unwrap().remove(0);
+    text = text.replace(&saved.id.to_string(), "id-of-snapshot-1");
     for executed in [
         Executed::exit(2).stderr("make: *** No rule.\n").duration(took),
         Executed::ended(Ended::Signal(11)).duration(took),

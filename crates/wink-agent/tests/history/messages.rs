@@ -112,8 +112,13 @@ fn long_answers_are_cut_and_say_how_to_go_on() {
     }
     let context = ToolContext::over(&files);
     let diff = done(&context, "diff", json!({})).message;
-    assert!(diff.contains("\n… and 20 more; see them with diff and a path."), "{diff}");
+    let last = files.current_snapshot_id().unwrap().unwrap().short();
+    let next = json!({"from": last, "lines": false, "offset": 50});
+    assert!(diff.contains(&format!("\n… and 20 more. Next call: diff {next}\n")), "{diff}");
     assert!(diff.len() < 40_000, "{}", diff.len());
     let restored = done(&context, "restore", json!({"snapshot": "empty"})).message;
     assert!(restored.contains("… and 20 more") && restored.len() < 1_000, "{restored}");
+    let saved = files.snapshots().unwrap().pop().unwrap();
+    let next = json!({"from": saved.id.short(), "lines": false});
+    assert!(restored.contains(&format!(" Next call: diff {next}\n")), "{restored}");
 }

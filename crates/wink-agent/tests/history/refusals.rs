@@ -123,3 +123,27 @@ fn nonsense_changes_nothing_and_shows_no_path_of_the_host() {
         assert!(context.forks.names().is_empty());
     });
 }
+
+#[test]
+fn an_undo_whose_snapshot_is_gone_names_the_operation_and_the_next_step() {
+    on_each_backend(|files| {
+        let (one, two) = (files.snapshot("one").unwrap(), files.write("a.txt", "two"));
+        two.unwrap();
+        let two = files.snapshot("two").unwrap();
+        let context = ToolContext::over(files);
+        for _ in 0..6 {
+            files.restore(&one).unwrap();
+            files.restore(&two).unwrap();
+        }
+        for _ in 0..10 {
+            assert!(call(&context, "undo", json!({})).ok());
+        }
+        let before = hash(files);
+        let refused = call(&context, "undo", json!({}));
+        assert_eq!(refused.code(), Some("snapshot_not_found"), "{}", refused.message);
+        let begin = "Nothing was undone: operation 3 (restore) cannot be undone, because snapshot ";
+        assert!(refused.message.starts_with(begin), "{}", refused.message);
+        assert!(refused.message.ends_with("call history to see which there are."));
+        assert_eq!(hash(files), before);
+    });
+}

@@ -3,15 +3,17 @@
 use serde_json::json;
 use wink_agent::prompt::{PromptTemplate, SectionOptions, WorkspaceSection};
 use wink_agent::session::{Session, ToolInvoked, load_session_tree};
-use wink_fs::{ErrorKind, HostMount, Workspace};
+use wink_fs::{At, ErrorKind, HostMount, Workspace};
 
-use crate::scene::{Backend, Project, empty, listing, on_each_backend, paths};
+use crate::scene::{Backend, Owner, Project, empty, listing, on_each_backend, paths};
 
 on_each_backend!(
     a_reset_of_the_section_or_the_session_gives_a_fresh_workspace_with_the_mounts,
     named_snapshots_bring_the_files_back,
     files_and_session_go_back_together_under_the_sections_key,
     a_dump_resumes_on_the_other_backend_with_the_same_listing,
+    a_dump_with_its_history_goes_back_on_the_other_backend,
+    a_fork_outlives_the_section_that_it_was_made_in,
 );
 
 fn a_reset_of_the_section_or_the_session_gives_a_fresh_workspace_with_the_mounts(backend: Backend) {
@@ -90,6 +92,34 @@ fn a_dump_resumes_on_the_other_backend_with_the_same_listing(backend: Backend) {
     assert_eq!(listing(&resumed), [("a.txt".to_owned(), 3)]);
 }
 
+/// The section of the other backend knows its files by another key.
+fn a_dump_with_its_history_goes_back_on_the_other_backend(backend: Backend) {
+    let (session, place) = (Session::new(), tempfile::tempdir().unwrap());
+    let owner = empty(backend, &session);
+    for (content, tag) in [("one", "turn-1"), ("two", "turn-2"), ("three", "turn-3")] {
+        let write = json!({"path": "a.txt", "content": content});
+        assert!(owner.call(&session, "write_file", write).ok());
+        owner.files().take(tag).unwrap();
+    }
+    let dumped = owner.files().dump_with_history(place.path()).unwrap();
+    drop(owner);
+
+    let resumed = load_session_tree(&dumped.session).unwrap();
+    let there = empty(backend.other(), &resumed);
+    there.files().resume(&dumped.session).unwrap();
+    drop(place);
+    for (tag, content, version) in
+        [("turn-1", "one", 1), ("turn-3", "three", 3), ("turn-2", "two", 2)]
+    {
+        there.files().go_back(tag).unwrap();
+        assert_eq!(there.workspace().read("a.txt").unwrap().content, content);
+        assert_eq!(listing(&resumed), [("a.txt".to_owned(), version)]);
+    }
+    let edit = json!({"path": "a.txt", "old_string": "two", "new_string": "zwei"});
+    assert!(there.call(&resumed, "edit_file", edit).ok());
+    assert_eq!(listing(&resumed), [("a.txt".to_owned(), 3)]);
+}
+
 #[test]
 fn a_harness_with_its_own_tools_works_on_the_disk_and_the_session_learns_of_it() {
     let session = Session::new();
@@ -126,4 +156,31 @@ fn a_temporary_directory_goes_with_the_last_handle_and_one_that_was_there_stays(
     assert_eq!(paths(&over.filesystem().unwrap()), ["a.txt", "b.txt"]);
     drop(over);
     assert_eq!(paths(&project.files), ["a.txt", "b.txt"]);
+}
+
+/// The history of a temporary section went with the section, and files of a fork that nobody had read yet
+/// with it.
+fn a_fork_outlives_the_section_that_it_was_made_in(backend: Backend) {
+    let large = "a line of a file that is in a pack of its own\n".repeat(100_000);
+    let (session, reset, dropped) =
+        (Session::new(), |owner: &Owner| owner.reset().unwrap(), |_: &Owner| {});
+    for end in [&reset as &dyn Fn(&Owner), &dropped] {
+        let owner = empty(backend, &session);
+        owner.workspace().write("small.txt", "small").unwrap();
+        owner.workspace().write("large.txt", &large).unwrap();
+        let fork = owner.workspace().fork(At::Live).unwrap();
+        let snapshots = owner.workspace().snapshot_store().unwrap();
+        let place = snapshots.directory().map(ToOwned::to_owned);
+        drop(snapshots);
+        end(&owner);
+        drop(owner);
+        assert_eq!(fork.read("small.txt").unwrap().content, "small");
+        let content = fork.open("large.txt").unwrap().read_all().unwrap();
+        assert_eq!(content.len(), large.len());
+        fork.write("small.txt", "changed").unwrap();
+        assert_eq!(fork.undo().unwrap().paths.len(), 1);
+        drop(fork);
+        let left = place.is_some_and(|place| Workspace::host(place).is_ok());
+        assert!(!left, "the history goes with the fork");
+    }
 }

@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use imbl::OrdMap;
-use rayon::prelude::*;
 
 use super::body::{Body, There};
 use super::node::{Directory, File, Link, Node, Times};
 use crate::descend::descend;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::hash::ContentHash;
-use crate::path::{Name, TreePath};
+use crate::parallel;
+use crate::path::TreePath;
 use crate::scope::Exclusions;
 use crate::tree::{Kind, KnownEntry, KnownFile, Tree};
 
@@ -56,8 +56,7 @@ impl Builder<'_> {
             };
             Ok(Some((entry.name.clone(), node)))
         };
-        let children = entries.par_iter().map(child);
-        let children: Vec<Option<(Name, Node)>> = children.collect::<Result<_>>()?;
+        let children = parallel::try_map(&entries, child)?;
         let children: OrdMap<_, _> = children.into_iter().flatten().collect();
         let directory = Directory::with(children, Times::new(self.now));
         let known = self.shared.and_then(|tree| tree.known_tree_hash(path));

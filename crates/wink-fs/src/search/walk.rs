@@ -9,6 +9,7 @@ use rayon::Scope;
 use super::ignored::Rules;
 use super::stop::Stop;
 use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::parallel;
 use crate::path::TreePath;
 use crate::refusal;
 use crate::tree::{Entry, Kind, Tree};
@@ -75,7 +76,7 @@ impl<'a> Walk<'a> {
                 true => Rules::above(self.tree, base),
                 false => Rules::default(),
             };
-            rayon::scope(|scope| self.directory(scope, base.clone(), rules));
+            parallel::run(|| rayon::scope(|scope| self.directory(scope, base.clone(), rules)));
         } else {
             refusal::check_file(self.operation, base, kind)?;
             self.file(base.clone(), kind);

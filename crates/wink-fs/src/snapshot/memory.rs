@@ -9,7 +9,7 @@ use super::request::NewSnapshot;
 use super::store::{Choose, SnapshotStore};
 use super::value::Snapshot;
 use super::verification::{Verification, VerifyOptions};
-use super::{SnapshotId, check_tag, check_unused};
+use super::{SnapshotId, check_new, check_tag, check_unused};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::memory;
 use crate::tree::Tree;
@@ -65,7 +65,7 @@ impl SnapshotStore for MemorySnapshots {
         new.tag.as_deref().map_or(Ok(()), check_tag)?;
         let tree = memory::kept(tree).map_err(|error| error.during(Operation::Snapshot))?;
         let mut kept = self.kept();
-        check_unused(new.tag.as_deref(), kept.iter().map(|kept| &kept.snapshot))?;
+        check_new(new.id, new.tag.as_deref(), kept.iter().map(|kept| &kept.snapshot))?;
         let mut snapshot = Snapshot::of(new, self.strategy());
         snapshot.sequence = kept.last().map_or(1, |last| last.snapshot.sequence + 1);
         kept.push(Kept { snapshot: snapshot.clone(), tree });

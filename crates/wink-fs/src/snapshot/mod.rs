@@ -20,6 +20,6 @@ pub use request::NewSnapshot;
 pub use retention::Retention;
 pub(crate) use retention::SAFETY_KEPT;
 pub use store::{Choose, SnapshotStore};
-pub(crate) use tag::{check_tag, check_unused, is_plain_name};
+pub(crate) use tag::{check_new, check_tag, check_unused, is_plain_name};
 pub use value::{Skipped, Snapshot, SnapshotCause};
 pub use verification::{Problem, Repaired, Verification, VerifyOptions};

@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use super::id::SnapshotId;
-use super::value::{Skipped, SnapshotCause};
+use super::value::{Skipped, Snapshot, SnapshotCause};
 use crate::capture::Capture;
 
 /// Says what is known of a snapshot before it is kept.
@@ -18,6 +18,8 @@ use crate::capture::Capture;
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct NewSnapshot {
+    /// Its id, where it is a copy of one that is kept elsewhere; none means a new one.
+    pub id: Option<SnapshotId>,
     /// When it was taken.
     pub created_at: SystemTime,
     /// The snapshot that its state grew from.
@@ -28,6 +30,8 @@ pub struct NewSnapshot {
     pub message: Option<String>,
     /// Why it is taken.
     pub cause: SnapshotCause,
+    /// The line of work that it is of; none is that of the workspace.
+    pub line: Option<String>,
     /// How many files and links it holds.
     pub file_count: u64,
     /// The bytes of their contents and targets.
@@ -46,17 +50,51 @@ impl NewSnapshot {
     /// Starts with the time it is taken at.
     pub fn new(created_at: SystemTime) -> Self {
         Self {
+            id: None,
             created_at,
             parent: None,
             tag: None,
             message: None,
             cause: SnapshotCause::Requested,
+            line: None,
             file_count: 0,
             total_bytes: 0,
             backend: String::new(),
             point_in_time: false,
             excluded: Vec::new(),
             skipped: Vec::new(),
+        }
+    }
+
+    /// Says what is known of a snapshot that is kept elsewhere, to keep it here under the same id.
+    ///
+    /// ```
+    /// use wink_fs::{MemorySnapshots, NewSnapshot, SnapshotStore, Store, Workspace};
+    ///
+    /// # let directory = tempfile::tempdir().unwrap();
+    /// let files = Workspace::memory();
+    /// let taken = files.snapshot("first")?;
+    /// let elsewhere = Store::create_ambient(directory.path())?;
+    /// let copy = elsewhere.save(&*files.tree_at(&taken)?, &NewSnapshot::copy_of(&taken))?;
+    /// assert_eq!((copy.id, copy.tag), (taken.id, taken.tag));
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn copy_of(snapshot: &Snapshot) -> Self {
+        let Snapshot { tag, message, backend, excluded, skipped, .. } = snapshot.clone();
+        Self {
+            id: Some(snapshot.id),
+            created_at: snapshot.created_at,
+            parent: snapshot.parent,
+            tag,
+            message,
+            cause: snapshot.cause,
+            line: None,
+            file_count: snapshot.file_count,
+            total_bytes: snapshot.total_bytes,
+            backend,
+            point_in_time: snapshot.point_in_time,
+            excluded,
+            skipped,
         }
     }
 
@@ -105,6 +143,13 @@ impl NewSnapshot {
     #[must_use]
     pub fn cause(mut self, cause: SnapshotCause) -> Self {
         self.cause = cause;
+        self
+    }
+
+    /// Sets the line of work that it is of.
+    #[must_use]
+    pub fn line(mut self, line: impl Into<String>) -> Self {
+        self.line = Some(line.into());
         self
     }
 

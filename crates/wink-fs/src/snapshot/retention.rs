@@ -1,6 +1,6 @@
 //! Which snapshots are kept, and which go.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, SystemTime};
 
 use super::id::SnapshotId;
@@ -15,7 +15,8 @@ const DEFAULT_COUNT: usize = 10;
 /// Says which snapshots are kept.
 ///
 /// Whatever it says, the newest snapshot and those that are [pinned](Pin) stay, and the last ten of what
-/// restores and imports replaced are kept beside those that were asked for.
+/// restores and imports replaced are kept beside those that were asked for. All that holds for each
+/// [line](Snapshot::line) by itself.
 ///
 /// ```
 /// use std::time::Duration;
@@ -159,9 +160,9 @@ impl Retention {
         pins: &[Pin],
         now: SystemTime,
     ) -> impl Iterator<Item = &'s Snapshot> {
-        let newest = snapshots.iter().max_by_key(|it| (it.sequence, it.id)).map(|it| it.id);
+        let newest = newest_of_each_line(snapshots);
         snapshots.iter().filter(move |it| {
-            Some(it.id) != newest && !self.is_kept_by_tag(it) && !is_pinned(&it.id, pins, now)
+            !newest.contains(&it.id) && !self.is_kept_by_tag(it) && !is_pinned(&it.id, pins, now)
         })
     }
 
@@ -169,15 +170,30 @@ impl Retention {
         self.keep_tagged && snapshot.tag.is_some()
     }
 
-    /// Returns those among the last of their cause; those with a tag do not count.
+    /// Returns those among the last of their line and cause; those with a tag do not count.
     fn kept_by_count(&self, snapshots: &[Snapshot]) -> BTreeSet<SnapshotId> {
-        let last = |cause, count| {
-            let counted = move |it: &&Snapshot| it.cause == cause && !self.is_kept_by_tag(it);
-            snapshots.iter().rev().filter(counted).take(count).map(|it| it.id)
-        };
-        let requested = last(SnapshotCause::Requested, self.max_count.unwrap_or(usize::MAX));
-        requested.chain(last(SnapshotCause::Safety, SAFETY_KEPT)).collect()
+        let mut counts: BTreeMap<(Option<&str>, bool), usize> = BTreeMap::new();
+        let mut kept = BTreeSet::new();
+        for it in snapshots.iter().rev().filter(|it| !self.is_kept_by_tag(it)) {
+            let is_safety = it.cause == SnapshotCause::Safety;
+            let count = counts.entry((it.line.as_deref(), is_safety)).or_default();
+            *count += 1;
+            let most = if is_safety { Some(SAFETY_KEPT) } else { self.max_count };
+            if most.is_none_or(|most| *count <= most) {
+                kept.insert(it.id);
+            }
+        }
+        kept
     }
+}
+
+fn newest_of_each_line(snapshots: &[Snapshot]) -> BTreeSet<SnapshotId> {
+    let mut newest: BTreeMap<Option<&str>, (u64, SnapshotId)> = BTreeMap::new();
+    for it in snapshots {
+        let last = newest.entry(it.line.as_deref()).or_insert((it.sequence, it.id));
+        *last = (*last).max((it.sequence, it.id));
+    }
+    newest.into_values().map(|(_, id)| id).collect()
 }
 
 #[cfg(test)]

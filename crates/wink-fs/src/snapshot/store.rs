@@ -27,6 +27,7 @@ use crate::tree::Tree;
 /// - Damage to one snapshot leaves the others usable.
 /// - Order is by [`Snapshot::sequence`], which never depends on a clock.
 /// - A tag names at most one snapshot; one that is in use is AlreadyExists.
+/// - A copy of a snapshot keeps its id; one that is there already is AlreadyExists, and stays as it is.
 /// - Forgetting snapshots and giving space back lose nothing of the others, whoever saves meanwhile.
 ///
 /// ```
@@ -48,6 +49,11 @@ use crate::tree::Tree;
 pub trait SnapshotStore: Send + Sync {
     /// Returns the strategy's name, as settings spell it.
     fn strategy(&self) -> &'static str;
+
+    /// Returns the line of work that a new snapshot is of, where none is asked for.
+    fn line(&self) -> Option<&str> {
+        None
+    }
 
     /// Keeps a tree; it is durable when this returns.
     ///

@@ -44,6 +44,20 @@ pub(crate) fn check_unused<'s>(
     }
 }
 
+/// Refuses a snapshot whose id or tag another one has already.
+pub(crate) fn check_new<'s>(
+    id: Option<SnapshotId>,
+    tag: Option<&str>,
+    snapshots: impl Iterator<Item = &'s Snapshot> + Clone,
+) -> Result<()> {
+    match id.filter(|id| snapshots.clone().any(|other| other.id == *id)) {
+        None => check_unused(tag, snapshots),
+        Some(id) => Err(Error::new(Operation::Snapshot, ErrorKind::AlreadyExists).with_detail(
+            format!("snapshot {} is there already; a copy of it is not needed", id.short()),
+        )),
+    }
+}
+
 fn in_use(other: &Snapshot) -> Error {
     Error::new(Operation::Snapshot, ErrorKind::AlreadyExists).with_detail(format!(
         "snapshot {} has this tag already; give another, or delete that snapshot",

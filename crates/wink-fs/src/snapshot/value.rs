@@ -83,6 +83,11 @@ pub struct Snapshot {
     pub message: Option<String>,
     /// Why it was taken.
     pub cause: SnapshotCause,
+    /// The line of work that it is of; none is that of the workspace which owns the history.
+    ///
+    /// Another one is named after its [branch](crate::Store::on_branch), and what forks began with is a
+    /// line by itself. What is taken in one line pushes nothing out of another.
+    pub line: Option<String>,
     /// How many files and links it holds.
     pub file_count: u64,
     /// The bytes of their contents and targets.
@@ -106,15 +111,16 @@ pub struct Snapshot {
 impl Snapshot {
     /// Makes a new snapshot of what a caller knows of it; its place in the order comes later.
     pub(crate) fn of(new: &NewSnapshot, strategy: &str) -> Self {
-        let NewSnapshot { tag, message, backend, excluded, skipped, .. } = new.clone();
+        let NewSnapshot { tag, message, line, backend, excluded, skipped, .. } = new.clone();
         Self {
-            id: SnapshotId::random(),
+            id: new.id.unwrap_or_else(SnapshotId::random),
             sequence: 0,
             created_at: new.created_at,
             parent: new.parent,
             tag,
             message,
             cause: new.cause,
+            line,
             file_count: new.file_count,
             total_bytes: new.total_bytes,
             backend,

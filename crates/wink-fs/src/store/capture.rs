@@ -3,8 +3,6 @@
 use std::io;
 use std::sync::{Mutex, PoisonError};
 
-use rayon::prelude::*;
-
 use super::library::Shelf;
 use super::object::{ObjectId, ObjectKind};
 use super::pack::PackWriter;
@@ -13,6 +11,7 @@ use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::hash::ContentHash;
 use crate::merkle::{self, Identity};
+use crate::parallel;
 use crate::path::TreePath;
 use crate::snapshot::Skipped;
 use crate::tree::{Entry, Kind, KnownEntry, KnownFile, Tree};
@@ -98,7 +97,7 @@ impl<'a, 'd> Capture<'a, 'd> {
             let below: Vec<_> = level.iter().map(Directory::children).collect::<Result<_>>()?;
             let below: Vec<TreePath> = below.into_iter().flatten().collect();
             levels.push(level);
-            level = below.into_par_iter().map(|path| self.look(path)).collect::<Result<_>>()?;
+            level = parallel::try_map(&below, |path| self.look(path.clone()))?;
         }
         Ok(levels)
     }
@@ -123,7 +122,7 @@ impl<'a, 'd> Capture<'a, 'd> {
             work.push((directory, own));
             below = others;
         }
-        work.into_par_iter().map(|(directory, own)| self.finish(directory, own)).collect()
+        parallel::try_map(&work, |(directory, own)| self.finish(directory, own))
     }
 
     fn finish(&self, directory: &Directory, below: &[TreeHash]) -> Result<TreeHash> {
@@ -134,11 +133,10 @@ impl<'a, 'd> Capture<'a, 'd> {
         let mut below = below.iter().copied();
         let with_hash = |known| (known, below_of(known, &mut below));
         let entries: Vec<_> = entries.iter().map(with_hash).collect();
-        let identities = entries.par_iter().map(|(known, below)| match below {
+        let identities = parallel::try_map(&entries, |(known, below)| match below {
             Some(below) => Ok(Some(*below)),
             None => self.entry(path, known),
-        });
-        let identities: Vec<Option<Identity>> = identities.collect::<Result<_>>()?;
+        })?;
         let mut encoded = Vec::new();
         for ((known, _), identity) in entries.iter().zip(&identities) {
             if let Some(identity) = identity {

@@ -8,6 +8,9 @@
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tempfile::TempDir;
 
 use super::format;
 use crate::error::{damaged, worded};
@@ -18,6 +21,8 @@ pub(crate) struct Disk {
     root: PathBuf,
     /// The file that is there where the store is.
     marker: PathBuf,
+    /// The directory that the store is in, where it goes with the last who may read from it.
+    _temporary: Option<Arc<TempDir>>,
 }
 
 /// Tells a file from another that has taken its place.
@@ -30,17 +35,25 @@ pub(super) struct Stamp {
 
 impl Disk {
     pub(crate) fn new(root: &Path) -> Self {
-        Self { root: root.to_path_buf(), marker: root.join(format::NAME) }
+        Self { root: root.to_path_buf(), marker: root.join(format::NAME), _temporary: None }
+    }
+
+    /// Makes a place that goes when nobody holds it, or a part of it, any more.
+    pub(super) fn temporary() -> io::Result<Self> {
+        let directory = tempfile::Builder::new().prefix("wink-history-").tempdir()?;
+        let place = Self::new(&directory.path().join("store"));
+        Ok(Self { _temporary: Some(Arc::new(directory)), ..place })
     }
 
     /// Returns a directory of the store as a place of its own.
     pub(crate) fn below(&self, name: &str) -> Self {
-        Self { root: self.root.join(name), marker: self.marker.clone() }
+        Self { root: self.root.join(name), ..self.clone() }
     }
 
     /// Returns the place of the whole store.
     pub(super) fn top(&self) -> Self {
-        Self::new(self.marker.parent().unwrap_or(&self.root))
+        let root = self.marker.parent().unwrap_or(&self.root).to_path_buf();
+        Self { root, ..self.clone() }
     }
 
     pub(crate) fn root(&self) -> &Path {

@@ -86,6 +86,8 @@ pub struct Store {
     catalog: Catalog,
     /// Where the history of the workspace is kept: in the store itself, or in that of a branch.
     history: Disk,
+    /// The name of the branch, where it is one.
+    branch: Option<String>,
 }
 
 impl Store {
@@ -93,6 +95,26 @@ impl Store {
     pub fn create_ambient(path: impl AsRef<Path>) -> Result<Self> {
         let disk = Disk::new(path.as_ref());
         make(&disk).map_err(|error| crate::Error::system(Operation::OpenStore, error))?;
+        Self::open(disk)
+    }
+
+    /// Makes a store in a directory that is removed, with all that is in it, when the last one goes who may
+    /// read from it: the store itself, a tree that was loaded from it, or a fork of that.
+    ///
+    /// ```
+    /// use wink_fs::{At, MemoryBackend, Store, Workspace};
+    ///
+    /// let files = Workspace::builder(MemoryBackend::new()).store(Store::temporary()?).build();
+    /// files.write("a.txt", "hello")?;
+    /// let fork = files.fork(At::Live)?;
+    /// drop(files);
+    /// assert_eq!(fork.read("a.txt")?.content, "hello");
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn temporary() -> Result<Self> {
+        let failed = |error| crate::Error::system(Operation::OpenStore, error);
+        let disk = Disk::temporary().map_err(failed)?;
+        make(&disk).map_err(failed)?;
         Self::open(disk)
     }
 
@@ -109,12 +131,12 @@ impl Store {
         sweep(&disk, &[pack::DIRECTORY, catalog::DIRECTORY]);
         let history = disk.clone();
         let library = Arc::new(Library::new(disk));
-        Ok(Self { id, library, catalog: Catalog::default(), history })
+        Ok(Self { id, library, catalog: Catalog::default(), history, branch: None })
     }
 
     /// Returns the store for another workspace that shares its snapshots, such as a fork in a directory of
     /// its own; what that one did and was last is kept beside, under a name of letters, digits, `-`, `_`
-    /// and `.`.
+    /// and `.`. Its snapshots are a line by themselves: they push none of the others out.
     ///
     /// ```
     /// use wink_fs::{Store, Workspace};
@@ -146,6 +168,7 @@ impl Store {
             .and_then(|()| self.disk().make_dir_unless_there(&place));
         made.map_err(|error| crate::Error::system(Operation::OpenStore, error))?;
         self.history = self.disk().below(&place);
+        self.branch = Some(name.to_owned());
         Ok(self)
     }
 
@@ -195,6 +218,10 @@ impl SnapshotStore for Store {
 
     fn save(&self, tree: &dyn Tree, new: &NewSnapshot) -> Result<Snapshot> {
         save::save(self, tree, new).map_err(|error| error.during(Operation::Snapshot))
+    }
+
+    fn line(&self) -> Option<&str> {
+        self.branch.as_deref()
     }
 
     fn preparation(&self) -> Option<Box<dyn FnOnce() + Send + '_>> {

@@ -3,12 +3,12 @@
 use std::io::{self, Read};
 
 use fastcdc::v2020::{ChunkData, StreamCDC};
-use rayon::prelude::*;
 
 use super::list::{self, Part};
 use super::object::ObjectId;
 use crate::content::Content;
 use crate::hash::ContentHash;
+use crate::parallel;
 
 /// Files over this size are kept in parts.
 pub(super) const LARGE_FILE_BYTES: u64 = 1024 * 1024;
@@ -34,10 +34,12 @@ pub(super) fn keep(
             break;
         }
         let keep_part = |chunk: &ChunkData| keep_part(&chunk.data, &keep);
-        let (kept, ()) = rayon::join(
-            || together.par_iter().map(keep_part).collect::<io::Result<Vec<_>>>(),
-            || hash_all(&mut hasher, &together),
-        );
+        let (kept, ()) = parallel::run(|| {
+            rayon::join(
+                || parallel::try_map(&together, keep_part),
+                || hash_all(&mut hasher, &together),
+            )
+        });
         parts.extend(kept?);
     }
     let hash = ContentHash::from_bytes(hasher.finalize().into());

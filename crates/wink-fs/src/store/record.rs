@@ -23,6 +23,8 @@ struct Record {
     tag: Option<String>,
     message: Option<String>,
     cause: Cause,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    line: Option<String>,
     file_count: u64,
     total_bytes: u64,
     backend: String,
@@ -70,7 +72,8 @@ pub(super) fn checked_json(bytes: &[u8]) -> Option<&str> {
 }
 
 fn to_record(snapshot: &Snapshot) -> Result<Record> {
-    let Snapshot { tag, message, backend, strategy, reference, excluded, .. } = snapshot.clone();
+    let Snapshot { tag, message, line, backend, strategy, reference, excluded, .. } =
+        snapshot.clone();
     let skipped = snapshot.skipped.iter();
     Ok(Record {
         version: VERSION,
@@ -84,6 +87,7 @@ fn to_record(snapshot: &Snapshot) -> Result<Record> {
             SnapshotCause::Requested => Cause::Requested,
             SnapshotCause::Safety => Cause::Safety,
         },
+        line,
         file_count: snapshot.file_count,
         total_bytes: snapshot.total_bytes,
         backend,
@@ -164,6 +168,7 @@ fn from_record(record: Record) -> Option<Snapshot> {
             Cause::Requested => SnapshotCause::Requested,
             Cause::Safety => SnapshotCause::Safety,
         },
+        line: record.line,
         file_count: record.file_count,
         total_bytes: record.total_bytes,
         backend: record.backend,

@@ -8,7 +8,7 @@ use super::pack::{FinishedPack, PackWriter};
 use super::roster::Roster;
 use super::{STRATEGY, Store, catalog, failure, lock};
 use crate::error::{Error, ErrorKind, Operation, Result};
-use crate::snapshot::{NewSnapshot, Skipped, Snapshot, check_tag, check_unused};
+use crate::snapshot::{NewSnapshot, Skipped, Snapshot, SnapshotStore, check_new, check_tag};
 use crate::tree::Tree;
 use crate::tree_hash::TreeHash;
 
@@ -21,16 +21,20 @@ pub(super) fn save(store: &Store, tree: &dyn Tree, new: &NewSnapshot) -> Result<
     let writer = PackWriter::new(store.disk());
     let captured = Capture::new(tree, &shelf, complete, &writer).run()?;
     let pack = writer.finish().map_err(failed)?;
-    publish(store, &shelf, pack, Snapshot { sequence: through, ..describe(new, captured) })
+    let described = describe(new, captured);
+    let line = new.line.clone().or_else(|| store.line().map(str::to_owned));
+    publish(store, &shelf, pack, Snapshot { sequence: through, line, ..described })
 }
 
 /// Refuses early what publishing would refuse.
 fn check_request(store: &Store, new: &NewSnapshot) -> Result<()> {
-    let Some(tag) = &new.tag else { return Ok(()) };
-    check_tag(tag)?;
+    new.tag.as_deref().map_or(Ok(()), check_tag)?;
+    if new.tag.is_none() && new.id.is_none() {
+        return Ok(());
+    }
     let snapshots = store.catalog.list(store.disk());
     let snapshots = snapshots.map_err(|error| failure::of(Operation::Snapshot, error))?;
-    check_unused(Some(tag), snapshots.iter())
+    check_new(new.id, new.tag.as_deref(), snapshots.iter())
 }
 
 /// Says what a new snapshot may rely on.
@@ -80,7 +84,7 @@ fn publish(
     // After the lock, so that a failure takes the pack back before somebody else has a turn.
     let mut pack = pack;
     let others = store.catalog.list(store.disk()).map_err(failed)?;
-    check_unused(snapshot.tag.as_deref(), others.iter())?;
+    check_new(Some(snapshot.id), snapshot.tag.as_deref(), others.iter())?;
     check_still_there(store, shelf)?;
     let last = others.last().map_or(0, |last| last.sequence);
     snapshot.sequence = last.max(snapshot.sequence).saturating_add(1);

@@ -3,12 +3,11 @@
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rayon::prelude::*;
-
 use super::keeper::Work;
 use super::manifest::{Directory, KeptFile, Node};
 use crate::descend::descend;
 use crate::error::{Operation, Result};
+use crate::parallel;
 use crate::path::{Name, TreePath};
 use crate::snapshot::Skipped;
 use crate::store::capture::{SPECIAL, changed};
@@ -51,7 +50,7 @@ impl Capture<'_> {
         };
         let kept: Vec<Found> = match self.work.in_order() {
             true => entries.iter().map(keep).collect::<Result<_>>()?,
-            false => entries.par_iter().map(keep).collect::<Result<_>>()?,
+            false => parallel::try_map(&entries, keep)?,
         };
         Ok(kept.into_iter().flatten().collect())
     }

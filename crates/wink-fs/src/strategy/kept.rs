@@ -17,7 +17,7 @@ use super::tree::KeptTree;
 use crate::error::{Error, Operation, Result, damaged};
 use crate::snapshot::{
     NewSnapshot, Problem, Reclaimed, Snapshot, SnapshotId, SnapshotStore, Usage, Verification,
-    VerifyOptions, check_tag, check_unused,
+    VerifyOptions, check_new, check_tag,
 };
 use crate::store::catalog::{self, Catalog};
 use crate::store::disk::Disk;
@@ -122,10 +122,12 @@ impl KeptSnapshots {
 
     /// Refuses early what publishing would refuse.
     fn check_request(&self, new: &NewSnapshot) -> Result<()> {
-        let Some(tag) = &new.tag else { return Ok(()) };
-        check_tag(tag)?;
+        new.tag.as_deref().map_or(Ok(()), check_tag)?;
+        if new.tag.is_none() && new.id.is_none() {
+            return Ok(());
+        }
         let snapshots = self.catalog.list(&self.disk).map_err(unsaved)?;
-        check_unused(Some(tag), snapshots.iter())
+        check_new(new.id, new.tag.as_deref(), snapshots.iter())
     }
 
     fn keep(&self, tree: &dyn Tree, new: &NewSnapshot) -> Result<Snapshot> {
@@ -161,7 +163,7 @@ impl KeptSnapshots {
     fn publish(&self, snapshot: &mut Snapshot) -> Result<()> {
         let _turn = lock::publish(&self.disk)?;
         let mut all = self.catalog.list(&self.disk).map_err(unsaved)?;
-        check_unused(snapshot.tag.as_deref(), all.iter())?;
+        check_new(Some(snapshot.id), snapshot.tag.as_deref(), all.iter())?;
         snapshot.sequence = all.last().map_or(1, |last| last.sequence.saturating_add(1));
         let mut record = catalog::prepare(&self.disk, snapshot)?;
         all.push(snapshot.clone());

@@ -24,10 +24,11 @@ impl<S: SnapshotStore> Limited<S> {
         Self { inner, max }
     }
 
-    fn let_oldest_go(&self, now: SystemTime) -> Result<()> {
+    /// Looks only at the line of the one that was just saved.
+    fn let_oldest_go(&self, saved: &Snapshot) -> Result<()> {
         let counts = |it: &&Snapshot, pins: &[Pin]| {
             let is_plain = it.cause == SnapshotCause::Requested && it.tag.is_none();
-            is_plain && !is_pinned(&it.id, pins, now)
+            is_plain && it.line == saved.line && !is_pinned(&it.id, pins, saved.created_at)
         };
         let oldest = |all: &[Snapshot], pins: &[Pin]| {
             let counted: Vec<_> = all.iter().filter(|it| counts(it, pins)).collect();
@@ -44,10 +45,14 @@ impl<S: SnapshotStore> SnapshotStore for Limited<S> {
         self.inner.strategy()
     }
 
+    fn line(&self) -> Option<&str> {
+        self.inner.line()
+    }
+
     fn save(&self, tree: &dyn Tree, new: &NewSnapshot) -> Result<Snapshot> {
         let saved = self.inner.save(tree, new)?;
         // The snapshot is there; what could not go now goes after the next one.
-        let _ = self.let_oldest_go(saved.created_at);
+        let _ = self.let_oldest_go(&saved);
         Ok(saved)
     }
 

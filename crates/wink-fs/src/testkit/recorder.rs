@@ -147,7 +147,7 @@ fn method(call: &Call<'_>) -> &'static str {
         Call::SetMode { .. } => "set_mode",
         Call::Remove { .. } => "remove",
         Call::Rename { .. } => "rename",
-        Call::Replace => "replace",
+        Call::Replace { .. } => "replace",
     }
 }
 

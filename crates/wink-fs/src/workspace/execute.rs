@@ -12,8 +12,9 @@ use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::event::Event;
 use crate::filesystem::{Backend, Filesystem};
 use crate::operation::{Left, OperationCause, OperationChange};
+use crate::path::TreePath;
 use crate::scope::Scope;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Snapshot, SnapshotId};
 use crate::tree::Tree;
 
 /// Says where a program finds the files.
@@ -42,6 +43,27 @@ impl fmt::Debug for ExecutionPlace<'_> {
     }
 }
 
+/// Says what a program changed.
+///
+/// ```
+/// let files = wink_fs::Workspace::memory();
+/// let (_, execution) = files.as_executor("touch", |place| {
+///     place.files.create_dir(&wink_fs::TreePath::parse("src")?)
+/// })?;
+/// let execution = execution.unwrap();
+/// assert_eq!(execution.changes.len(), 1);
+/// assert!(files.tree_at(execution.saved.unwrap())?.list(&wink_fs::TreePath::root())?.is_empty());
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Execution {
+    /// What changed, in the order of paths; a directory stands for all that is in it.
+    pub changes: Vec<OperationChange>,
+    /// The snapshot that holds what was there before; none where nothing changed.
+    pub saved: Option<SnapshotId>,
+}
+
 /// What was there before a program was run.
 struct Before {
     capture: Capture,
@@ -62,12 +84,12 @@ impl Workspace {
     /// # let (root, store) = (directory.path().join("root"), directory.path().join("store"));
     /// # std::fs::create_dir(&root).unwrap();
     /// let files = wink_fs::Workspace::host_with_store(&root, wink_fs::Store::create_ambient(store)?)?;
-    /// let (_, changes) = files.as_executor("touch", |place| {
+    /// let (_, execution) = files.as_executor("touch", |place| {
     ///     let directory = place.directory.as_ref().unwrap();
     ///     std::process::Command::new("touch").arg("a.txt").current_dir(directory).status().unwrap();
     ///     Ok(())
     /// })?;
-    /// assert_eq!(changes.unwrap()[0].path.to_string(), "a.txt");
+    /// assert_eq!(execution.unwrap().changes[0].path.to_string(), "a.txt");
     /// files.undo()?;
     /// assert!(!files.exists("a.txt"));
     /// # Ok::<(), wink_fs::Error>(())
@@ -76,22 +98,23 @@ impl Workspace {
         &self,
         name: &str,
         work: impl FnOnce(&mut ExecutionPlace<'_>) -> Result<T>,
-    ) -> Result<(T, Option<Vec<OperationChange>>)> {
+    ) -> Result<(T, Option<Execution>)> {
         if self.0.properties.read_only {
             return Err(Error::new(Operation::Write, ErrorKind::ReadOnly));
         }
         let mut writer = self.turn()?;
         let Some(history) = &self.0.history else {
             let done = run(self.backend(&mut writer), work)?;
-            self.0.observers.tell(&Event::Replaced);
+            self.0.observers.tell(&Event::Replaced { paths: vec![TreePath::root()] });
             return Ok((done, None));
         };
         let _alone = self.alone(history, &mut writer)?;
-        let (done, changes) = self.executed(history, self.backend(&mut writer), name, work)?;
-        if !changes.is_empty() {
-            self.0.observers.tell(&Event::Replaced);
+        let (done, execution) = self.executed(history, self.backend(&mut writer), name, work)?;
+        if !execution.changes.is_empty() {
+            let paths = execution.changes.iter().map(|change| change.path.clone()).collect();
+            self.0.observers.tell(&Event::Replaced { paths });
         }
-        Ok((done, Some(changes)))
+        Ok((done, Some(execution)))
     }
 
     /// Runs it between a state that is kept and one that is compared with it.
@@ -101,11 +124,12 @@ impl Workspace {
         backend: &mut dyn Backend,
         name: &str,
         work: impl FnOnce(&mut ExecutionPlace<'_>) -> Result<T>,
-    ) -> Result<(T, Vec<OperationChange>)> {
+    ) -> Result<(T, Execution)> {
         let before = history.before_execution(backend)?;
         let done = run(backend, work).and_then(|done| {
             let changes = self.record_executed(history, backend, name, &before)?;
-            Ok((done, changes))
+            let saved = (!changes.is_empty()).then_some(before.saved.id);
+            Ok((done, Execution { changes, saved }))
         });
         if done.is_err() {
             history.take_back_executed(backend, &before)?;

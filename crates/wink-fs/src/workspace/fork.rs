@@ -5,17 +5,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::history::History;
-use super::{At, SnapshotOptions, Workspace};
+use super::{At, Workspace};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::host::HostBackend;
 use crate::memory::MemoryBackend;
 use crate::scope::{Exclusions, Scope};
-use crate::snapshot::{Pin, SnapshotId, SnapshotStore};
+use crate::snapshot::{NewSnapshot, Pin, SnapshotId, SnapshotStore};
 use crate::tree::Tree;
 use crate::{Backend, Replaced};
 
 /// How long a state is kept for a fork whose process died and cannot let it go.
 const PINNED: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// The line of the snapshots that forks began with, so that they push no others out; no branch is named so.
+const FORKS: &str = "(forks)";
 
 /// The state a workspace was forked from.
 pub(super) struct Origin {
@@ -72,7 +75,10 @@ impl Workspace {
         let failed = |error: Error| error.during(Operation::Fork);
         let history = self.history(Operation::Fork)?;
         let snapshot = match at.into() {
-            At::Live => self.snapshot_with(&SnapshotOptions::default().message("fork"))?,
+            At::Live => {
+                let new = NewSnapshot::new(history.clock.now()).message("fork").line(FORKS);
+                self.take(history, &new)?
+            }
             At::Snapshot(name) => history.find(&name).map_err(failed)?,
         };
         let pinned = Pinned::new(history, snapshot.id).map_err(failed)?;

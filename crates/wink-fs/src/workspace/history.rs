@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicUsize;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::capture::Capture;
 use crate::clock::{Clock, SystemClock};
@@ -14,6 +14,7 @@ use crate::operation::{
     BeforeImage, Ledger, Left, MemoryLedger, OperationCause, OperationChange, OperationRecord,
     Record,
 };
+use crate::parallel;
 use crate::path::TreePath;
 use crate::scope::{Exclusions, Scope};
 use crate::snapshot::{
@@ -46,6 +47,8 @@ pub(super) struct History {
     saved: Mutex<Option<VecDeque<SnapshotId>>>,
     /// How many snapshots can be taken before one may have to go.
     pub(super) room: AtomicUsize,
+    /// The snapshot that was taken or restored last, where that was looked up since.
+    known_head: Mutex<Option<Option<SnapshotId>>>,
 }
 
 impl History {
@@ -81,6 +84,7 @@ impl History {
             observers: Arc::default(),
             saved: Mutex::default(),
             room: AtomicUsize::new(0),
+            known_head: Mutex::default(),
         }
     }
 
@@ -102,7 +106,7 @@ impl History {
     /// Captures the files; what keeps snapshots gets ready meanwhile.
     pub(super) fn capture(&self, backend: &dyn Backend) -> Result<Capture> {
         match self.snapshots.preparation() {
-            Some(prepare) => rayon::join(|| backend.capture(&self.excluded), prepare).0,
+            Some(prepare) => parallel::both(|| backend.capture(&self.excluded), prepare).0,
             None => backend.capture(&self.excluded),
         }
     }
@@ -180,14 +184,25 @@ impl History {
     /// Forgets it unless it is pinned; then it goes with a later prune.
     fn forget_saved(&self, id: SnapshotId) -> Result<()> {
         if self.snapshots.delete_unpinned(&id, self.clock.now())? {
-            self.observers.tell(&Event::SnapshotsPruned { ids: vec![id] });
+            self.tell_pruned(vec![id]);
         }
         Ok(())
     }
 
+    pub(super) fn tell_pruned(&self, ids: Vec<SnapshotId>) {
+        *self.last_head() = None;
+        self.observers.tell(&Event::SnapshotsPruned { ids });
+    }
+
     fn all_saved(&self) -> Result<VecDeque<SnapshotId>> {
         let all = self.snapshots.list()?.into_iter();
-        Ok(all.filter(|it| it.cause == SnapshotCause::Safety).map(|it| it.id).collect())
+        let is_ours = |it: &Snapshot| it.cause == SnapshotCause::Safety && self.is_of_line(it);
+        Ok(all.filter(is_ours).map(|it| it.id).collect())
+    }
+
+    /// Tells whether a snapshot was taken of this workspace, and not of another that shares the history.
+    pub(super) fn is_of_line(&self, snapshot: &Snapshot) -> bool {
+        snapshot.line.as_deref() == self.snapshots.line()
     }
 
     /// Finds the snapshot that a person or a program names: by tag, by id, or by a prefix of it.
@@ -288,12 +303,29 @@ impl History {
 
     /// Returns the snapshot that was taken or restored last, if it is still there.
     pub(super) fn head(&self) -> Result<Option<SnapshotId>> {
-        let head = self.ledger.head()?;
-        Ok(head.filter(|id| self.snapshots.describe(id).is_ok()))
+        self.look_up_head(&mut self.last_head())
+    }
+
+    /// Returns the same, looked up only where this process has changed it since.
+    pub(super) fn known_head(&self) -> Option<SnapshotId> {
+        let mut known = self.last_head();
+        known.unwrap_or_else(|| self.look_up_head(&mut known).ok().flatten())
+    }
+
+    fn look_up_head(&self, known: &mut Option<Option<SnapshotId>>) -> Result<Option<SnapshotId>> {
+        let head = self.ledger.head()?.filter(|id| self.snapshots.describe(id).is_ok());
+        *known = Some(head);
+        Ok(head)
     }
 
     pub(super) fn set_head(&self, id: SnapshotId) -> Result<()> {
+        let mut known = self.last_head();
+        *known = None;
         self.ledger.set_head(id)
+    }
+
+    fn last_head(&self) -> MutexGuard<'_, Option<Option<SnapshotId>>> {
+        self.known_head.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

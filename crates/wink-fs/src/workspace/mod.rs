@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-pub use self::execute::ExecutionPlace;
+pub use self::execute::{Execution, ExecutionPlace};
 pub use self::prune::{PruneOptions, Pruned};
 pub use self::snapshots::{At, Receipt, RestoreOptions, SnapshotOptions};
 pub use self::undo::Undone;
@@ -344,6 +344,25 @@ impl Workspace {
         name: &str,
         work: impl FnOnce(&mut dyn Filesystem) -> Result<T>,
     ) -> Result<T> {
+        Ok(self.as_agent_operation(name, work)?.0)
+    }
+
+    /// Does the same, and returns also the number of the operation, for [`retract`](Self::retract).
+    ///
+    /// There is none where nothing changed, and in a workspace that keeps no history.
+    ///
+    /// ```
+    /// let files = wink_fs::Workspace::memory();
+    /// let directory = files.path("src")?;
+    /// let ((), made) = files.as_agent_operation("make", |fs| fs.create_dir(&directory))?;
+    /// assert_eq!(made, Some(1));
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn as_agent_operation<T>(
+        &self,
+        name: &str,
+        work: impl FnOnce(&mut dyn Filesystem) -> Result<T>,
+    ) -> Result<(T, Option<u64>)> {
         self.operate(name, self.turn()?, |writer| work(writer))
     }
 
@@ -355,7 +374,7 @@ impl Workspace {
         name: &str,
         work: impl FnOnce(&mut dyn Filesystem) -> Result<T>,
     ) -> Result<T> {
-        self.operate(name, self.turn()?, |writer| work(self.backend(writer)))
+        Ok(self.operate(name, self.turn()?, |writer| work(self.backend(writer)))?.0)
     }
 
     fn turn(&self) -> Result<Turn<'_, Layered<Guard>>> {
@@ -391,20 +410,22 @@ impl Workspace {
         Ok(alone)
     }
 
-    /// Does something as one operation: all of it or nothing, and written down.
+    /// Does something as one operation: all of it or nothing, and written down under a number.
     fn operate<T>(
         &self,
         name: &str,
         mut writer: Turn<'_, Layered<Guard>>,
         work: impl FnOnce(&mut Layered<Guard>) -> Result<T>,
-    ) -> Result<T> {
-        let Some(history) = &self.0.history else { return work(&mut writer) };
+    ) -> Result<(T, Option<u64>)> {
+        let Some(history) = &self.0.history else { return Ok((work(&mut writer)?, None)) };
         let _alone = self.alone(history, &mut writer)?;
         let (sequence, aside) = history.ledger.next()?;
         let recorded = self.0.recording.during(writer.before_image(&aside)?, || work(&mut writer));
         let (result, record) = recorded;
-        let done = result
-            .and_then(|done| history.record(sequence, name, &record, &*self.0.live).map(|_| done));
+        let done = result.and_then(|done| {
+            let operation = history.record(sequence, name, &record, &*self.0.live)?;
+            Ok((done, operation.map(|operation| operation.sequence)))
+        });
         if done.is_err() {
             self.abandon(history, &mut writer, sequence, &record);
         }

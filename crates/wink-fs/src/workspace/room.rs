@@ -26,11 +26,20 @@ impl History {
         self.forget(&|all, pins| retention.expired(all, pins, now))
     }
 
+    /// Forgets the snapshots that are not to be kept of the line of one that was just taken: others keep
+    /// theirs as they want.
+    fn expire_like(&self, taken: &Snapshot) -> Result<Vec<Snapshot>> {
+        let now = self.clock.now();
+        self.forget(&|all, pins| {
+            let of_line: Vec<_> = all.iter().filter(|it| it.line == taken.line).cloned().collect();
+            self.retention.expired(&of_line, pins, now)
+        })
+    }
+
     fn forget(&self, choose: Choose<'_>) -> Result<Vec<Snapshot>> {
         let gone = self.snapshots.forget(choose)?;
         if !gone.is_empty() {
-            let ids = gone.iter().map(|it| it.id).collect();
-            self.observers.tell(&Event::SnapshotsPruned { ids });
+            self.tell_pruned(gone.iter().map(|it| it.id).collect());
         }
         Ok(gone)
     }
@@ -38,8 +47,8 @@ impl History {
     /// Does what is due after a snapshot was taken, and takes it back where there is no room for it.
     pub(super) fn make_room(&self, taken: &Snapshot) -> Result<()> {
         // It is there: what could not be done now is done after the next one, or told by a prune.
-        if self.retention.limits_requested() && self.is_look_due() {
-            let _ = self.expire(&self.retention).and_then(|_| self.count());
+        if self.retention.limits_requested() && (!self.is_of_line(taken) || self.is_look_due()) {
+            let _ = self.expire_like(taken).and_then(|_| self.count());
         }
         if self.snapshots.is_fragmented().unwrap_or(false) {
             let _ = self.snapshots.reclaim();
@@ -68,7 +77,8 @@ impl History {
     /// Finds out how many more can be taken.
     fn count(&self) -> Result<()> {
         let all = self.snapshots.list()?;
-        let counted = all.iter().filter(|it| self.retention.counts(it)).count();
+        let is_counted = |it: &&Snapshot| self.retention.counts(it) && self.is_of_line(it);
+        let counted = all.iter().filter(is_counted).count();
         let room = self.retention.max_count.unwrap_or_default().saturating_sub(counted);
         self.room.store(room, Ordering::Relaxed);
         Ok(())

@@ -180,9 +180,14 @@ impl Workspace {
         let history = self.history(Operation::Snapshot)?;
         let mut new = NewSnapshot::new(history.clock.now());
         (new.tag, new.message) = (options.tag.clone(), options.message.clone());
+        self.take(history, &new)
+    }
+
+    /// Takes a snapshot, which is the last one then.
+    pub(super) fn take(&self, history: &History, new: &NewSnapshot) -> Result<Snapshot> {
         let mut writer = self.turn()?;
         let _alone = self.alone(history, &mut writer)?;
-        let snapshot = history.snapshot(self.backend(&mut writer), &new)?;
+        let snapshot = history.snapshot(self.backend(&mut writer), new)?;
         history.set_head(snapshot.id)?;
         self.0.observers.tell(&Event::SnapshotTaken { id: snapshot.id });
         Ok(snapshot)
@@ -215,6 +220,22 @@ impl Workspace {
     /// Returns the snapshot that was taken or restored last.
     pub fn current_snapshot_id(&self) -> Result<Option<SnapshotId>> {
         self.history(Operation::Snapshot)?.head()
+    }
+
+    /// Returns the same without a look at the disk, for whoever asks with every call.
+    ///
+    /// What other processes take and restore is known from the next snapshot on that this one takes, or
+    /// asks for.
+    ///
+    /// ```
+    /// let files = wink_fs::Workspace::memory();
+    /// assert_eq!(files.known_snapshot_id(), None);
+    /// let taken = files.snapshot("first")?;
+    /// assert_eq!(files.known_snapshot_id(), Some(taken.id));
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn known_snapshot_id(&self) -> Option<SnapshotId> {
+        self.0.history.as_ref().and_then(History::known_head)
     }
 
     /// Returns what keeps the snapshots, to verify them for example.

@@ -8,6 +8,7 @@ use crate::filesystem::Backend;
 use crate::operation::{Left, OperationCause, OperationChange, OperationRecord};
 use crate::path::TreePath;
 use crate::scope::Scope;
+use crate::snapshot::SAFETY_KEPT;
 use crate::tree::Tree;
 
 /// Says what taking an operation back, or doing it again, did.
@@ -51,7 +52,9 @@ struct Step {
 impl Workspace {
     /// Takes back the last operation that was not taken back; see [`operations`](Self::operations).
     ///
-    /// What somebody changed since is left alone and named; where that is all of it, it is a Conflict.
+    /// What somebody changed since is left alone and named; where that is all of it, it is a Conflict. Of
+    /// the operations that replaced files as a whole, such as a restore or a program's run, the last ten can
+    /// be taken back: what was there before an older one is not kept, which is SnapshotNotFound.
     pub fn undo(&self) -> Result<Undone> {
         self.step(Way::Undo)
     }
@@ -64,6 +67,39 @@ impl Workspace {
     /// Returns the operations that are kept, oldest first: one for each call that changed something.
     pub fn operations(&self) -> Result<Vec<OperationRecord>> {
         self.history(Operation::Undo)?.ledger.list()
+    }
+
+    /// Takes operations back as if they had never been, the last one first: afterwards they can neither be
+    /// undone nor done again.
+    ///
+    /// What somebody changed since is left alone and returned. Numbers that are not there are passed over.
+    ///
+    /// ```
+    /// let files = wink_fs::Workspace::memory();
+    /// files.write("a.txt", "one")?;
+    /// files.write("a.txt", "two")?;
+    /// assert!(files.retract(&[1, 2])?.is_empty());
+    /// assert!(!files.exists("a.txt") && files.operations()?.is_empty());
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn retract(&self, operations: &[u64]) -> Result<Vec<TreePath>> {
+        let history = self.history(Operation::Undo)?;
+        let mut writer = self.turn()?;
+        let _alone = self.alone(history, &mut writer)?;
+        let mut kept = history.ledger.list()?;
+        kept.retain(|it| operations.contains(&it.sequence));
+        let mut left_alone = Vec::new();
+        for operation in kept.iter().rev() {
+            let (paths, conflicts) = sort_out(&*self.0.live, &operation.changes)?;
+            let mut gone = vec![operation.sequence];
+            if !paths.is_empty() {
+                let backend = self.backend(&mut writer);
+                gone.push(go_back(history, backend, operation, operation, &paths, Way::Undo)?);
+            }
+            history.ledger.forget(&gone)?;
+            left_alone.extend(conflicts);
+        }
+        Ok(left_alone)
     }
 
     fn step(&self, way: Way) -> Result<Undone> {
@@ -87,7 +123,7 @@ impl Workspace {
     }
 }
 
-/// Puts back what was at some paths, and writes that down as an operation of its own.
+/// Puts back what was at some paths, and writes that down as an operation of its own; returns its number.
 fn go_back(
     history: &History,
     backend: &mut dyn Backend,
@@ -95,8 +131,8 @@ fn go_back(
     held: &OperationRecord,
     paths: &[TreePath],
     way: Way,
-) -> Result<()> {
-    let before = history.before(held)?;
+) -> Result<u64> {
+    let before = history.before(held).map_err(|error| not_kept(of, held, error))?;
     let scope = Scope::paths(paths.iter().cloned());
     let (sequence, aside) = history.ledger.next()?;
     let mut image = backend.before_image(&aside)?;
@@ -110,7 +146,8 @@ fn go_back(
     let changes = describe(&differences, |path| Left::at(&*before, path, None))?;
     let operation = history.prepare(sequence, &of.name, cause, changes)?;
     backend.replace(&*before, &scope).map_err(|error| error.during(Operation::Undo))?;
-    history.ledger.append(&operation, Some(kept))
+    history.ledger.append(&operation, Some(kept))?;
+    Ok(sequence)
 }
 
 /// Tells the paths that are still what an operation left there from those that are not.
@@ -159,6 +196,22 @@ fn nothing_to(way: Way) -> Error {
         Way::Undo => "there is nothing to undo; list the operations to see what was done",
         Way::Redo => "there is nothing to redo; only what was undone last can be",
     })
+}
+
+/// Says which operation cannot be taken back any more, and what of it is gone.
+fn not_kept(of: &OperationRecord, held: &OperationRecord, error: Error) -> Error {
+    let OperationRecord { sequence, name, .. } = of;
+    match held.cause {
+        OperationCause::Replacement { saved } if error.kind() == ErrorKind::SnapshotNotFound => {
+            Error::new(Operation::Undo, ErrorKind::SnapshotNotFound).with_detail(format!(
+                "operation {sequence} ({name}) cannot be undone, because snapshot {} of what was \
+                 there before it is not kept any more; only the last {SAFETY_KEPT} are, so restore \
+                 an older snapshot",
+                saved.short()
+            ))
+        }
+        _ => error,
+    }
 }
 
 fn changed_since(path: &TreePath) -> Error {

@@ -75,8 +75,7 @@ fn check_errors(names: &[&str], error: &str) -> Vec<Run> {
         let calls = start.calls.iter().filter(|(name, _)| names.contains(&&**name)).cloned();
         let calls = choose(&calls.collect::<Vec<_>>());
         let run = |call: &Call| {
-            let inject = format!("inject={}:error={error}:when={}", call.0, call.1);
-            start.run(what, call, |place| traced(what, place, &["-o", "/dev/null", "-e", &inject]))
+            start.run(what, call, |place| traced(what, place, call, &format!("error={error}")))
         };
         runs.extend(calls.par_iter().map(run).collect::<Vec<_>>());
         println!("{what}: {error} at {} calls", calls.len());

@@ -19,8 +19,8 @@ impl Stuck {
     fn new(what: &str, place: &Path, last: usize) -> Self {
         let signature = place.join("store/work.lock");
         let before = fs::read_to_string(&signature).unwrap();
-        let inject = format!("inject=renameat2:delay_enter=60s:when={last}");
-        let mut strace = traced(what, place, &["-o", "/dev/null", "-e", &inject]);
+        let call = ("renameat2".to_owned(), last);
+        let mut strace = traced(what, place, &call, "delay_enter=60s");
         let strace = strace.stderr(Stdio::null()).spawn().expect("strace is needed");
         let signed = || fs::read_to_string(&signature).unwrap();
         wait_for(|| signed() != before);

@@ -103,8 +103,7 @@ fn check_errors_of(what: &str, last: &dyn Fn(&Workspace), names: &[&str], error:
     let calls = choose(&calls.collect::<Vec<_>>());
     calls.par_iter().for_each(|call| {
         let place = copy(before.path());
-        let inject = format!("inject={}:error={error}:when={}", call.0, call.1);
-        trace(what, place.path(), &["-o", "/dev/null", "-e", &inject]);
+        trace(what, place.path(), call, &format!("error={error}"));
         check_tags(what, call, before.path(), place.path());
         check_whole(&format!("{what} with {error}"), call, place.path(), &states);
     });

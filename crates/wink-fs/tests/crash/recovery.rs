@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::scene::{Call, check_whole, copy, kill_at, lines, list_calls, template, trace};
+use crate::scene::{Call, check_whole, copy, kill_at, lines, list_calls, template};
 
 /// Does something that dies at some call, lets three who open the workspace die, and looks.
 ///
@@ -82,8 +82,7 @@ fn fault_35_recovery_gets_on_however_often_it_dies() {
     let (place, call) = left.expect("a restore dies with a journal");
     for name in ["renameat2", "unlinkat", "openat", "fsync"] {
         for count in 1..20 {
-            let inject = format!("inject={name}:signal=KILL:when={count}");
-            trace("open", place.path(), &["-o", "/dev/null", "-e", &inject]);
+            kill_at("open", place.path(), &(name.to_owned(), count));
         }
     }
     assert_eq!(check_whole("recovery", call, place.path(), &states), 1);

@@ -64,15 +64,20 @@ pub(crate) fn lines(place: &Path) -> Vec<String> {
     dump(&*open(place).tree()).unwrap()
 }
 
-/// Runs the child under strace.
-pub(crate) fn trace(what: &str, place: &Path, arguments: &[&str]) -> Option<i32> {
-    traced(what, place, arguments).output().expect("strace is needed").status.code()
+/// Runs the child under strace, and something happens to it at a call.
+pub(crate) fn trace(what: &str, place: &Path, call: &Call, happens: &str) -> Option<i32> {
+    traced(what, place, call, happens).output().expect("strace is needed").status.code()
 }
 
-/// Returns the command that runs the child under strace.
-pub(crate) fn traced(what: &str, place: &Path, arguments: &[&str]) -> Command {
+/// Returns the command that runs the child under strace, and lets something happen to it at a call.
+///
+/// Not with `--seccomp-bpf`, by which signals are not delivered.
+pub(crate) fn traced(what: &str, place: &Path, (name, count): &Call, happens: &str) -> Command {
+    let (trace, inject) =
+        (format!("trace={name}"), format!("inject={name}:{happens}:when={count}"));
     let mut strace = Command::new("strace");
-    strace.arg("-f").args(arguments).arg(CHILD).arg(what).arg(place);
+    strace.args(["-f", "-o", "/dev/null", "-e", &trace, "-e", &inject]);
+    strace.arg(CHILD).arg(what).arg(place);
     strace
 }
 
@@ -81,8 +86,10 @@ pub(crate) type Call = (String, usize);
 
 pub(crate) fn list_calls(what: &str, place: &Path) -> Vec<Call> {
     let log = place.join("log");
-    let done = trace(what, place, &["-o", log.to_str().unwrap()]);
-    assert_eq!(done, Some(0), "{what} works when nobody kills it");
+    let mut strace = Command::new("strace");
+    strace.arg("-f").arg("-o").arg(&log).arg(CHILD).arg(what).arg(place);
+    let done = strace.output().expect("strace is needed");
+    assert!(done.status.success(), "{what} works when nobody kills it");
     let text = fs::read_to_string(&log).unwrap();
     let threads: BTreeSet<_> = text.lines().filter_map(|line| line.split(' ').next()).collect();
     assert_eq!(threads.len(), 1, "one thread makes all calls, so each has one number");
@@ -99,9 +106,8 @@ pub(crate) fn list_calls(what: &str, place: &Path) -> Vec<Call> {
 }
 
 /// Runs the child and kills it when it enters a call; returns whether it came to that.
-pub(crate) fn kill_at(what: &str, place: &Path, (name, count): &Call) -> bool {
-    let inject = format!("inject={name}:signal=KILL:when={count}");
-    trace(what, place, &["-o", "/dev/null", "-e", &inject]).is_none()
+pub(crate) fn kill_at(what: &str, place: &Path, call: &Call) -> bool {
+    trace(what, place, call, "signal=KILL").is_none()
 }
 
 /// Makes a scene in which the child died at a call.

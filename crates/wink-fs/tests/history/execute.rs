@@ -36,7 +36,7 @@ fn what_a_program_changed_is_undone_and_redone(scene: Scene) {
     varied(files);
     let before = lines(files);
     let (said, changes) = files.as_executor("make", |place| program(place).map(|()| 7)).unwrap();
-    let changes: Vec<_> = changes.unwrap().iter().map(|it| it.path.to_string()).collect();
+    let changes: Vec<_> = changes.unwrap().changes.iter().map(|it| it.path.to_string()).collect();
     assert_eq!((said, changes), (7, vec!["a.txt".into(), "nested".into(), "new".into()]));
     let after = lines(files);
     let undone = files.undo().unwrap();
@@ -64,8 +64,9 @@ fn a_program_that_changes_nothing_leaves_nothing(scene: Scene) {
     let files = &scene.files;
     varied(files);
     let operations = files.operations().unwrap().len();
-    let (_, changes) = files.as_executor("true", |_| Ok(())).unwrap();
-    assert_eq!(changes, Some(Vec::new()));
+    let (_, execution) = files.as_executor("true", |_| Ok(())).unwrap();
+    let execution = execution.unwrap();
+    assert_eq!((execution.changes, execution.saved), (Vec::new(), None));
     assert_eq!(files.operations().unwrap().len(), operations);
     assert!(files.snapshots().unwrap().is_empty());
 }
@@ -112,7 +113,7 @@ fn what_is_excluded_is_neither_told_nor_taken_back() {
             Ok(())
         })
         .unwrap();
-    let changes: Vec<_> = changes.unwrap().iter().map(|it| it.path.to_string()).collect();
+    let changes: Vec<_> = changes.unwrap().changes.iter().map(|it| it.path.to_string()).collect();
     assert_eq!(changes, ["log"]);
     files.undo().unwrap();
     assert!(!files.exists("log") && files.is_file("target/out"));

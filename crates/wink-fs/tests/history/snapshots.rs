@@ -193,10 +193,23 @@ fn events_tell_of_snapshots_and_restores(scene: Scene) {
     let snapshot = files.snapshot("before").unwrap();
     files.write("a", "").unwrap();
     files.restore(&snapshot).unwrap();
-    let told = told.lock().unwrap();
-    assert_eq!(told.first(), Some(&Event::SnapshotTaken { id: snapshot.id }));
-    assert_eq!(told.last(), Some(&Event::Restored { id: snapshot.id }));
-    assert!(told.contains(&Event::Replaced));
+    let heard = std::mem::take(&mut *told.lock().unwrap());
+    assert_eq!(heard.first(), Some(&Event::SnapshotTaken { id: snapshot.id }));
+    assert_eq!(heard.last(), Some(&Event::Restored { id: snapshot.id }));
+    let replaced =
+        |text: &str| Event::Replaced { paths: vec![wink_fs::TreePath::parse(text).unwrap()] };
+    assert!(heard.contains(&replaced("a")), "{heard:?}");
+
+    files.write("deep/b", "").unwrap();
+    files.undo().unwrap();
+    assert_eq!(told.lock().unwrap().last(), Some(&replaced("deep")));
+    files.as_executor("make", |place| rewrite(place.files, "c", "made")).unwrap();
+    assert_eq!(told.lock().unwrap().last(), Some(&replaced("c")));
+    files.restore(&snapshot).unwrap();
+    files.restore(&snapshot).unwrap();
+    let heard = std::mem::take(&mut *told.lock().unwrap());
+    let nothing = Event::Replaced { paths: Vec::new() };
+    assert!(heard.ends_with(&[nothing, Event::Restored { id: snapshot.id }]), "{heard:?}");
 }
 
 fn a_writer_waits_no_longer_than_it_likes(scene: Scene) {

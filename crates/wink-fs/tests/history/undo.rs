@@ -18,6 +18,7 @@ on_both! {
     a_call_that_changes_nothing_is_no_operation,
     an_operation_knows_its_first_state_only,
     an_import_is_undone,
+    the_last_ten_programs_are_undone_and_an_older_one_says_what_is_gone,
 }
 
 fn a_restore_can_be_undone_and_redone(scene: Scene) {
@@ -158,6 +159,34 @@ fn an_import_is_undone(scene: Scene) {
     assert_eq!(lines(files), [r#"only "this""#]);
     assert_eq!(files.undo().unwrap().operation.name, "import");
     assert_eq!(lines(files), before);
+}
+
+/// Undo was stuck on a snapshot that it did not name.
+fn the_last_ten_programs_are_undone_and_an_older_one_says_what_is_gone(scene: Scene) {
+    let files = &scene.files;
+    let run =
+        |text: &str| files.as_executor("make", |place| rewrite(place.files, "a", text)).unwrap();
+    for round in 0..13 {
+        run(&round.to_string());
+    }
+    for round in (2..12).rev() {
+        files.undo().unwrap();
+        assert_eq!(files.read("a").unwrap().content, round.to_string());
+    }
+    let OperationCause::Replacement { saved } = files.operations().unwrap()[2].cause else {
+        panic!("a program's run keeps what was there")
+    };
+    let error = files.undo().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::SnapshotNotFound);
+    assert!(error.to_string().contains("operation 3 (make)"), "{error}");
+    assert!(error.to_string().contains(&saved.short()), "{error}");
+    assert_eq!(files.read("a").unwrap().content, "2", "nothing was changed");
+
+    files.write("b", "new").unwrap();
+    run("after");
+    assert_eq!(files.undo().unwrap().operation.name, "make");
+    assert_eq!(files.undo().unwrap().operation.name, "write");
+    assert_eq!(files.undo().unwrap_err().kind(), ErrorKind::SnapshotNotFound);
 }
 
 // --- only on a host ------------------------------------------------------------------------------

@@ -3,8 +3,9 @@
 use std::thread;
 
 use wink_fs::{
-    Backend, ErrorKind, Filesystem, HostBackend, MemoryBackend, OverlayMount, Recursion, Scope,
-    SnapshotCause, Strategy, StrategyOptions, TreePath, tree_hash,
+    Backend, ErrorKind, Filesystem, HostBackend, MemoryBackend, MemorySnapshots, NewSnapshot,
+    OverlayMount, Recursion, Scope, SnapshotCause, SnapshotStore, Strategy, StrategyOptions,
+    TreePath, tree_hash,
 };
 
 use crate::scene::{Scene, by_every_strategy, new, read_everything};
@@ -15,6 +16,7 @@ by_every_strategy! {
     what_is_saved_is_there_after_opening_again,
     snapshots_come_in_their_order_whatever_the_clock_says,
     a_tag_names_at_most_one_snapshot,
+    a_copy_keeps_its_id_and_a_second_one_is_refused_and_harms_nothing,
     a_deleted_snapshot_is_gone_with_every_file_of_its_own,
     special_files_are_left_out_and_named,
     an_unknown_id_is_not_found,
@@ -76,6 +78,28 @@ fn a_tag_names_at_most_one_snapshot(strategy: Strategy) {
         assert_eq!(format!("{kind:?}"), expected);
     }
     assert_eq!(scene.store.list().unwrap().len(), 1);
+}
+
+fn a_copy_keeps_its_id_and_a_second_one_is_refused_and_harms_nothing(strategy: Strategy) {
+    let mut scene = Scene::new(strategy);
+    put(&mut scene.files, b"file", "original");
+    let elsewhere = MemorySnapshots::default();
+    let original = elsewhere.save(&scene.files, &new().tag("one")).unwrap();
+    let copy = scene.save_as(&NewSnapshot::copy_of(&original)).unwrap();
+    assert_eq!((copy.id, copy.created_at), (original.id, original.created_at));
+    assert_eq!((copy.tag, copy.cause), (original.tag.clone(), original.cause));
+
+    put(&mut scene.files, b"file", "another");
+    let mut again = NewSnapshot::copy_of(&original);
+    again.tag = None;
+    assert_eq!(scene.save_as(&again).unwrap_err().kind(), ErrorKind::AlreadyExists);
+    let refused = elsewhere.save(&scene.files, &again).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::AlreadyExists);
+    for store in [&elsewhere as &dyn SnapshotStore, &*scene.reopened()] {
+        let content = store.load(&original.id).unwrap().open(&path(b"file")).unwrap();
+        assert_eq!(content.read_all().unwrap(), "original");
+    }
+    assert_eq!(scene.verify().problems, []);
 }
 
 fn a_deleted_snapshot_is_gone_with_every_file_of_its_own(strategy: Strategy) {

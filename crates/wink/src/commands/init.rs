@@ -42,23 +42,41 @@ pub(crate) fn run(context: &Context, args: &InitArgs) -> Result<Answer, Failure>
         let question = format!("Keep the history of all that is in {}?", root.display());
         context.confirm(&question)?;
     }
-    let directory = choose_place(context, &root)?;
-    // Before anything is made: it must be a directory, and one that can be looked at.
-    let files = Workspace::host(&root)?;
-    let mut exclude = args.exclude.clone();
-    let git = is_unexcluded_git(&files, &Exclusions::parse(exclude.clone())?)?;
-    if git {
-        exclude.insert(0, GIT.to_owned());
-    }
-    make(&root, &directory, &exclude)?;
-    if context.store.is_some() {
-        leave_pointer(&root, &directory)?;
-    }
+    let (directory, exclude, git) = begin(context, &root, args.exclude.clone())?;
     let [root, home] = [root, directory].map(|path| path.display().to_string());
     let document = Initialised { root, home, excluded: exclude, git };
     let mut answer = context.answer(&document, text)?;
     answer.notes = context.note("next: wink snapshot");
     Ok(answer)
+}
+
+/// Begins the history of a directory that is to be served, as the command does without arguments.
+pub(crate) fn protect(context: &Context, root: &Path) -> Result<Home, Failure> {
+    if is_broad(root) {
+        return Err(Failure::too_broad(root));
+    }
+    let (directory, ..) = begin(context, root, Vec::new())?;
+    Home::read(&directory)?.ok_or_else(|| Failure::no_store(&directory))
+}
+
+/// Begins a history; returns its place, what is excluded, and whether that is git's for a start.
+fn begin(
+    context: &Context,
+    root: &Path,
+    mut exclude: Vec<String>,
+) -> Result<(PathBuf, Vec<String>, bool), Failure> {
+    let directory = choose_place(context, root)?;
+    // Before anything is made: it must be a directory, and one that can be looked at.
+    let files = Workspace::host(root)?;
+    let git = is_unexcluded_git(&files, &Exclusions::parse(exclude.clone())?)?;
+    if git {
+        exclude.insert(0, GIT.to_owned());
+    }
+    make(root, &directory, &exclude)?;
+    if context.store.is_some() {
+        leave_pointer(root, &directory)?;
+    }
+    Ok((directory, exclude, git))
 }
 
 fn text(document: &Initialised) -> String {
@@ -75,7 +93,7 @@ fn text(document: &Initialised) -> String {
 }
 
 /// Tells whether a directory is a person's home, or holds one.
-fn is_broad(root: &Path) -> bool {
+pub(crate) fn is_broad(root: &Path) -> bool {
     let holds = |home: PathBuf| {
         home.starts_with(root) || disk::real_path(&home).is_ok_and(|home| home.starts_with(root))
     };

@@ -7,6 +7,8 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
+use tempfile::TempDir;
+
 /// The command under test.
 pub(crate) fn wink() -> Command {
     Command::new(env!("CARGO_BIN_EXE_wink"))
@@ -19,6 +21,10 @@ pub(crate) struct Server {
     pub(crate) announcement: String,
     /// `127.0.0.1:PORT`, as printed.
     pub(crate) address: String,
+    /// The secret that was printed.
+    pub(crate) token: String,
+    /// Where it keeps what is a person's own.
+    pub(crate) place: TempDir,
 }
 
 impl Server {
@@ -28,13 +34,24 @@ impl Server {
     }
 
     pub(crate) fn start_with(args: &[&str]) -> Server {
+        Server::start_in(tempfile::tempdir().expect("a directory"), args)
+    }
+
+    /// Starts a server with a directory for all that is a person's own.
+    pub(crate) fn start_in(place: TempDir, args: &[&str]) -> Server {
         let mut serve = wink();
-        serve.arg("serve").args(args).stdout(Stdio::piped());
+        serve.arg("serve").args(args).stdout(Stdio::piped()).current_dir(place.path());
+        serve
+            .env("HOME", place.path().join("home"))
+            .env("XDG_DATA_HOME", place.path().join("data"));
+        serve.env("XDG_RUNTIME_DIR", place.path().join("run"));
         let mut child = serve.spawn().expect("wink starts");
         let announcement = announcement(&mut child);
         let (_, rest) = announcement.split_once("http://").expect("an address");
         let address = rest.split('/').next().expect("a host").to_owned();
-        Server { child, announcement, address }
+        let (_, rest) = announcement.split_once("Bearer ").expect("a token");
+        let token = rest.split('"').next().expect("a token").to_owned();
+        Server { child, announcement, address, token, place }
     }
 
     pub(crate) fn url(&self) -> String {
@@ -47,26 +64,42 @@ impl Server {
 
     /// Sends a request head and body as they are; returns the answer.
     pub(crate) fn send(&self, head: &str, body: &str) -> Answer {
-        let mut stream = TcpStream::connect(&self.address).expect("connects");
+        self.try_send(head, body).expect("answers")
+    }
+
+    /// Sends a request to a server that may be gone.
+    pub(crate) fn try_send(&self, head: &str, body: &str) -> Option<Answer> {
+        let port: u16 = self.port().parse().expect("a number");
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
         let length = body.len();
-        let head = head.replace("{address}", &self.address).replace('\n', "\r\n");
+        let head = head.replace("{address}", &self.address).replace("{token}", &self.token);
+        let head = head.replace('\n', "\r\n");
         let request =
             format!("{head}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}");
-        stream.write_all(request.as_bytes()).expect("sends");
+        stream.write_all(request.as_bytes()).ok()?;
         let mut text = String::new();
-        stream.read_to_string(&mut text).expect("answers");
-        Answer { text }
+        stream.read_to_string(&mut text).ok()?;
+        (!text.is_empty()).then_some(Answer { text })
     }
 
     /// Posts one JSON-RPC message the way an MCP client does.
     pub(crate) fn post(&self, message: &serde_json::Value) -> serde_json::Value {
         let answer = self.send(POST, &message.to_string());
-        serde_json::from_str(answer.body()).expect("a JSON answer")
+        let answer = serde_json::from_str(answer.body());
+        answer.expect("a JSON answer")
+    }
+
+    /// Calls a tool and returns its result.
+    pub(crate) fn call(&self, name: &str, arguments: serde_json::Value) -> serde_json::Value {
+        let params = serde_json::json!({"name": name, "arguments": arguments});
+        let call = serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+        self.post(&call)["result"].clone()
     }
 }
 
 /// The head of a request that is in order.
-pub(crate) const POST: &str = "POST /mcp HTTP/1.1\nHost: {address}\nContent-Type: application/json\n\
+pub(crate) const POST: &str = "POST /mcp HTTP/1.1\nHost: {address}\nAuthorization: Bearer {token}\n\
+                        Content-Type: application/json\n\
                         Accept: application/json, text/event-stream";
 
 impl Drop for Server {

@@ -44,7 +44,7 @@ struct Written<'a> {
 }
 
 #[derive(Serialize)]
-struct WrittenSlice<'a> {
+pub(super) struct WrittenSlice<'a> {
     name: &'a str,
     kind: SliceKind,
     items: Box<RawValue>,
@@ -77,7 +77,7 @@ pub(super) fn encode(
     })
 }
 
-fn written_slices<'a>(
+pub(super) fn written_slices<'a>(
     slices: &'a Slices,
     kept: &'a Kept,
 ) -> Result<Vec<WrittenSlice<'a>>, SessionError> {
@@ -102,23 +102,29 @@ pub(super) struct Line {
 }
 
 #[derive(Deserialize)]
-struct Moment(#[serde(with = "moment")] SystemTime);
+pub(super) struct Moment(#[serde(with = "moment")] pub(super) SystemTime);
 
 /// Reads the line with this number.
 pub(super) fn decode(number: usize, text: &str) -> Result<Line, SessionError> {
-    let malformed = |why: String| SessionError::malformed(number, why);
+    let fields = fields_of(number, text, FORMAT)?;
+    decode_fields(fields).map_err(|why| SessionError::malformed(number, why))
+}
+
+/// Takes a line apart that must be of a format.
+pub(super) fn fields_of(number: usize, text: &str, format: &str) -> Result<Fields, SessionError> {
     let mut fields: Fields =
-        serde_json::from_str(text).map_err(|why| malformed(why.to_string()))?;
-    check_format(number, &mut fields)?;
-    decode_fields(fields).map_err(malformed)
+        serde_json::from_str(text).map_err(|why| SessionError::malformed(number, why))?;
+    check_format(number, &mut fields, format)?;
+    Ok(fields)
 }
 
 /// Looks at what a line says of itself before anything else: a later version may have other fields.
-fn check_format(number: usize, fields: &mut Fields) -> Result<(), SessionError> {
+fn check_format(number: usize, fields: &mut Fields, expected: &str) -> Result<(), SessionError> {
     let malformed = |why: String| SessionError::malformed(number, why);
     let format: String = fields.required("format").map_err(malformed)?;
-    if format != FORMAT {
-        return Err(malformed("it is not the line of a session".to_owned()));
+    if format != expected {
+        let what = expected.trim_start_matches("wink ");
+        return Err(malformed(format!("it is not the line of a {what}")));
     }
     let unknown = |what| Err(SessionError::UnknownFormat { line: number, what });
     match fields.required::<u64>("version").map_err(malformed)? {
@@ -149,11 +155,13 @@ fn decode_fields(mut fields: Fields) -> Result<Line, String> {
     })
 }
 
-fn parse_id(text: &str) -> Result<SessionId, String> {
+pub(super) fn parse_id(text: &str) -> Result<SessionId, String> {
     text.parse().map_err(|_| format!("`{}` is no id of a session", text.escape_debug()))
 }
 
-fn decode_slices(written: Vec<Fields>) -> Result<(Slices, BTreeMap<String, Fields>), String> {
+pub(super) fn decode_slices(
+    written: Vec<Fields>,
+) -> Result<(Slices, BTreeMap<String, Fields>), String> {
     let (mut slices, mut kept, mut seen) = (Slices::default(), BTreeMap::new(), HashSet::new());
     for mut fields in written {
         let name: String = fields.required("name")?;

@@ -9,9 +9,12 @@ mod assemble;
 mod fields;
 mod line;
 mod read;
+mod states;
 mod write;
 
+pub(crate) use self::read::open_dump;
 pub use self::read::{LoadOptions, load_session_tree, load_session_tree_with, read_session_tree};
+pub(crate) use self::states::{States, read_states, write_states};
 pub(crate) use self::write::{directory_of, dump_even_empty};
 pub use self::write::{dump_session_tree, write_session_tree};
 

@@ -68,14 +68,18 @@ pub fn load_session_tree_with(
     path: impl AsRef<Path>,
     options: &LoadOptions,
 ) -> Result<Session, SessionError> {
-    let path = path.as_ref();
+    read_session_tree(open_dump(path.as_ref())?, options)
+}
+
+/// Opens a file of a dump.
+pub(crate) fn open_dump(path: &Path) -> Result<BufReader<File>, SessionError> {
     // Opening a FIFO would wait for its other end.
     if !path.metadata().map_err(failed)?.is_file() {
         return Err(Error::new(Operation::Read, ErrorKind::InvalidArgument)
             .with_detail("it is not a file; name the dump of a session")
             .into());
     }
-    read_session_tree(BufReader::new(File::open(path).map_err(failed)?), options)
+    Ok(BufReader::new(File::open(path).map_err(failed)?))
 }
 
 /// Reads the lines of a dump and returns its root.
@@ -107,7 +111,7 @@ pub fn read_session_tree(
 }
 
 /// Reads a line without its end; none where the file ends.
-fn next_line(
+pub(super) fn next_line(
     from: &mut impl BufRead,
     number: usize,
     max_bytes: u64,

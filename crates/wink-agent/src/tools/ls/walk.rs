@@ -1,7 +1,6 @@
 //! Entries of a directory and of those below it, in order.
 
-use std::time::{Duration, Instant};
-
+use wink_fs::search::Stop;
 use wink_fs::{Error, ErrorKind, Kind, Operation, Result, Tree, TreePath};
 
 /// One entry.
@@ -16,14 +15,13 @@ pub(super) fn walk(
     tree: &dyn Tree,
     path: &TreePath,
     depth: u64,
-    at_most: Duration,
+    stop: &Stop,
 ) -> Result<Vec<Found>> {
-    let began = Instant::now();
     let (mut found, mut left) = (Vec::new(), children(tree, path, 1)?);
     while let Some((entry, level)) = left.pop() {
         if entry.kind == Kind::Directory && level < depth {
-            if began.elapsed() > at_most {
-                return Err(too_long(path));
+            if let Some(reason) = stop.reason() {
+                return Err(given_up(path, reason));
             }
             left.extend(match children(tree, &entry.path, level + 1) {
                 Err(error) if is_about_the_entry(&error) => Vec::new(),
@@ -61,8 +59,12 @@ fn is_about_the_entry(error: &Error) -> bool {
     matches!(error.kind(), InvalidArgument | NotADirectory | NotFound | PermissionDenied)
 }
 
-fn too_long(path: &TreePath) -> Error {
-    Error::new(Operation::List, ErrorKind::Deadline)
-        .with_path(path)
-        .with_detail("there is too much below it; list it with a smaller depth")
+fn given_up(path: &TreePath, reason: ErrorKind) -> Error {
+    let error = Error::new(Operation::List, reason).with_path(path);
+    match reason {
+        ErrorKind::Deadline => {
+            error.with_detail("there is too much below it; list it with a smaller depth")
+        }
+        _ => error,
+    }
 }

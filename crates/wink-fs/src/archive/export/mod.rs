@@ -20,6 +20,7 @@ use super::portability::Portability;
 use super::spelling::MANIFEST;
 use super::{WHOLE_BYTES, spelling};
 use crate::error::{Error, Operation, Result};
+use crate::parallel;
 use crate::path::TreePath;
 use crate::tree::{Kind, Tree};
 
@@ -86,8 +87,7 @@ struct Export<'a, W: Write> {
 impl<W: Write> Export<'_, W> {
     fn add(&mut self, entries: &[(TreePath, Kind)]) -> Result<()> {
         let tree = self.tree;
-        let planned: Vec<_> =
-            entries.par_iter().map(|(path, kind)| Planned::look(tree, path, *kind)).collect();
+        let planned = parallel::map(entries, |(path, kind)| Planned::look(tree, path, *kind));
         let planned = planned.into_iter().collect::<Result<Vec<_>>>()?;
         let mut rest = &planned[..];
         while !rest.is_empty() {
@@ -101,7 +101,8 @@ impl<W: Write> Export<'_, W> {
     fn add_part(&mut self, part: &[Planned<'_>]) -> Result<()> {
         let (tree, options) = (self.tree, self.options);
         let pack = |packer: &mut Packer, planned: &Planned<'_>| packer.pack(tree, planned);
-        let bodies: Vec<_> = part.par_iter().map_init(|| Packer::new(options), pack).collect();
+        let packed = part.par_iter().map_init(|| Packer::new(options), pack);
+        let bodies: Vec<_> = parallel::run(|| packed.collect());
         part.iter().zip(bodies).try_for_each(|(planned, body)| self.put(planned, body?))
     }
 

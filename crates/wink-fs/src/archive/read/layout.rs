@@ -5,8 +5,6 @@
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use super::central::Listed;
 use super::section::Section;
 use super::unpack::Stored;
@@ -17,6 +15,7 @@ use crate::archive::record::{
 use crate::archive::refuse;
 use crate::content::ReadAt;
 use crate::error::{Error, Result};
+use crate::parallel;
 
 /// Returns where the content of each entry is, in the order of the directory.
 pub(super) fn check(
@@ -25,11 +24,8 @@ pub(super) fn check(
     directory: u64,
 ) -> Result<Vec<Stored>> {
     let ends = ends(entries, directory)?;
-    let found: Vec<_> = entries
-        .par_iter()
-        .zip(ends)
-        .map(|(entry, end)| Placed { source, entry, end }.check())
-        .collect();
+    let placed = entries.iter().zip(ends).map(|(entry, end)| Placed { source, entry, end });
+    let found = parallel::map(&placed.collect::<Vec<_>>(), Placed::check);
     found.into_iter().collect()
 }
 

@@ -6,7 +6,6 @@ use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 
 use bytes::Bytes;
-use rayon::prelude::*;
 
 use super::index::{Directory, File, Index, Node};
 use super::{central, end, layout};
@@ -17,6 +16,7 @@ use crate::archive::{refuse, spelling};
 use crate::content::{Content, ReadAt};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::hash::ContentHash;
+use crate::parallel;
 use crate::path::TreePath;
 use crate::refusal;
 use crate::tree::{Entry, Kind, Stat, Tree};
@@ -111,7 +111,7 @@ impl ArchiveTree {
         if let Node::Directory(root) = &self.root {
             collect(root, &TreePath::root(), &mut files)?;
         }
-        let checked: Vec<_> = files.par_iter().map(|(path, file)| self.check(path, file)).collect();
+        let checked = parallel::map(&files, |(path, file)| self.check(path, file));
         checked.into_iter().collect()
     }
 

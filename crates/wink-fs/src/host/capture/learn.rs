@@ -1,18 +1,16 @@
 //! From a capture that was saved to the index of the next one.
 
-use rayon::prelude::*;
-
 use super::index::{self, Index, Learnt};
 use super::stamp::Stamp;
 use super::tree::{Captured, Directory, Listing, Node, What};
+use crate::parallel;
 use crate::path::TreePath;
 use crate::tree::Tree;
 
 impl Captured {
     /// Writes down what is known of the capture, with the hashes that `saved`, the same tree, knows.
     pub(in crate::host) fn learn(&self, saved: &dyn Tree) -> Option<Index> {
-        let directories = self.directories.par_iter().map(|it| self.learnt(it, saved));
-        let mut directories: Vec<Learnt<'_>> = directories.collect();
+        let mut directories = parallel::map(&self.directories, |it| self.learnt(it, saved));
         forget_above(&mut directories);
         index::encode(&directories, &self.excluded, &self.host.mounting)
     }

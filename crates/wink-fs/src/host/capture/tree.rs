@@ -15,6 +15,7 @@ use crate::content::{Content, ReadAt};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::hash::ContentHash;
 use crate::host::{Host, entry, failure};
+use crate::parallel;
 use crate::path::{Name, TreePath};
 use crate::refusal;
 use crate::scope::Exclusions;
@@ -97,7 +98,7 @@ impl Drop for Captured {
     fn drop(&mut self) {
         let directories = std::mem::take(&mut self.directories);
         if directories.len() >= MANY {
-            rayon::spawn(move || drop(directories));
+            parallel::later(move || drop(directories));
         }
     }
 }

@@ -1,12 +1,11 @@
 //! One look at every entry below the root, level by level and in parallel.
 
-use rayon::prelude::*;
-
 use super::stamp::Moment;
 use super::tree::{Directory, Listing, Node, What};
 use super::visit::{Place, Seen, Visitor};
 use crate::capture::{NotCaptured, Totals};
 use crate::error::Result;
+use crate::parallel;
 use crate::path::TreePath;
 
 /// What a walk saw.
@@ -21,11 +20,14 @@ pub(super) struct Walked {
 
 /// Visits every directory.
 pub(super) fn walk(visitor: &Visitor<'_>) -> Result<Walked> {
+    parallel::run(|| by_levels(visitor))
+}
+
+fn by_levels(visitor: &Visitor<'_>) -> Result<Walked> {
     let mut walked = Walked::default();
     let mut level = vec![Place { path: TreePath::root(), known: Some(0) }];
     while !level.is_empty() {
-        let seen = level.par_iter().map(|place| visitor.visit(place));
-        let seen: Vec<Seen> = seen.collect::<Result<_>>()?;
+        let seen = parallel::try_map(&level, |place| visitor.visit(place))?;
         level = walked.add_level(seen);
     }
     walked.settle();

@@ -18,6 +18,7 @@ use crate::capture::Capture;
 use crate::compare::{Difference, count_files, count_in_scope};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::{DoneFirst, Replaced};
+use crate::parallel;
 use crate::path::TreePath;
 use crate::refusal;
 use crate::replace_plan::ReplacePlan;
@@ -41,7 +42,7 @@ pub(super) fn replace_by(
     let changes = plan(before, differences)?;
     let area = host.area().map_err(|errno| Error::system(Operation::Replace, errno))?;
     let writer = Writer { target: *target, excluded: scope.excluded() };
-    let (staged, done) = rayon::join(|| stage(host, &writer, &area, &changes), first);
+    let (staged, done) = parallel::both(|| stage(host, &writer, &area, &changes), first);
     done?;
     let mut staged = staged?;
     apply(host, &area, before, &mut staged)?;

@@ -4,7 +4,6 @@ use std::fs::File;
 use std::io::Write as _;
 use std::sync::Arc;
 
-use rayon::prelude::*;
 use rustix::fd::{AsFd, BorrowedFd};
 use rustix::fs::{Mode, OFlags};
 
@@ -14,6 +13,7 @@ use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::host::entry::{self, KEPT_BITS};
 use crate::host::failure;
 use crate::host::staging::Area;
+use crate::parallel;
 use crate::path::TreePath;
 use crate::scope::Exclusions;
 use crate::tree::{Entry, FileMode, Kind, Tree};
@@ -48,7 +48,7 @@ pub(super) struct Writer<'a> {
 impl Writer<'_> {
     /// Writes everything that is new.
     pub(super) fn stage(&self, area: &Arc<Area>, changes: &[Change]) -> Result<Vec<Staged>> {
-        changes.par_iter().map(|change| self.change(area, change)).collect()
+        parallel::try_map(changes, |change| self.change(area, change))
     }
 
     fn change(&self, area: &Arc<Area>, change: &Change) -> Result<Staged> {
@@ -101,7 +101,7 @@ impl Writer<'_> {
             }
             self.entry(directory.as_fd(), entry.name.as_bytes(), &child, entry.kind)
         };
-        entries.par_iter().map(write).sum()
+        Ok(parallel::try_map(&entries, write)?.into_iter().sum())
     }
 
     fn file(&self, into: BorrowedFd<'_>, name: &[u8], path: &TreePath) -> Result<()> {

@@ -3,13 +3,12 @@
 use std::collections::HashSet;
 use std::io;
 
-use rayon::prelude::*;
-
 use super::super::object::ObjectId;
 use super::places::Places;
 use crate::error::damaged;
 use crate::hash::ContentHash;
 use crate::merkle::Identity;
+use crate::parallel;
 use crate::tree_hash::TreeHash;
 
 /// Holds the names of all objects that are needed.
@@ -27,8 +26,7 @@ impl Needed {
     pub(super) fn add(&mut self, places: &Places<'_>, roots: Vec<TreeHash>) -> io::Result<()> {
         let mut level: Vec<_> = roots.into_iter().filter(|root| self.is_new(root)).collect();
         while !level.is_empty() {
-            let read = level.par_iter().map(|hash| places.directory(hash));
-            let entries: Vec<Vec<Identity>> = read.collect::<io::Result<_>>()?;
+            let entries = parallel::try_map(&level, |hash| places.directory(hash))?;
             level = self.take(places, entries.into_iter().flatten())?;
         }
         Ok(())
@@ -54,8 +52,8 @@ impl Needed {
                 Identity::File { .. } => {}
             }
         }
-        let found: Vec<_> =
-            files.par_iter().map(|hash| places.file(hash)).collect::<io::Result<_>>()?;
+        let files: Vec<_> = files.into_iter().collect();
+        let found = parallel::try_map(&files, |hash| places.file(hash))?;
         self.all_there(places, &found)?;
         self.0.extend(found.into_iter().flatten());
         Ok(below)

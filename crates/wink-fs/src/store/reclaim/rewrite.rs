@@ -4,14 +4,13 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use super::super::disk::Disk;
 use super::super::library;
 use super::super::object::ObjectKind;
 use super::super::pack::{
     BLOCK_BYTES, FinishedPack, LOOKUP_BLOCK_BYTES, ObjectRow, Pack, PackWriter,
 };
+use crate::parallel;
 
 /// About how large a new pack gets.
 const PACK_BYTES: u64 = 256 * 1024 * 1024;
@@ -27,7 +26,7 @@ pub(super) fn write<'d>(
     let mut written = Vec::new();
     for together in by_size(sources) {
         let writer = PackWriter::new(disk);
-        together.par_iter().try_for_each(|source| copy(disk, &writer, source))?;
+        parallel::try_map(together, |source| copy(disk, &writer, source))?;
         written.extend(writer.finish()?);
     }
     Ok(written)
@@ -52,13 +51,14 @@ fn copy(disk: &Disk, writer: &PackWriter<'_>, (pack, rows): &Source<'_>) -> io::
     let mut rows = rows.to_vec();
     rows.sort_unstable_by_key(|row| (row.block, row.offset));
     let blocks: Vec<_> = rows.chunk_by(|a, b| a.block == b.block).collect();
-    blocks.into_par_iter().try_for_each(|rows| {
+    let copied = parallel::try_map(&blocks, |rows| {
         let is_whole = counts.get(&rows[0].block) == Some(&rows.len());
         match is_whole && is_full(rows) {
             true => copy_block(disk, writer, pack, rows),
             false => copy_objects(disk, writer, pack, rows),
         }
-    })
+    });
+    copied.map(drop)
 }
 
 /// Returns how many objects each block holds.

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::io;
 
 use bytes::Bytes;
-use rayon::prelude::*;
 
 use super::super::large::LargeFile;
 use super::super::library::{self, Library, Shelf};
@@ -13,6 +12,7 @@ use super::super::object::{ObjectId, ObjectKind};
 use super::super::pack::{ObjectRow, Pack};
 use crate::error::{Error, ErrorKind, Operation, Result, damaged};
 use crate::hash::ContentHash;
+use crate::parallel;
 use crate::snapshot::VerifyOptions;
 
 /// Says which objects are read.
@@ -68,8 +68,7 @@ pub(super) fn check(library: &Library, shelf: &Shelf, part: Part) -> Damage {
     for pack in shelf.packs() {
         let blocks = by_block(pack, part);
         let look = |(number, rows): &(u32, Vec<ObjectRow>)| look(library, pack, *number, rows);
-        let looked: Vec<Looked> = blocks.par_iter().map(look).collect();
-        for looked in looked {
+        for looked in parallel::map(&blocks, look) {
             damage.bytes_checked += looked.bytes;
             for (what, ids) in looked.damage {
                 damage.add(what, ids);

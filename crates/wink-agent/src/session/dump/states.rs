@@ -1,0 +1,134 @@
+//! The states that sessions keep, one line of JSON each.
+
+use std::collections::BTreeSet;
+use std::io::{BufRead, Write};
+use std::time::SystemTime;
+
+use serde::Serialize;
+use wink_fs::{Operation, SnapshotId};
+
+use super::VERSION;
+use super::fields::Fields;
+use super::line::{self, Moment, WrittenSlice};
+use super::read::{LoadOptions, next_line};
+use crate::session::error::SessionError;
+use crate::session::id::SessionId;
+use crate::session::slice::SliceKind;
+use crate::session::slices::{SliceMap, Slices};
+use crate::session::snapshots::check_tag;
+use crate::session::{FilesystemSnapshotRef, Session, SessionSnapshot, moment};
+
+/// What a line says that it is.
+const FORMAT: &str = "wink checkpoint";
+
+/// A line as it is written.
+#[derive(Serialize)]
+struct Written<'a> {
+    format: &'static str,
+    version: u64,
+    requires: [&'static str; 0],
+    session_id: String,
+    snapshot_id: String,
+    tag: Option<&'a str>,
+    #[serde(with = "moment")]
+    created_at: SystemTime,
+    files: &'a [FilesystemSnapshotRef],
+    slices: Vec<WrittenSlice<'a>>,
+}
+
+/// Writes the states that a session and all below it keep, those of each session oldest first.
+pub(crate) fn write_states(root: &Session, out: &mut impl Write) -> Result<(), SessionError> {
+    for session in root.walk() {
+        for (snapshot, state) in session.kept_states() {
+            let line = encode(&session, &snapshot, state)?;
+            let written = out.write_all(&line).and_then(|()| out.write_all(b"\n"));
+            written.map_err(|error| SessionError::system(Operation::Write, error))?;
+        }
+    }
+    out.flush().map_err(|error| SessionError::system(Operation::Write, error))
+}
+
+fn encode(
+    session: &Session,
+    snapshot: &SessionSnapshot,
+    state: SliceMap,
+) -> Result<Vec<u8>, SessionError> {
+    let mut slices = Slices::default();
+    slices.go_back(state);
+    let line = Written {
+        format: FORMAT,
+        version: VERSION,
+        requires: [],
+        session_id: session.id().to_string(),
+        snapshot_id: snapshot.id.to_string(),
+        tag: snapshot.tag.as_deref(),
+        created_at: snapshot.created_at,
+        files: &snapshot.files,
+        slices: line::written_slices(&slices, &session.0.kept)?,
+    };
+    serde_json::to_vec(&line).map_err(|why| SessionError::NotSerializable {
+        slice: "checkpoint".to_owned(),
+        why: why.to_string(),
+    })
+}
+
+/// Holds states that were read, until sessions take them over.
+#[derive(Debug, Default)]
+pub(crate) struct States(Vec<(SessionId, SessionSnapshot, SliceMap)>);
+
+/// Reads the lines that [`write_states`] wrote.
+pub(crate) fn read_states(
+    from: &mut impl BufRead,
+    options: &LoadOptions,
+) -> Result<States, SessionError> {
+    let mut states = Vec::new();
+    while let Some(text) = next_line(from, states.len() + 1, options.max_line_bytes)? {
+        let number = states.len() + 1;
+        if states.len() == options.max_sessions {
+            let why = format!("it has more than {} checkpoints", options.max_sessions);
+            return Err(SessionError::malformed(number, why));
+        }
+        let fields = line::fields_of(number, &text, FORMAT)?;
+        states.push(decode(fields).map_err(|why| SessionError::malformed(number, why))?);
+    }
+    Ok(States(states))
+}
+
+fn decode(mut fields: Fields) -> Result<(SessionId, SessionSnapshot, SliceMap), String> {
+    let session: String = fields.required("session_id")?;
+    let id: String = fields.required("snapshot_id")?;
+    let tag: Option<String> = fields.optional::<Option<String>>("tag")?.flatten();
+    tag.as_deref().map_or(Ok(()), check_tag).map_err(|why| why.to_string())?;
+    let created_at: Moment = fields.required("created_at")?;
+    let files = fields.required("files")?;
+    let (slices, _) = line::decode_slices(fields.required("slices")?)?;
+    let is_no_id = |_| format!("`{}` is no id of a snapshot", id.escape_debug());
+    let id = id.parse::<SnapshotId>().map_err(is_no_id)?;
+    let snapshot = SessionSnapshot { id, tag, created_at: created_at.0, files };
+    Ok((line::parse_id(&session)?, snapshot, slices.of(SliceKind::State).clone()))
+}
+
+impl States {
+    /// Returns which snapshots of files belong to them.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &FilesystemSnapshotRef> {
+        self.0.iter().flat_map(|(_, snapshot, _)| &snapshot.files)
+    }
+
+    /// Says by which key the files of some snapshots are known from now on.
+    pub(crate) fn rename_files(&mut self, filesystem_key: &str, ids: &BTreeSet<SnapshotId>) {
+        let files = self.0.iter_mut().flat_map(|(_, snapshot, _)| &mut snapshot.files);
+        for reference in files.filter(|it| it.snapshot_id().is_some_and(|id| ids.contains(&id))) {
+            filesystem_key.clone_into(&mut reference.filesystem_key);
+        }
+    }
+
+    /// Has each session of a tree keep those that are its own.
+    pub(crate) fn give_to(self, root: &Session) {
+        let sessions = root.walk();
+        for (id, snapshot, state) in self.0 {
+            if let Some(session) = sessions.iter().find(|session| session.id() == id) {
+                session.adopt(snapshot, state);
+            }
+        }
+    }
+}

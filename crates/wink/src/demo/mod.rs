@@ -1,0 +1,64 @@
+//! `wink demo`: a scripted agent at work, through the same door as any other.
+
+mod client;
+mod player;
+mod script;
+mod server;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use self::client::Client;
+use self::player::Player;
+use self::server::Server;
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::disk;
+use crate::downloads::{FILES, SESSIONS};
+use crate::failure::Failure;
+
+#[derive(Debug, Args)]
+pub(crate) struct DemoArgs {
+    /// Milliseconds between two calls, so that one can follow.
+    #[arg(long, value_name = "MS", default_value_t = 250)]
+    pace: u64,
+
+    /// The directory for the dump at the end [default: a new one for temporary files].
+    #[arg(long, value_name = "DIR")]
+    output: Option<PathBuf>,
+}
+
+/// Runs the command.
+pub(crate) fn run(context: &Context, args: &DemoArgs) -> Result<Answer, Failure> {
+    let server = Server::find_or_start()?;
+    let client = Client::connect(&server.signal.url, &server.signal.token)?;
+    let mut player = Player::new(client, Duration::from_millis(args.pace))?;
+    player.say(&server.introduction());
+    script::play(&mut player)?;
+    let directory = match &args.output {
+        Some(directory) => context.host_path(directory),
+        None => std::env::temp_dir().join(format!("wink-demo-{}", std::process::id())),
+    };
+    dump(&mut player, &directory)?;
+    player.say(&server.farewell());
+    Ok(Answer::default())
+}
+
+/// Keeps the session and the files side by side, as `wink session` reads them.
+fn dump(player: &mut Player, directory: &std::path::Path) -> Result<(), Failure> {
+    let failed = |error| Failure::host("cannot write the dump", directory, error);
+    let session = player.get(&format!("{SESSIONS}{}", player.session()))?;
+    let files = player.get(FILES)?;
+    disk::make_private(directory).map_err(failed)?;
+    let file = |ending: &str| directory.join(format!("{}.{ending}", player.session()));
+    disk::replace(&file("fs.zip"), &files).map_err(failed)?;
+    disk::replace(&file("jsonl"), &session).map_err(failed)?;
+    player.say(&format!(
+        "\nDumped the session and the files to {}\n  look at them: wink session show {}",
+        directory.display(),
+        file("jsonl").display()
+    ));
+    Ok(())
+}

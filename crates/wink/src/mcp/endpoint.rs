@@ -1,0 +1,181 @@
+//! What one address of the server offers: files, and the tools to work on them.
+
+use std::sync::Arc;
+
+use rmcp::model::Tool as McpTool;
+use serde_json::{Map, Value};
+use tokio::sync::Semaphore;
+use wink_agent::session::Session;
+use wink_agent::{Effect, Refusal, Tool, ToolContext, ToolResult, Toolset};
+use wink_fs::{ErrorKind, Workspace};
+
+use super::declared::{self, Common, FORK, SESSION};
+use super::fixtures;
+use super::recent::RecentCalls;
+use super::sessions::Sessions;
+
+/// How many calls run at the same time; the others wait for their turn.
+pub(super) const MOST_CALLS: u32 = 64;
+
+/// Holds the files of an address, the tools that it offers, and whose calls they are.
+///
+/// A clone is the same endpoint.
+#[derive(Clone, Debug)]
+pub(crate) struct Endpoint {
+    context: ToolContext,
+    tools: Toolset,
+    only_reads: bool,
+    sessions: Option<Sessions>,
+    declared: Arc<Vec<McpTool>>,
+    pub(super) slots: Arc<Semaphore>,
+    recent: RecentCalls,
+    has_fixtures: bool,
+}
+
+impl Endpoint {
+    /// Makes the endpoint of a process that is one session.
+    pub(crate) fn of_session(workspace: &Workspace, tools: Toolset) -> Self {
+        Self::new(ToolContext::over(workspace).session(&Session::new()), tools, None)
+    }
+
+    /// Makes the endpoint of clients that name a session with each call, or go without one.
+    pub(crate) fn of_clients(workspace: &Workspace, tools: Toolset) -> Self {
+        Self::new(ToolContext::over(workspace), tools, Some(Sessions::default()))
+    }
+
+    fn new(context: ToolContext, tools: Toolset, sessions: Option<Sessions>) -> Self {
+        let only_reads =
+            context.workspace.as_ref().is_some_and(|files| files.properties().read_only);
+        let slots = Arc::new(Semaphore::new(MOST_CALLS as usize));
+        let declared = Arc::default();
+        let recent = RecentCalls::default();
+        let mut endpoint = Self {
+            context,
+            tools,
+            only_reads,
+            sessions,
+            declared,
+            slots,
+            recent,
+            has_fixtures: false,
+        };
+        let common = Common { session: endpoint.sessions.is_some(), fork: endpoint.has_forks() };
+        let all = endpoint.offered().map(|tool| declared::declared(tool, common));
+        endpoint.declared = Arc::new(all.collect());
+        endpoint
+    }
+
+    /// Adds what the public conformance runner wants to find.
+    #[must_use]
+    pub(crate) fn with_fixtures(mut self) -> Self {
+        self.has_fixtures = true;
+        Arc::make_mut(&mut self.declared).extend(fixtures::tools());
+        self
+    }
+
+    /// Tells whether the fixtures of the conformance runner are there.
+    pub(super) fn has_fixtures(&self) -> bool {
+        self.has_fixtures
+    }
+
+    /// Returns the tools as clients are told of them.
+    pub(super) fn declared(&self) -> &[McpTool] {
+        &self.declared
+    }
+
+    /// Returns the calls that were made last.
+    pub(crate) fn recent(&self) -> RecentCalls {
+        self.recent.clone()
+    }
+
+    /// Returns the files that calls are about.
+    pub(crate) fn files(&self) -> Option<Workspace> {
+        self.context.workspace.clone()
+    }
+
+    /// Returns a session that a client named, with what was written down in it.
+    pub(crate) fn session(&self, name: &str) -> Option<Session> {
+        self.sessions.as_ref()?.get(name)
+    }
+
+    /// Tells whether clients can make forks.
+    fn has_forks(&self) -> bool {
+        self.offered().any(|tool| tool.name == "fork")
+    }
+
+    /// Tells whether the process is the session.
+    pub(super) fn is_session(&self) -> bool {
+        self.sessions.is_none()
+    }
+
+    /// Returns what calls without a session of their own happen in.
+    pub(super) fn context(&self) -> &ToolContext {
+        &self.context
+    }
+
+    fn offered(&self) -> impl Iterator<Item = &'static Tool> {
+        let only_reads = self.only_reads;
+        let offered = self.tools.offered(&self.context);
+        offered.filter(move |tool| !only_reads || tool.effect == Effect::Reads)
+    }
+
+    /// Finds a tool that is offered.
+    pub(super) fn find(&self, name: &str) -> Found {
+        let Some(tool) = self.tools.find(name) else { return Found::Unknown };
+        match self.offered().find(|offered| offered.name == tool.name) {
+            Some(tool) => Found::Tool(tool),
+            None if self.only_reads && tool.effect == Effect::Writes => Found::Refused(tool),
+            None => Found::Unknown,
+        }
+    }
+
+    /// Words the answer to a tool name that is not offered.
+    pub(super) fn unknown_tool_message(&self, name: &str) -> String {
+        self.tools.unknown_tool_message(name)
+    }
+
+    /// Returns what a call happens in, and takes the names of its session and its fork out of the arguments.
+    pub(super) fn context_of(
+        &self,
+        tool: &Tool,
+        arguments: &mut Map<String, Value>,
+    ) -> Result<ToolContext, Refusal> {
+        let mut context = self.context.clone();
+        if let Some(sessions) = &self.sessions
+            && let Some(name) = taken(arguments, SESSION)
+        {
+            let (session, seen) = sessions.find(&name)?;
+            context.seen = Some(seen);
+            context = context.session(&session);
+        }
+        if self.has_forks()
+            && declared::works_in_forks(tool)
+            && let Some(name) = taken(arguments, FORK)
+        {
+            context.workspace = Some(context.forks.find(name.as_str().unwrap_or_default())?);
+        }
+        Ok(context)
+    }
+}
+
+/// Takes an argument out that is there.
+fn taken(arguments: &mut Map<String, Value>, name: &str) -> Option<Value> {
+    arguments.remove(name).filter(|value| !value.is_null())
+}
+
+/// Says what there is under the name of a tool.
+pub(super) enum Found {
+    Tool(&'static Tool),
+    /// It changes files, which nobody may here.
+    Refused(&'static Tool),
+    Unknown,
+}
+
+/// Refuses a tool that changes files.
+pub(super) fn only_reads(tool: &Tool) -> ToolResult {
+    let message = format!(
+        "`{}` changes files, and this server was started read-only; nothing was changed.",
+        tool.name
+    );
+    Refusal::new(ErrorKind::ReadOnly, message).into()
+}

@@ -1,0 +1,193 @@
+//! What the public conformance runner wants to find in a server, beside what wink itself offers.
+//!
+//! The runner calls tools, reads resources and gets prompts by names that it knows, to see how a server
+//! puts each kind of content on the wire. They are here only where a hidden option asks for them.
+
+use std::time::Duration;
+
+use rmcp::model::{
+    CallToolResult, GetPromptRequestParams, GetPromptResult, ProgressNotificationParam, Prompt,
+    ReadResourceResult, ResourceTemplate, Tool as McpTool,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+/// A picture of one point.
+const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJ\
+                   RU5ErkJggg==";
+/// A sound of no length.
+const WAV: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQAAAAA=";
+
+const ABOUT: &str = "A fixture of the conformance runner.";
+
+const PROGRESS: &str = "test_tool_with_progress";
+const CAPABILITY: &str = "test_missing_capability";
+const TEMPLATE: (&str, &str) = ("test://template/", "/data");
+
+/// Returns what a tool of the runner answers.
+fn content(name: &str) -> Option<Value> {
+    let image = json!({"type": "image", "data": PNG, "mimeType": "image/png"});
+    let text = |text: &str| json!({"type": "text", "text": text});
+    let resource = |uri: &str, mime: &str, text: &str| json!({"type": "resource", "resource": {"uri": uri, "mimeType": mime, "text": text}});
+    Some(match name {
+        "test_simple_text" => json!([text("This is a simple text response for testing.")]),
+        "test_image_content" => json!([image]),
+        "test_audio_content" => json!([{"type": "audio", "data": WAV, "mimeType": "audio/wav"}]),
+        "test_embedded_resource" => json!([resource(
+            "test://embedded-resource",
+            "text/plain",
+            "This is an embedded resource content."
+        )]),
+        "test_multiple_content_types" => json!([
+            text("Multiple content types test:"),
+            image,
+            resource(
+                "test://mixed-content-resource",
+                "application/json",
+                r#"{"test":"data","value":123}"#
+            ),
+        ]),
+        "test_error_handling" => {
+            json!([text("This tool intentionally returns an error for testing")])
+        }
+        PROGRESS | CAPABILITY | "test_logging_tool" | "test_streaming_elicitation" => {
+            json!([text("Done.")])
+        }
+        _ => return None,
+    })
+}
+
+/// Names of the runner's tools.
+const TOOLS: [&str; 10] = [
+    "test_simple_text",
+    "test_image_content",
+    "test_audio_content",
+    "test_embedded_resource",
+    "test_multiple_content_types",
+    "test_error_handling",
+    PROGRESS,
+    CAPABILITY,
+    "test_logging_tool",
+    "test_streaming_elicitation",
+];
+
+/// Declares the runner's tools.
+pub(super) fn tools() -> impl Iterator<Item = McpTool> {
+    let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
+    let schema: Map<String, Value> = schema.as_object().cloned().unwrap_or_default();
+    TOOLS.into_iter().map(move |name| McpTool::new(name, ABOUT, schema.clone()))
+}
+
+/// Calls a tool of the runner.
+pub(super) async fn call(
+    name: &str,
+    context: &RequestContext<RoleServer>,
+) -> Option<Result<CallToolResult, ErrorData>> {
+    let content = content(name)?;
+    match name {
+        PROGRESS => progress(context).await,
+        CAPABILITY if !can_ask(context) => {
+            let needed = made(json!({"sampling": {}}));
+            return Some(
+                needed
+                    .and_then(|needed| Err(ErrorData::missing_required_client_capability(needed))),
+            );
+        }
+        _ => {}
+    }
+    let is_error = name == "test_error_handling";
+    Some(made(json!({"content": content, "isError": is_error, "resultType": "complete"})))
+}
+
+fn can_ask(context: &RequestContext<RoleServer>) -> bool {
+    context.client_capabilities().is_some_and(|it| it.sampling.is_some())
+}
+
+async fn progress(context: &RequestContext<RoleServer>) {
+    let Some(token) = context.meta.get_progress_token() else { return };
+    for progress in [0.0, 50.0, 100.0] {
+        let told = ProgressNotificationParam::new(token.clone(), progress).with_total(100.0);
+        // A client that does not listen any more is no reason to stop.
+        let _ = context.peer.notify_progress(told).await;
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// Returns how resources of the runner are named.
+pub(super) fn template() -> ResourceTemplate {
+    let (before, after) = TEMPLATE;
+    ResourceTemplate::new(format!("{before}{{id}}{after}"), "fixture")
+}
+
+/// Reads a resource of the runner.
+pub(super) fn resource(uri: &str) -> Option<Result<ReadResourceResult, ErrorData>> {
+    let content = match uri {
+        "test://static-text" => json!({
+            "uri": uri, "mimeType": "text/plain",
+            "text": "This is the content of the static text resource.",
+        }),
+        "test://static-binary" => json!({"uri": uri, "mimeType": "image/png", "blob": PNG}),
+        _ => {
+            let id = uri.strip_prefix(TEMPLATE.0)?.strip_suffix(TEMPLATE.1)?;
+            let text =
+                json!({"id": id, "templateTest": true, "data": format!("Data for ID: {id}")});
+            json!({"uri": uri, "mimeType": "application/json", "text": text.to_string()})
+        }
+    };
+    Some(made(json!({"contents": [content], "resultType": "complete"})))
+}
+
+/// Lists the prompts of the runner.
+pub(super) fn prompts() -> Result<Vec<Prompt>, ErrorData> {
+    let prompt = |name: &str, required: &[&str]| {
+        let arguments = required.iter().map(|it| json!({"name": it, "required": true}));
+        let arguments: Vec<Value> = arguments.collect();
+        json!({"name": name, "description": ABOUT, "arguments": arguments})
+    };
+    made(json!([
+        prompt("test_simple_prompt", &[]),
+        prompt("test_prompt_with_arguments", &["arg1", "arg2"]),
+        prompt("test_prompt_with_embedded_resource", &["resourceUri"]),
+        prompt("test_prompt_with_image", &[]),
+    ]))
+}
+
+/// Gets a prompt of the runner.
+pub(super) fn prompt(request: &GetPromptRequestParams) -> Result<GetPromptResult, ErrorData> {
+    let given = |name: &str| {
+        let value = request.arguments.as_ref().and_then(|all| all.get(name));
+        value.and_then(Value::as_str).unwrap_or_default().to_owned()
+    };
+    let text = |text: String| json!({"type": "text", "text": text});
+    let contents = match request.name.as_str() {
+        "test_simple_prompt" => vec![text("This is a simple prompt for testing.".to_owned())],
+        "test_prompt_with_arguments" => vec![text(format!(
+            "Prompt with arguments: arg1='{}', arg2='{}'",
+            given("arg1"),
+            given("arg2")
+        ))],
+        "test_prompt_with_embedded_resource" => vec![
+            json!({"type": "resource", "resource": {
+                "uri": given("resourceUri"), "mimeType": "text/plain",
+                "text": "Embedded resource content for testing.",
+            }}),
+            text("Please process the embedded resource above.".to_owned()),
+        ],
+        "test_prompt_with_image" => vec![
+            json!({"type": "image", "data": PNG, "mimeType": "image/png"}),
+            text("Please analyze the image above.".to_owned()),
+        ],
+        _ => return Err(ErrorData::invalid_params("There is no such prompt.", None)),
+    };
+    let said = |content: Value| json!({"role": "user", "content": content});
+    let messages: Vec<Value> = contents.into_iter().map(said).collect();
+    made(json!({"messages": messages, "resultType": "complete"}))
+}
+
+/// Makes a value of the protocol from its form on the wire.
+fn made<T: DeserializeOwned>(value: Value) -> Result<T, ErrorData> {
+    serde_json::from_value(value)
+        .map_err(|error| ErrorData::internal_error(error.to_string(), None))
+}

@@ -1,0 +1,40 @@
+//! The calls that were made last, for whoever watches.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+/// How many calls are remembered.
+const MOST: usize = 50;
+
+/// Characters of a path that are remembered.
+const LONGEST_PATH: usize = 200;
+
+/// Remembers the last calls; a clone remembers the same ones.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RecentCalls(Arc<Mutex<VecDeque<RecentCall>>>);
+
+/// One call, without what was in the files.
+#[derive(Clone, Debug)]
+pub(crate) struct RecentCall {
+    pub(crate) at: SystemTime,
+    pub(crate) tool: &'static str,
+    pub(crate) path: String,
+    /// The code of a failure, where it failed.
+    pub(crate) error: Option<&'static str>,
+    pub(crate) took: Duration,
+}
+
+impl RecentCalls {
+    pub(super) fn add(&self, mut call: RecentCall) {
+        call.path = call.path.chars().take(LONGEST_PATH).collect();
+        let mut calls = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        calls.truncate(MOST - 1);
+        calls.push_front(call);
+    }
+
+    /// Returns them, newest first.
+    pub(crate) fn all(&self) -> Vec<RecentCall> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+}

@@ -1,0 +1,172 @@
+//! MCP over standard input and output: a message a line, and nothing else on standard output.
+
+use std::io;
+
+use rmcp::model::{
+    ClientJsonRpcMessage, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
+};
+use rmcp::transport::Transport;
+use rmcp::transport::io::{StdioReader, stdio_pipes};
+use rmcp::{RoleServer, ServiceExt};
+use serde_json::Value;
+use tokio::io::{AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+use super::endpoint::{Endpoint, MOST_CALLS};
+use super::line::{Line, Lines};
+
+/// The longest line that is read.
+const MAX_LINE_BYTES: usize = 32 * 1024 * 1024;
+
+/// How many messages wait to be written before calls wait too.
+const WAITING: usize = 64;
+
+/// Serves until the input ends or `stop` is ready, then lets the calls that run come to their end.
+pub(crate) async fn serve(endpoint: Endpoint, stop: impl Future<Output = ()>) {
+    let slots = endpoint.slots.clone();
+    let serving = async {
+        // Whoever breaks off before the first request asked for nothing.
+        if let Ok(server) = endpoint.serve(Stdio::open()).await {
+            let _ = server.waiting().await;
+        }
+    };
+    tokio::select! {
+        () = serving => {}
+        () = stop => {}
+    }
+    // A call that runs holds a slot: with all of them taken, none is left that does.
+    let _ = slots.acquire_many(MOST_CALLS).await;
+}
+
+/// The standard streams as a transport.
+struct Stdio {
+    lines: Lines<BufReader<StdioReader>>,
+    output: Option<mpsc::Sender<Vec<u8>>>,
+    writer: Option<JoinHandle<io::Result<()>>>,
+    /// What is to be said of a line that was no message.
+    refusal: Option<Box<ServerJsonRpcMessage>>,
+    /// Whether a request came already; before one, everything else is nobody's.
+    begun: bool,
+}
+
+impl Stdio {
+    fn open() -> Self {
+        let (input, output) = stdio_pipes();
+        let (sender, messages) = mpsc::channel(WAITING);
+        let writer = tokio::spawn(write_all(output, messages));
+        Self {
+            lines: Lines::new(BufReader::new(input), MAX_LINE_BYTES),
+            output: Some(sender),
+            writer: Some(writer),
+            refusal: None,
+            begun: false,
+        }
+    }
+
+    /// Answers a line that was no message; it is answered once, however often this is begun.
+    async fn refuse(&mut self) -> Option<()> {
+        if let Some(refusal) = &self.refusal {
+            let permit = self.output.as_ref()?.reserve().await.ok()?;
+            permit.send(encoded(refusal).ok()?);
+            self.refusal = None;
+        }
+        Some(())
+    }
+
+    /// Reads lines up to one that is a message, or has to be answered.
+    async fn message(&mut self) -> Option<ClientJsonRpcMessage> {
+        loop {
+            self.refuse().await?;
+            let parsed = match self.lines.next().await.ok()? {
+                Line::Whole(line) if line.trim_ascii().is_empty() => continue,
+                Line::Whole(line) => parse(&line),
+                Line::TooLong => Err(Box::new(too_long())),
+                Line::Unended(rest) => Ok(parse(&rest).ok()?),
+                Line::End => return None,
+            };
+            match parsed {
+                Ok(message) => return Some(message),
+                Err(refusal) => self.refusal = Some(refusal),
+            }
+        }
+    }
+}
+
+impl Transport<RoleServer> for Stdio {
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: ServerJsonRpcMessage,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let output = self.output.clone();
+        async move {
+            let closed = || io::Error::from(io::ErrorKind::BrokenPipe);
+            let output = output.ok_or_else(closed)?;
+            output.send(encoded(&message)?).await.map_err(|_| closed())
+        }
+    }
+
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        loop {
+            let message = self.message().await?;
+            self.begun |= matches!(message, JsonRpcMessage::Request(_));
+            if self.begun {
+                return Some(message);
+            }
+        }
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        self.output = None;
+        match self.writer.take() {
+            Some(writer) => writer.await.unwrap_or(Ok(())),
+            None => Ok(()),
+        }
+    }
+}
+
+async fn write_all(
+    mut output: impl AsyncWrite + Unpin,
+    mut messages: mpsc::Receiver<Vec<u8>>,
+) -> io::Result<()> {
+    while let Some(message) = messages.recv().await {
+        output.write_all(&message).await?;
+        output.flush().await?;
+    }
+    Ok(())
+}
+
+fn encoded(message: &ServerJsonRpcMessage) -> io::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(message)?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+fn parse(line: &[u8]) -> Result<ClientJsonRpcMessage, Box<ServerJsonRpcMessage>> {
+    serde_json::from_slice(line).map_err(|_| Box::new(refusal(line)))
+}
+
+/// Says why a line is no message, with the id of the request if it has one.
+fn refusal(line: &[u8]) -> ServerJsonRpcMessage {
+    let value: Value = match serde_json::from_slice(line) {
+        Ok(value) => value,
+        Err(error) => {
+            let message = format!("The line is not JSON: {error}.");
+            return ServerJsonRpcMessage::error(ErrorData::parse_error(message, None), None);
+        }
+    };
+    let message = match &value {
+        Value::Array(_) => "Batches are not part of the protocol; send one message a line.",
+        _ => "The line is JSON, but no JSON-RPC message; see the protocol's schema.",
+    };
+    let id = value.get("id").cloned().and_then(|id| serde_json::from_value::<RequestId>(id).ok());
+    ServerJsonRpcMessage::error(ErrorData::invalid_request(message, None), id)
+}
+
+fn too_long() -> ServerJsonRpcMessage {
+    let most = MAX_LINE_BYTES / 1024 / 1024;
+    let message = format!("The line is longer than {most} MiB and was not read.");
+    ServerJsonRpcMessage::error(ErrorData::invalid_request(message, None), None)
+}

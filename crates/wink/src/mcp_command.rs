@@ -1,0 +1,40 @@
+//! `wink mcp`: the tools over standard input and output, for one client.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use clap::Args;
+
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::mcp::{self, Endpoint};
+use crate::serving::{ServingArgs, Usually};
+use crate::stop_signals::StopSignals;
+
+#[derive(Debug, Args)]
+pub(crate) struct McpArgs {
+    #[command(flatten)]
+    serving: ServingArgs,
+}
+
+/// Runs the command until its input ends or it is told to stop.
+pub(crate) fn run(context: &Context, args: &McpArgs) -> Result<(), Failure> {
+    let served = args.serving.open(context, Usually::Here)?;
+    if let Some(note) = served.note.filter(|_| context.is_talkative()) {
+        // With stderr closed there is nobody to tell.
+        let _ = writeln!(io::stderr(), "{note}");
+    }
+    let endpoint = Endpoint::of_session(&served.files, args.serving.tools);
+    let failed = |error: io::Error| Failure::other(&error);
+    let runtime = tokio::runtime::Runtime::new().map_err(failed)?;
+    runtime.block_on(serve(endpoint)).map_err(failed)?;
+    // All calls have ended; what is left is a read of the input that nobody waits for.
+    runtime.shutdown_timeout(Duration::ZERO);
+    Ok(())
+}
+
+async fn serve(endpoint: Endpoint) -> io::Result<()> {
+    let stop = StopSignals::listen()?;
+    mcp::serve(endpoint, stop.received()).await;
+    Ok(())
+}

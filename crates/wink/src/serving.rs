@@ -1,0 +1,186 @@
+//! Which files a server works on, and what it offers to do with them.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use wink_agent::Toolset;
+use wink_fs::{
+    HostMount, Layered, MemoryBackend, MountPoint, TreePath, Workspace, WorkspaceBuilder,
+};
+
+use crate::commands::init;
+use crate::context::{Context, real_path};
+use crate::failure::Failure;
+use crate::fixed_mounts::FixedMounts;
+use crate::home::Home;
+
+#[derive(Debug, Args)]
+pub(crate) struct ServingArgs {
+    /// The directory whose files are served.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) root: Option<PathBuf>,
+
+    /// Where the files are kept: in memory, or in a directory of the host.
+    #[arg(long, value_name = "NAME")]
+    backend: Option<BackendName>,
+
+    /// Brings a file or directory of the host into memory; the host's files stay as they are, and with
+    /// :ro the tools for files cannot change what was brought in either.
+    #[arg(long, value_name = "SRC:DEST[:ro]")]
+    mount: Vec<String>,
+
+    /// The tools that are offered: files, history or all.
+    #[arg(long, value_name = "SET", default_value = "all", value_parser = toolset)]
+    pub(crate) tools: Toolset,
+
+    /// Offers only tools that look, and refuses every change.
+    #[arg(long)]
+    read_only: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum BackendName {
+    Memory,
+    Host,
+    Podman,
+}
+
+fn toolset(name: &str) -> Result<Toolset, String> {
+    Toolset::named(name).ok_or_else(|| "choose files, history or all".to_owned())
+}
+
+/// Files that were opened to be served.
+#[derive(Clone, Debug)]
+pub(crate) struct Served {
+    pub(crate) files: Workspace,
+    /// What they are, in words for a person.
+    pub(crate) what: String,
+    /// What a person should know of them.
+    pub(crate) note: Option<String>,
+}
+
+/// Says what is served where nobody says so.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Usually {
+    /// The workspace that the command was started in, or the directory itself.
+    Here,
+    /// An empty workspace in memory.
+    Memory,
+}
+
+impl ServingArgs {
+    /// Opens what was asked for.
+    pub(crate) fn open(&self, context: &Context, usually: Usually) -> Result<Served, Failure> {
+        match self.backend {
+            Some(BackendName::Podman) => Err(Failure::not_yet("the podman backend")),
+            Some(BackendName::Memory) if self.root.is_some() => Err(Failure::root_in_memory()),
+            Some(BackendName::Memory) => self.memory(context),
+            Some(BackendName::Host) => self.host(context),
+            None if self.root.is_some() => self.host(context),
+            None if !self.mount.is_empty() => self.memory(context),
+            None => match usually {
+                Usually::Here => self.host(context),
+                Usually::Memory => self.memory(context),
+            },
+        }
+    }
+
+    /// Tells whether it was said which files are served.
+    pub(crate) fn names_files(&self) -> bool {
+        self.root.is_some() || self.backend.is_some() || !self.mount.is_empty()
+    }
+
+    fn memory(&self, context: &Context) -> Result<Served, Failure> {
+        let (mut backend, mut fixed) = (MemoryBackend::new(), FixedMounts::default());
+        for text in &self.mount {
+            let (mount, is_fixed) = mounted(context, text)?;
+            let allowed = mount.host_path.parent().unwrap_or(&mount.host_path).to_owned();
+            let reports = wink_fs::mount(&mut backend, &[mount], &[allowed])?;
+            fixed.0.extend(reports.into_iter().filter(|_| is_fixed).map(|it| it.mount_path));
+        }
+        let backend = Layered::new(backend, fixed);
+        let files = Workspace::builder(backend).read_only(self.read_only).build();
+        let what = "an in-memory workspace; it is gone when this stops".to_owned();
+        Ok(Served { files, what, note: None })
+    }
+
+    fn host(&self, context: &Context) -> Result<Served, Failure> {
+        if !self.mount.is_empty() {
+            return Err(Failure::mount_on_host());
+        }
+        let root = match &self.root {
+            Some(root) => real_path(&context.directory.join(root))?,
+            None => here(context)?,
+        };
+        host(context, &root, self.read_only)
+    }
+
+    /// Opens a directory of the host beside the one that is served first.
+    pub(crate) fn open_directory(&self, context: &Context, root: &Path) -> Result<Served, Failure> {
+        host(context, &real_path(&context.directory.join(root))?, self.read_only)
+    }
+}
+
+/// Returns the workspace that the command was started in, or the directory itself.
+fn here(context: &Context) -> Result<PathBuf, Failure> {
+    match Home::find(&context.directory, context.store.as_deref()) {
+        Ok(home) => Ok(home.root),
+        Err(_) if init::is_broad(&context.directory) => {
+            Err(Failure::too_broad_to_serve(&context.directory))
+        }
+        Err(_) => Ok(context.directory.clone()),
+    }
+}
+
+fn host(context: &Context, root: &Path, read_only: bool) -> Result<Served, Failure> {
+    let (builder, note) = with_history(context, root, read_only)?;
+    let mount_point = MountPoint::from_disk(root.as_os_str().as_bytes())?;
+    let files = builder.mount_point(mount_point).read_only(read_only).build();
+    Ok(Served { files, what: root.display().to_string(), note })
+}
+
+/// Begins the workspace of a directory; where it has no history, one is made if that can be.
+fn with_history(
+    context: &Context,
+    root: &Path,
+    read_only: bool,
+) -> Result<(WorkspaceBuilder, Option<String>), Failure> {
+    if let Some(home) = Home::of(root)? {
+        return Ok((Context::builder(&home)?.0, None));
+    }
+    if read_only {
+        let note = "note: this directory has no history; `wink init` begins one".to_owned();
+        return Ok((without_history(root)?, Some(note)));
+    }
+    match init::protect(context, root) {
+        Ok(home) => {
+            let kept = home.directory.display();
+            let note = format!("note: the history of {} is kept in {kept}", root.display());
+            Ok((Context::builder(&home)?.0, Some(note)))
+        }
+        Err(failure) => {
+            let why = failure.message();
+            let note = format!("warning: no history is kept, so nothing can be undone: {why}");
+            Ok((without_history(root)?, Some(note)))
+        }
+    }
+}
+
+fn without_history(root: &Path) -> Result<WorkspaceBuilder, Failure> {
+    Ok(Workspace::builder(wink_fs::HostBackend::open_ambient(root)?))
+}
+
+/// Reads `SRC:DEST` and whether it is to stay as it is; the person who typed it allows what is there.
+fn mounted(context: &Context, text: &str) -> Result<(HostMount, bool), Failure> {
+    let (named, is_fixed) = match text.strip_suffix(":ro") {
+        Some(named) => (named, true),
+        None => (text, false),
+    };
+    let (source, target) = named.split_once(':').unwrap_or((named, ""));
+    let mount = HostMount::new(real_path(&context.directory.join(source))?);
+    Ok(match target {
+        "" => (mount, is_fixed),
+        target => (mount.at(TreePath::parse(target)?), is_fixed),
+    })
+}

@@ -1,0 +1,95 @@
+//! `wink demo`, as a person runs it.
+
+#![allow(clippy::disallowed_methods, reason = "looks at what is on the disk from outside")]
+#![allow(clippy::expect_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+use common::{POST, Server, wink};
+use serde_json::json;
+use wink_agent::session::{ToolInvoked, load_session_tree};
+
+/// Runs the demo as a person whose own files are in `place`.
+fn demo(place: &Path, output: &Path) -> Output {
+    let mut command = wink();
+    command.args(["demo", "--pace", "0", "--output"]).arg(output).current_dir(place);
+    command.env("HOME", place.join("home")).env("XDG_DATA_HOME", place.join("data"));
+    command.env("XDG_RUNTIME_DIR", place.join("run")).env("NO_COLOR", "1");
+    command.output().expect("wink starts")
+}
+
+fn text(output: &Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout.clone()).expect("text")
+}
+
+/// Returns what was called, without how long it took and what was answered.
+fn calls(shown: &str) -> String {
+    let without_time = |line: &str| line.chars().take(60).collect::<String>().trim_end().to_owned();
+    let lines = shown.lines().filter(|line| !line.is_empty() && !line.starts_with("      "));
+    let lines = lines.take_while(|line| !line.starts_with("Dumped")).map(without_time);
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_demo_by_itself_serves_shows_and_dumps_what_happens() {
+    let place = tempfile::tempdir().expect("a directory");
+    let output = place.path().join("dump");
+    let shown = text(&demo(place.path(), &output));
+    insta::assert_snapshot!(calls(&shown));
+    assert!(shown.contains("Nothing changed from demo-any-case to now"), "{shown}");
+    assert!(shown.contains("+    print(report(count(text)))"), "{shown}");
+
+    let session = load_session_tree(output.join("demo.jsonl")).expect("a session");
+    let records = session.query::<ToolInvoked>().expect("calls");
+    let count = shown.lines().find_map(|line| line.split_once(" calls; ")).expect("a count").0;
+    assert_eq!(records.len().to_string(), count);
+    let failed: Vec<_> =
+        records.filter(|call| !call.success).iter().map(|it| it.tool.clone()).collect();
+    assert_eq!(failed, ["apply_patch", "ls"]);
+
+    let files = wink_fs::Workspace::memory();
+    files.import_archive(output.join("demo.fs.zip")).expect("an archive");
+    assert!(files.read("demo/src/report.py").expect("a file").content.contains("def report"));
+    let left = fs::read_dir(place.path().join("run/wink")).expect("a directory").count();
+    assert_eq!(left, 0, "its server is gone");
+}
+
+#[test]
+fn a_demo_works_in_the_server_that_runs_and_leaves_it_running() {
+    let server = Server::start();
+    let output = server.place.path().join("dump");
+    for name in ["demo", "demo-2"] {
+        let shown = text(&demo(server.place.path(), &output));
+        assert!(shown.contains(&server.url()), "{shown}");
+        assert!(output.join(format!("{name}.fs.zip")).exists(), "{shown}");
+    }
+    let listed = server.call("ls", json!({"path": "demo-2/src"}));
+    assert!(listed.to_string().contains("report.py"), "{listed}");
+    let page = server.send(&POST.replace("POST /mcp", "GET /"), "");
+    assert!(page.text.contains("demo-2-with-report"), "{}", page.text);
+}
+
+#[test]
+fn a_demo_keeps_away_from_the_files_of_a_person() {
+    let place = tempfile::tempdir().expect("a directory");
+    fs::create_dir(place.path().join("mine")).expect("a directory");
+    let root = place.path().join("mine").display().to_string();
+    let server = Server::start_in(place, &["--port", "0", "--root", &root]);
+    let shown = text(&demo(server.place.path(), &server.place.path().join("dump")));
+    assert!(shown.contains("served for this demo alone"), "{shown}");
+    assert_eq!(fs::read_dir(&root).expect("a directory").count(), 0);
+}
+
+#[test]
+fn a_session_that_nobody_named_has_no_record() {
+    let server = Server::start();
+    let get = POST.replace("POST /mcp", "GET /api/v1/sessions/nobody");
+    assert_eq!(server.send(&get, "").status(), 404);
+    let without_token = get.replace("{token}", "x");
+    assert_eq!(server.send(&without_token, "").status(), 401);
+}

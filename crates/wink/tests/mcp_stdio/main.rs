@@ -1,0 +1,13 @@
+//! `wink mcp` through the real binary: a message a line, in and out.
+
+#![allow(clippy::disallowed_methods, reason = "plants and inspects host files from outside")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
+mod cancel;
+mod ending;
+mod input;
+mod places;
+mod resources;
+mod scene;
+mod schemas;
+mod session;

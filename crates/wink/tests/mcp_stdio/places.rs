@@ -1,0 +1,120 @@
+//! Which files are served.
+
+use std::process::Output;
+
+use serde_json::json;
+
+use crate::scene::{Client, wink_in};
+
+fn failing(args: &[&str]) -> (Output, String) {
+    let place = tempfile::tempdir().unwrap();
+    std::fs::create_dir(place.path().join("work")).unwrap();
+    let output = wink_in(place.path()).arg("mcp").args(args).output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.stdout.is_empty(), "only protocol on stdout");
+    (output, stderr)
+}
+
+#[test]
+fn a_directory_gets_a_history_outside_of_it_and_undo_works() {
+    let mut client = Client::new(&[]);
+    client.done("write_file", json!({"path": "src/a.txt", "content": "one\n"}));
+    assert_eq!(std::fs::read_to_string(client.file("src/a.txt")).unwrap(), "one\n");
+    client.done("undo", json!({}));
+    assert!(!client.file("src/a.txt").exists());
+    client.done("snapshot", json!({"tag": "kept"}));
+    let log = wink_in(client.place.path()).arg("log").output().unwrap();
+    assert!(String::from_utf8_lossy(&log.stdout).contains("kept"), "the command line sees it too");
+}
+
+#[test]
+fn absolute_paths_below_the_root_are_taken_and_others_refused() {
+    let mut client = Client::new(&[]);
+    let inside = client.file("a.txt").canonicalize().unwrap_or_else(|_| client.file("a.txt"));
+    client.done("write_file", json!({"path": inside, "content": "x"}));
+    assert!(client.file("a.txt").exists());
+    let outside = json!({"path": client.place.path().join("home/b.txt"), "content": "x"});
+    assert_eq!(client.refused("write_file", outside), "permission_denied");
+}
+
+#[test]
+fn another_directory_is_served_by_its_name() {
+    let place = tempfile::tempdir().unwrap();
+    for name in ["work", "other"] {
+        std::fs::create_dir(place.path().join(name)).unwrap();
+    }
+    std::fs::write(place.path().join("other/there.txt"), "").unwrap();
+    let mut client = Client::start_in(place, &["--root", "../other"]);
+    client.request("initialize", crate::scene::initialize());
+    assert_eq!(client.done("ls", json!({}))["entries"][0]["name"], "there.txt");
+}
+
+#[test]
+fn host_files_are_brought_into_memory_and_stay_as_they_are() {
+    let place = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(place.path().join("work/docs")).unwrap();
+    std::fs::write(place.path().join("work/docs/a.md"), "one\n").unwrap();
+    let mut client = Client::start_in(place, &["--mount", "docs:given/docs"]);
+    client.request("initialize", crate::scene::initialize());
+    let edit = json!({"path": "given/docs/a.md", "old_string": "one", "new_string": "two"});
+    client.done("edit_file", edit);
+    assert_eq!(std::fs::read_to_string(client.file("docs/a.md")).unwrap(), "one\n");
+}
+
+#[test]
+fn what_is_mounted_read_only_stays_as_it_is() {
+    let place = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(place.path().join("work/docs")).unwrap();
+    std::fs::write(place.path().join("work/docs/a.md"), "one\n").unwrap();
+    let mut client = Client::start_in(place, &["--mount", "docs:given/docs:ro"]);
+    client.request("initialize", crate::scene::initialize());
+    for (name, arguments) in [
+        ("edit_file", json!({"path": "given/docs/a.md", "old_string": "one", "new_string": "x"})),
+        ("write_file", json!({"path": "given/docs/b.md", "content": "x"})),
+        ("mkdir", json!({"path": "given/docs/c"})),
+        ("rm", json!({"path": "given"})),
+        ("mv", json!({"from": "given", "to": "taken"})),
+        ("mv", json!({"from": "given/docs/a.md", "to": "taken"})),
+    ] {
+        assert_eq!(client.refused(name, arguments), "read_only", "{name}");
+    }
+    client.done("read_file", json!({"path": "given/docs/a.md"}));
+    client.done("write_file", json!({"path": "given/beside.md", "content": "x"}));
+    client.done("snapshot", json!({"tag": "kept"}));
+    client.done("rm", json!({"path": "given/beside.md"}));
+    client.done("restore", json!({"snapshot": "kept"}));
+    client.done("undo", json!({}));
+}
+
+#[test]
+fn a_home_directory_is_served_only_when_named_and_then_without_history() {
+    let place = tempfile::tempdir().unwrap();
+    std::fs::create_dir(place.path().join("work")).unwrap();
+    let mut here = wink_in(place.path());
+    let output = here.arg("mcp").env("HOME", place.path().join("work")).output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("--root"), "{stderr}");
+    let mut named = wink_in(place.path());
+    named.args(["mcp", "--root", "."]).env("HOME", place.path().join("work"));
+    let output = named.stdin(std::process::Stdio::null()).output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    assert!(stderr.contains("no history is kept"), "{stderr}");
+}
+
+#[test]
+fn what_cannot_be_had_is_said_and_nothing_begins() {
+    for (args, words) in [
+        (&["--backend", "podman"][..], "the podman backend cannot be had yet"),
+        (&["--mount", "missing:b:ro"], "cannot find"),
+        (&["--backend", "memory", "--root", "."], "not in memory"),
+        (&["--backend", "host", "--mount", "a:b"], "into memory"),
+        (&["--tools", "some"], "files, history or all"),
+        (&["--root", "missing"], "cannot find"),
+    ] {
+        let (output, stderr) = failing(args);
+        assert!(!output.status.success(), "{args:?}");
+        assert!(stderr.contains(words), "{args:?}: {stderr}");
+    }
+}

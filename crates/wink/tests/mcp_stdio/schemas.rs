@@ -1,0 +1,168 @@
+//! Every answer is as its tool said it would be.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::scene::Client;
+
+/// Says what in a value is not as a schema says; knows the words that our schemas use, and no others.
+fn wrong(schema: &Value, value: &Value) -> Option<String> {
+    for (word, rule) in schema.as_object().expect("a schema") {
+        let fits = match word.as_str() {
+            "type" => is_of(rule.as_str().expect("one type"), value),
+            "minimum" => value.as_f64().is_some_and(|it| it >= rule.as_f64().unwrap()),
+            "required" => {
+                rule.as_array().unwrap().iter().all(|it| value.get(it.as_str().unwrap()).is_some())
+            }
+            "anyOf" => rule.as_array().unwrap().iter().any(|it| wrong(it, value).is_none()),
+            "items" => match value.as_array().unwrap().iter().find_map(|it| wrong(rule, it)) {
+                Some(wrong) => return Some(wrong),
+                None => true,
+            },
+            "properties" => {
+                let known = |(name, field)| rule.get(name).and_then(|rule| wrong(rule, field));
+                match value.as_object().unwrap().iter().find_map(known) {
+                    Some(wrong) => return Some(wrong),
+                    None => true,
+                }
+            }
+            "additionalProperties" => {
+                assert_eq!(rule, false);
+                let properties = &schema["properties"];
+                value.as_object().unwrap().keys().all(|name| properties.get(name).is_some())
+            }
+            other => panic!("`{other}` is not known here"),
+        };
+        if !fits {
+            return Some(format!("{value} is not {word} {rule}"));
+        }
+    }
+    None
+}
+
+fn is_of(kind: &str, value: &Value) -> bool {
+    match kind {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "string" => value.is_string(),
+        "boolean" => value.is_boolean(),
+        "integer" => value.is_u64() || value.is_i64(),
+        "null" => value.is_null(),
+        other => panic!("`{other}` is not known here"),
+    }
+}
+
+#[test]
+fn the_check_finds_what_is_wrong() {
+    let schema = json!({"type": "object", "properties": {"a": {"type": "integer", "minimum": 0}},
+                        "required": ["a"], "additionalProperties": false});
+    assert_eq!(wrong(&schema, &json!({"a": 1})), None);
+    for value in [json!({}), json!({"a": -1}), json!({"a": "1"}), json!({"a": 1, "b": 1}), json!(1)]
+    {
+        assert!(
+            wrong(&schema["properties"]["a"], &value["a"]).is_some()
+                || wrong(&schema, &value).is_some()
+        );
+    }
+}
+
+/// Calls that make every tool answer in every way it has.
+fn calls() -> Vec<(&'static str, Value)> {
+    let patch = "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-two\n+three\n--- /dev/null\n+++ b/new.txt\n@@ -0,0 +1 @@\n+new\n";
+    vec![
+        ("ls", json!({})),
+        ("write_file", json!({"path": "a.txt", "content": "one\n"})),
+        ("write_file", json!({"path": "a.txt", "content": "one\n", "mode": "create"})),
+        ("write_file", json!({"path": "d/b.txt", "content": "b", "mode": "append"})),
+        ("ls", json!({"depth": 3})),
+        ("read_file", json!({"path": "a.txt"})),
+        ("read_file", json!({"path": "a.txt", "encoding": "base64"})),
+        ("read_file", json!({"path": "a.txt", "column": 1})),
+        ("read_file", json!({"path": "missing"})),
+        ("edit_file", json!({"path": "a.txt", "old_string": "one", "new_string": "two two"})),
+        ("edit_file", json!({"path": "a.txt", "old_string": "two", "new_string": "x"})),
+        (
+            "multi_edit",
+            json!({"path": "a.txt", "edits": [{"old_string": "two two", "new_string": "two"}]}),
+        ),
+        ("apply_patch", json!({"patch": patch, "dry_run": true})),
+        ("apply_patch", json!({"patch": patch})),
+        ("apply_patch", json!({"patch": patch})),
+        ("mkdir", json!({"path": "empty"})),
+        ("mv", json!({"from": "new.txt", "to": "moved.txt"})),
+        ("glob", json!({"pattern": "**"})),
+        ("grep", json!({"pattern": "three"})),
+        ("grep", json!({"pattern": "three", "mode": "files"})),
+        ("grep", json!({"pattern": "(", "mode": "count"})),
+        ("history", json!({})),
+        ("snapshot", json!({"tag": "first", "message": "the first one"})),
+        ("snapshot", json!({"tag": "first"})),
+        ("write_file", json!({"path": "a.txt", "content": "four\n"})),
+        ("snapshot", json!({})),
+        ("history", json!({})),
+        ("history", json!({"of": "operations", "limit": 2})),
+        ("diff", json!({"from": "first"})),
+        ("revert", json!({"from": "first", "to": "@", "dry_run": true})),
+        ("restore", json!({"snapshot": "first", "dry_run": true})),
+        ("restore", json!({"snapshot": "first"})),
+        ("restore", json!({"snapshot": "nope"})),
+        ("undo", json!({})),
+        ("fork", json!({})),
+        ("fork", json!({"name": "attempt"})),
+        ("fork", json!({})),
+        ("diff", json!({"fork": "attempt"})),
+        ("merge", json!({"name": "attempt"})),
+        ("merge", json!({"name": "nope"})),
+        ("fork", json!({"name": "attempt", "remove": true})),
+        ("export", json!({"path": "all.fs.zip"})),
+        ("import", json!({"path": "all.fs.zip", "replace_everything": true})),
+        ("rm", json!({"path": "d"})),
+        ("rm", json!({"path": "d", "allow_missing": true})),
+        ("rm", json!({"path": "d"})),
+    ]
+}
+
+#[test]
+fn every_answer_is_as_its_schema_says() {
+    let mut client = Client::memory(&[]);
+    let answer = client.request("tools/list", json!({}));
+    let tools = answer["result"]["tools"].as_array().unwrap().clone();
+    let schema =
+        |name: &str| tools.iter().find(|it| it["name"] == name).unwrap()["outputSchema"].clone();
+    let (mut succeeded, mut failed) = (BTreeSet::new(), BTreeSet::new());
+    for (name, arguments) in calls() {
+        let result = client.call(name, arguments.clone());
+        let value = &result["structuredContent"];
+        assert_eq!(wrong(&schema(name), value), None, "{name} {arguments}");
+        assert_eq!(value["message"], result["content"][0]["text"], "both are complete");
+        match result["isError"] == true {
+            true => failed.insert(name),
+            false => succeeded.insert(name),
+        };
+    }
+    let all: BTreeSet<_> = tools.iter().map(|it| it["name"].as_str().unwrap()).collect();
+    assert_eq!(succeeded, all, "every tool answered");
+    assert!(failed.len() > 8, "{failed:?}");
+}
+
+#[test]
+fn annotations_say_what_each_tool_may_do() {
+    let answer = Client::memory(&[]).request("tools/list", json!({}));
+    let mut lines = Vec::new();
+    for tool in answer["result"]["tools"].as_array().unwrap() {
+        let hints = &tool["annotations"];
+        let hint = |name: &str| hints[name].as_bool().unwrap_or_else(|| panic!("{name} of {tool}"));
+        assert_eq!(hints["title"], tool["title"]);
+        assert!(!hint("openWorldHint"), "{tool}");
+        let words = [
+            ("readOnlyHint", "reads"),
+            ("destructiveHint", "takes away"),
+            ("idempotentHint", "repeatable"),
+        ];
+        let words: Vec<_> =
+            words.into_iter().filter(|(it, _)| hint(it)).map(|(_, word)| word).collect();
+        lines.push(format!("{}: {}", tool["name"].as_str().unwrap(), words.join(", ")));
+    }
+    insta::assert_snapshot!(lines.join("\n"));
+}

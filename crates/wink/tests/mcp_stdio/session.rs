@@ -1,0 +1,77 @@
+//! The process is the session; the tools that are offered.
+
+use serde_json::json;
+
+use crate::scene::Client;
+
+#[test]
+fn what_was_read_may_be_overwritten() {
+    let mut client = Client::new(&[]);
+    std::fs::write(client.file("a.txt"), "one\n").unwrap();
+    let overwrite = json!({"path": "a.txt", "content": "two\n"});
+    assert_eq!(client.refused("write_file", overwrite.clone()), "conflict");
+    client.done("read_file", json!({"path": "a.txt"}));
+    client.done("write_file", overwrite);
+    assert_eq!(std::fs::read_to_string(client.file("a.txt")).unwrap(), "two\n");
+}
+
+#[test]
+fn the_stateless_revision_works_too() {
+    let mut client = Client::start(&["--backend", "memory"]);
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+    });
+    let answer = client.request("server/discover", json!({"_meta": meta}));
+    assert!(answer["result"]["supportedVersions"].to_string().contains("2026-07-28"), "{answer}");
+    let call = json!({"name": "ls", "arguments": {}, "_meta": meta});
+    let answer = client.request("tools/call", call);
+    assert_eq!(answer["result"]["resultType"], "complete", "{answer}");
+}
+
+fn offered(client: &mut Client) -> Vec<String> {
+    let answer = client.request("tools/list", json!({}));
+    let tools = answer["result"]["tools"].as_array().expect("tools").clone();
+    tools.iter().map(|tool| tool["name"].as_str().expect("a name").to_owned()).collect()
+}
+
+#[test]
+fn sets_of_tools_are_offered_by_name_and_none_that_runs_programs() {
+    let all = offered(&mut Client::memory(&[]));
+    assert_eq!(all.len(), 21, "{all:?}");
+    assert!(!all.iter().any(|name| name == "shell_execute" || name == "evaluate_python"));
+    let files = offered(&mut Client::memory(&["--tools", "files"]));
+    let history = offered(&mut Client::memory(&["--tools", "history"]));
+    assert_eq!([files, history].concat(), all);
+}
+
+#[test]
+fn a_tool_that_is_not_offered_is_unknown() {
+    let mut client = Client::memory(&["--tools", "files"]);
+    for name in ["undo", "shell_execute", "nope"] {
+        let answer = client.request("tools/call", json!({"name": name, "arguments": {}}));
+        assert_eq!(answer["error"]["code"], -32602, "{answer}");
+    }
+}
+
+#[test]
+fn read_only_offers_what_reads_and_refuses_what_writes() {
+    let mut client = Client::new(&["--read-only"]);
+    std::fs::write(client.file("a.txt"), "one\n").unwrap();
+    let tools = client.request("tools/list", json!({}))["result"]["tools"].clone();
+    for tool in tools.as_array().expect("tools") {
+        assert_eq!(tool["annotations"]["readOnlyHint"], true, "{tool}");
+    }
+    client.done("read_file", json!({"path": "a.txt"}));
+    for (name, arguments) in [
+        ("write_file", json!({"path": "b.txt", "content": "x"})),
+        ("rm", json!({"path": "a.txt"})),
+        ("snapshot", json!({})),
+        ("delete_file", json!({"path": "a.txt"})),
+    ] {
+        assert_eq!(client.refused(name, arguments), "read_only", "{name}");
+    }
+    assert!(client.file("a.txt").exists() && !client.file("b.txt").exists());
+    assert!(!client.place.path().join("data").exists(), "reading makes no history");
+}
