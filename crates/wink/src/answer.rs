@@ -29,7 +29,7 @@ pub(crate) struct Answer {
 impl Answer {
     /// Makes an answer of one JSON document.
     pub(crate) fn json<D: Document>(document: &D) -> Result<Self, Failure> {
-        let versioned = Versioned { schema: D::SCHEMA, document };
+        let versioned = Versioned { schema: D::SCHEMA, kind: "summary", document };
         let text = serde_json::to_string(&versioned).map_err(|error| Failure::other(&error))?;
         Ok(Self { text: text + "\n", ..Self::default() })
     }
@@ -56,6 +56,9 @@ impl Answer {
 #[derive(Serialize)]
 struct Versioned<'a, D> {
     schema: &'static str,
+    /// What went before it, if anything, was `progress`.
+    #[serde(rename = "type")]
+    kind: &'static str,
     #[serde(flatten)]
     document: &'a D,
 }
@@ -69,10 +72,12 @@ pub(crate) fn finish(result: Result<Answer, Failure>, screen: &Screen) -> u8 {
     });
     match written {
         Ok(answer) => {
+            tracing::info!(exit = answer.exit, "done");
             answer.notes.iter().for_each(|note| screen.talk(note));
             answer.exit
         }
         Err(failure) => {
+            tracing::info!(exit = failure.exit(), why = failure.message(), "failed");
             screen.talk(&if screen.json { failure.json() } else { failure.text() });
             failure.exit()
         }

@@ -2,17 +2,18 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    branch, config, diff, export, fork, fs, import, init, log, merge, op, prune, restore, revert,
-    search, session, show, snapshot, tag, tool, undo, verify,
+    branch, completions, config, diff, doctor, export, fork, fs, import, init, log, man, merge, op,
+    prune, restore, revert, search, session, show, snapshot, tag, tool, undo, verify,
 };
+use crate::logging::Log;
 use crate::{demo, mcp_command, serve};
 
 /// The workspace filesystem for AI agents.
 #[derive(Debug, Parser)]
-#[command(version, about, after_help = REFS)]
+#[command(version, about, after_help = FIRST_PAGE)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: GlobalArgs,
@@ -33,7 +34,14 @@ A state is named by:
   \"10m ago\"   the newest snapshot that is as old, or older: s, m, h, d or w
   X.fs.zip    the files of an archive, where they are only looked at";
 
-#[derive(Debug, Args)]
+/// What the first page of help ends with.
+const FIRST_PAGE: &str = "\
+Exit codes: 0 done, 1 failed (or a difference, with --exit-code), 2 wrong arguments, 3 done in part,
+  10 no workspace, 11 locked, 12 no such state, 13 conflict, 14 damage, 15 backend gone, 16 limit, 130 interrupted.
+States such as @-, a tag or \"10m ago\": `wink show --help`. In a hurry: wink init, wink snapshot, wink undo.";
+
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Global options")]
 pub(crate) struct GlobalArgs {
     /// Works as if started in this directory.
     #[arg(short = 'C', value_name = "DIR", default_value = ".", hide_default_value = true)]
@@ -44,7 +52,7 @@ pub(crate) struct GlobalArgs {
     #[arg(long, value_name = "DIR", global = true)]
     pub(crate) store: Option<PathBuf>,
 
-    /// Answers with one JSON document on stdout, and fails with one JSON line on stderr.
+    /// Answers with one line of JSON on stdout, and fails with one on stderr.
     #[arg(long, global = true)]
     pub(crate) json: bool,
 
@@ -60,6 +68,18 @@ pub(crate) struct GlobalArgs {
     /// Shows long answers at once, not in $WINK_PAGER or $PAGER.
     #[arg(long, global = true)]
     pub(crate) no_pager: bool,
+
+    /// Answers yes to what is asked at a terminal before something that cannot be undone.
+    #[arg(long, global = true)]
+    pub(crate) yes: bool,
+
+    /// Says on stderr what is done; twice and three times says more.
+    #[arg(short, long, action = ArgAction::Count, global = true)]
+    pub(crate) verbose: u8,
+
+    /// Records what is done: on stderr at a level (error, warn, info, debug, trace), or all in a file.
+    #[arg(long, value_name = "FILE|LEVEL", global = true)]
+    pub(crate) log: Option<Log>,
 }
 
 /// When to use colours.
@@ -152,6 +172,15 @@ pub(crate) enum Command {
     /// Looks at the files of any state, and changes those of now.
     #[command(subcommand, after_help = REFS)]
     Fs(fs::FsCommand),
+
+    /// Looks whether this computer and this workspace are as wink needs them.
+    Doctor(doctor::DoctorArgs),
+
+    /// Prints what a shell needs to complete commands and names of states.
+    Completions(completions::CompletionsArgs),
+
+    /// Prints the manual, or writes all its pages.
+    Man(man::ManArgs),
 
     /// Shows and sets what holds here, or for this person.
     #[command(subcommand)]

@@ -11,13 +11,15 @@ use crate::documents::Document;
 use crate::failure::Failure;
 use crate::heard::Heard;
 use crate::home::Home;
-use crate::{paths, pruned, retention};
+use crate::progress::{Audience, Progress};
+use crate::{confirm, paths, pruned, retention};
 
 /// Holds what all commands are told.
 #[derive(Debug)]
 pub(crate) struct Context {
     json: bool,
     quiet: bool,
+    yes: bool,
     /// The real path of the directory that the command works in.
     pub(crate) directory: PathBuf,
     /// The directory of the history, where it was named.
@@ -41,7 +43,7 @@ impl Context {
         let directory = real_path(&args.directory)?;
         let store = args.store.as_ref().map(|store| real_path_to_be(&directory.join(store)));
         let store = store.transpose()?;
-        Ok(Self { json: args.json, quiet: args.quiet, directory, store })
+        Ok(Self { json: args.json, quiet: args.quiet, yes: args.yes, directory, store })
     }
 
     /// Opens the workspace that the command works in.
@@ -52,6 +54,7 @@ impl Context {
 
     /// Opens a workspace whose history was found.
     pub(crate) fn open_home(home: Home) -> Result<Opened, Failure> {
+        tracing::info!(root = ?home.root, history = ?home.directory, "workspace");
         let (files, excluded) = Self::builder(&home)?;
         let heard = Heard::default();
         let listener = heard.clone();
@@ -64,10 +67,16 @@ impl Context {
     pub(crate) fn builder(home: &Home) -> Result<(WorkspaceBuilder, Exclusions), Failure> {
         let store = home.open_store()?;
         let excluded = Exclusions::parse(home.settings.exclude.clone())?;
-        let files = Workspace::host_builder(&home.root, store)?.exclude(excluded.clone());
+        let files = Workspace::host_builder(&home.root, store);
+        let files = files.map_err(|error| Failure::root(&home.root, error))?;
+        let files = files.exclude(excluded.clone());
         let (shared, actor) = (home.shared()?, actor());
         let files = files.retention(retention::of(home)?).actor(&actor);
-        Ok((files.observe(move |event| pruned::remember(&shared, &actor, event)), excluded))
+        let files = files.observe(move |event| {
+            tracing::debug!(?event, "files");
+            pruned::remember(&shared, &actor, event);
+        });
+        Ok((files, excluded))
     }
 
     /// Returns the paths that were named, as those of the workspace.
@@ -109,6 +118,23 @@ impl Context {
     /// Tells whether notes and hints are wanted.
     pub(crate) fn is_talkative(&self) -> bool {
         !self.json && !self.quiet
+    }
+
+    /// Says what is being done, if it takes long, until the value is dropped.
+    pub(crate) fn progress(&self, doing: &'static str) -> Progress {
+        Progress::begin(
+            doing,
+            match (self.quiet, self.json) {
+                (true, _) => Audience::Nobody,
+                (_, true) => Audience::Programs,
+                _ => Audience::People,
+            },
+        )
+    }
+
+    /// Asks a person before something that cannot be undone.
+    pub(crate) fn confirm(&self, question: &str) -> Result<(), Failure> {
+        confirm::ask(question, self.yes || self.json)
     }
 
     /// Returns a note, where notes are wanted.

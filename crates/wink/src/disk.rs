@@ -31,9 +31,62 @@ pub(crate) fn real_path_to_be(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
+/// How many bytes this process had the system read and write.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Transferred {
+    pub(crate) read: u64,
+    pub(crate) written: u64,
+}
+
+/// Returns what this process read and wrote so far, where the system tells.
+pub(crate) fn transferred() -> Option<Transferred> {
+    let text = String::from_utf8(read(Path::new("/proc/self/io")).ok()??).ok()?;
+    let value =
+        |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
+    Some(Transferred { read: value("rchar:")?, written: value("wchar:")? })
+}
+
 /// Tells whether a file is there.
 pub(crate) fn is_file(path: &Path) -> bool {
     path.is_file()
+}
+
+/// Tells whether a file is there that can be started.
+pub(crate) fn is_program(path: &Path) -> bool {
+    let is_program = |it: fs::Metadata| it.is_file() && it.permissions().mode() & 0o111 != 0;
+    fs::metadata(path).is_ok_and(is_program)
+}
+
+/// Tells whether nobody but its owner has access to a directory.
+pub(crate) fn is_private(path: &Path) -> io::Result<bool> {
+    Ok(fs::metadata(path)?.permissions().mode() & 0o077 == 0)
+}
+
+/// Takes the access of everybody but its owner to a directory away.
+pub(crate) fn keep_private(path: &Path) -> io::Result<()> {
+    fs::set_permissions(path, fs::Permissions::from_mode(0o700))
+}
+
+/// Tells whether a file in a directory can share the content of another; leaves nothing there.
+pub(crate) fn can_clone(directory: &Path) -> io::Result<bool> {
+    let place = |name: &str| directory.join(format!(".clone-{name}-{}", std::process::id()));
+    let (from, to) = (place("from"), place("to"));
+    let tried = write_new(&from, &[1; 4096]).and_then(|()| {
+        let target = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&to)?;
+        Ok(rustix::fs::ioctl_ficlone(&target, File::open(&from)?).is_ok())
+    });
+    let _ = (fs::remove_file(&from), fs::remove_file(&to));
+    tried
+}
+
+/// Makes a directory and its missing parents, as a person would.
+pub(crate) fn make_directory(path: &Path) -> io::Result<()> {
+    fs::create_dir_all(path)
+}
+
+/// Opens a file that nobody else has access to, to add to it.
+pub(crate) fn open_to_append(path: &Path) -> io::Result<File> {
+    OpenOptions::new().append(true).create(true).mode(0o600).open(path)
 }
 
 /// Reads a small file; `None` where it is not there.
@@ -170,8 +223,7 @@ pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
 
 /// Adds a line to a file that nobody else has access to, in one step.
 pub(crate) fn append_line(path: &Path, line: &str) -> io::Result<()> {
-    let mut file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
-    file.write_all(format!("{line}\n").as_bytes())
+    open_to_append(path)?.write_all(format!("{line}\n").as_bytes())
 }
 
 /// Adds up the sizes of the files below a directory; what goes away meanwhile is not counted.

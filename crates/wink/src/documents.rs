@@ -2,6 +2,7 @@
 //!
 //! Those of some commands are in files of their own.
 //!
+//! `docs/json-schemas.json` has the JSON Schemas of all.
 //! A field may be added to a form; one that goes or changes its meaning makes a new version.
 
 mod files;
@@ -17,14 +18,18 @@ pub(crate) use self::files::{
     FileContent, FileEdited, FileEntry, FileMoved, FileRemoved, FileStat, FileWritten, FoundFiles,
     FoundLine, FoundLines, Listing, MadeDirectory,
 };
-pub(crate) use self::history::{HistoryLine, SearchedHistory, SnapshotName};
+pub(crate) use self::history::{
+    HistoryLine, OperationLog, OperationLogEntry, SearchedHistory, SnapshotName,
+};
 pub(crate) use self::sessions::{
     SessionChecked, SessionDumped, SessionEntry, SessionFile, SessionList, SessionLoaded,
     SessionShown, SliceEntry, ToolCallEntry,
 };
-pub(crate) use self::setup::{ConfigList, ConfigSet, ConfigValue};
+pub(crate) use self::setup::{
+    Check, CompletionScript, ConfigList, ConfigSet, ConfigValue, Examined, Health, ManualPage,
+    ManualPages,
+};
 pub(crate) use self::tools::{ToolCalled, ToolEntry, ToolList, ToolSchema};
-use crate::pruned::PrunedOnce;
 use crate::words;
 
 /// A form that is printed as JSON.
@@ -38,6 +43,11 @@ macro_rules! documents {
         $(impl Document for $document {
             const SCHEMA: &'static str = $schema;
         })*
+
+        /// All forms, each with how its JSON Schema is made.
+        #[cfg(test)]
+        const FORMS: &[(&str, fn() -> schemars::Schema)] =
+            &[$(($schema, || schemars::schema_for!($document))),*];
     };
 }
 
@@ -73,6 +83,10 @@ documents! {
     SessionChecked: "wink/session.check@1";
     SessionLoaded: "wink/session.load@1";
     SessionDumped: "wink/session.dump@1";
+    Examined: "wink/doctor@1";
+    CompletionScript: "wink/completions@1";
+    ManualPage: "wink/man@1";
+    ManualPages: "wink/man.write@1";
     ConfigValue: "wink/config.get@1";
     ConfigSet: "wink/config.set@1";
     ConfigList: "wink/config.list@1";
@@ -90,6 +104,7 @@ documents! {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Initialised {
     pub(crate) root: String,
     /// The directory of the settings and the store.
@@ -100,6 +115,7 @@ pub(crate) struct Initialised {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Status {
     /// Whether there is a snapshot to go back to, and it can be read.
     pub(crate) protected: bool,
@@ -118,6 +134,7 @@ pub(crate) struct Status {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct StoreEntry {
     pub(crate) path: String,
     pub(crate) bytes: u64,
@@ -125,6 +142,7 @@ pub(crate) struct StoreEntry {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct GitHead {
     pub(crate) moved: bool,
     pub(crate) then: String,
@@ -147,6 +165,7 @@ fn short_commit(head: &str) -> String {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Taken {
     pub(crate) snapshot: SnapshotEntry,
     /// What is different from the snapshot's parent; null where that is gone or damaged.
@@ -157,6 +176,7 @@ pub(crate) struct Taken {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Log {
     /// What changed since the last snapshot; null where there is none, or it is damaged.
     pub(crate) live: Option<Changes>,
@@ -167,6 +187,7 @@ pub(crate) struct Log {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Compared {
     /// The first state's id; null for the files of now, and for an archive.
     pub(crate) base: Option<String>,
@@ -179,6 +200,7 @@ pub(crate) struct Compared {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Restored {
     pub(crate) snapshot: SnapshotEntry,
     pub(crate) dry_run: bool,
@@ -193,6 +215,7 @@ pub(crate) struct Restored {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Shown {
     pub(crate) snapshot: SnapshotEntry,
     /// What is different from the snapshot's parent; null where there is none.
@@ -202,6 +225,7 @@ pub(crate) struct Shown {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ArchiveShown {
     pub(crate) file: String,
     pub(crate) created_at: String,
@@ -211,6 +235,7 @@ pub(crate) struct ArchiveShown {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Reverted {
     /// The beginning of the step that was taken out; null for the files of now.
     pub(crate) from: Option<String>,
@@ -221,6 +246,7 @@ pub(crate) struct Reverted {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct MergedIn {
     pub(crate) branch: String,
     /// The id of the snapshot that the fork began with.
@@ -232,6 +258,7 @@ pub(crate) struct MergedIn {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Forked {
     pub(crate) branch: BranchEntry,
     pub(crate) files: u64,
@@ -239,16 +266,19 @@ pub(crate) struct Forked {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Branches {
     pub(crate) branches: Vec<BranchEntry>,
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct BranchDeleted {
     pub(crate) branch: BranchEntry,
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct BranchRenamed {
     pub(crate) branch: BranchEntry,
     /// The name it had before.
@@ -256,6 +286,7 @@ pub(crate) struct BranchRenamed {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct BranchEntry {
     pub(crate) name: String,
     /// The id of the snapshot that the fork began with.
@@ -265,6 +296,7 @@ pub(crate) struct BranchEntry {
 
 /// What a merge or a revert did, or would do.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct MergeOutcome {
     pub(crate) applied: bool,
     pub(crate) dry_run: bool,
@@ -276,6 +308,7 @@ pub(crate) struct MergeOutcome {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ConflictEntry {
     pub(crate) path: String,
     /// What the matter is, in words.
@@ -289,6 +322,7 @@ impl From<&MergeConflict> for ConflictEntry {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ExportedTo {
     pub(crate) file: String,
     pub(crate) files: u64,
@@ -298,6 +332,7 @@ pub(crate) struct ExportedTo {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ImportedFrom {
     pub(crate) file: String,
     pub(crate) files: u64,
@@ -307,6 +342,7 @@ pub(crate) struct ImportedFrom {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Stepped {
     /// `undo` or `redo`.
     pub(crate) action: &'static str,
@@ -322,35 +358,8 @@ pub(crate) struct Stepped {
     pub(crate) conflicts: Vec<String>,
 }
 
-/// Both lists are newest first.
-#[derive(Debug, Serialize)]
-pub(crate) struct OperationLog {
-    pub(crate) operations: Vec<OperationLogEntry>,
-    pub(crate) pruned: Vec<PrunedOnce>,
-}
-
-#[derive(Debug, Serialize)]
-pub(crate) struct OperationLogEntry {
-    pub(crate) sequence: u64,
-    pub(crate) name: String,
-    pub(crate) at: String,
-    /// Who did it; null where nobody said.
-    pub(crate) by: Option<String>,
-    /// `call`, `replacement`, `recovery`, `undo` or `redo`.
-    pub(crate) cause: &'static str,
-    /// The operation that was undone or redone.
-    pub(crate) of: Option<u64>,
-    /// The id of the snapshot that holds what a replacement replaced.
-    pub(crate) saved: Option<String>,
-    /// Whether it is taken back.
-    pub(crate) undone: bool,
-    /// What it changed, in the order of paths.
-    pub(crate) entries: Vec<ChangedEntry>,
-    #[serde(skip)]
-    pub(crate) shown_at: String,
-}
-
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct OperationEntry {
     pub(crate) sequence: u64,
     pub(crate) name: String,
@@ -358,6 +367,7 @@ pub(crate) struct OperationEntry {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Tagged {
     pub(crate) snapshot: SnapshotEntry,
     /// The tag it had before.
@@ -365,6 +375,7 @@ pub(crate) struct Tagged {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct PrunedEntry {
     pub(crate) dry_run: bool,
     /// What is gone, or would be, oldest first.
@@ -376,9 +387,10 @@ pub(crate) struct PrunedEntry {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct RedactedEntry {
     pub(crate) pattern: String,
-    /// The ids of the snapshots that held something that matches.
+    /// The ids of the snapshots that held something that matches, oldest first.
     pub(crate) snapshots: Vec<String>,
     pub(crate) paths: Vec<String>,
     /// The numbers of operations that were forgotten because they kept some of it.
@@ -387,6 +399,7 @@ pub(crate) struct RedactedEntry {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct RepairedEntry {
     /// Files of the store that were moved into its directory `quarantine`.
     pub(crate) quarantined: Vec<String>,
@@ -396,6 +409,7 @@ pub(crate) struct RepairedEntry {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Verified {
     pub(crate) ok: bool,
     pub(crate) snapshots: u64,
@@ -407,6 +421,7 @@ pub(crate) struct Verified {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ProblemEntry {
     pub(crate) what: String,
     /// The ids of the snapshots that cannot be restored as a whole.
@@ -414,6 +429,7 @@ pub(crate) struct ProblemEntry {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct SnapshotEntry {
     pub(crate) id: String,
     pub(crate) short: String,
@@ -451,6 +467,7 @@ impl From<&Snapshot> for SnapshotEntry {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct SkippedEntry {
     pub(crate) path: String,
     pub(crate) why: String,
@@ -464,6 +481,7 @@ impl From<&Skipped> for SkippedEntry {
 
 /// Counts what is different.
 #[derive(Debug, Default, Clone, Copy, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Changes {
     pub(crate) added: u64,
     pub(crate) modified: u64,
@@ -485,6 +503,7 @@ impl From<&Diff> for Changes {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ChangedEntry {
     pub(crate) path: String,
     /// `added`, `modified` or `deleted`.
@@ -538,5 +557,42 @@ fn change_of(before: bool, after: bool) -> &'static str {
         (false, _) => "added",
         (_, false) => "deleted",
         _ => "modified",
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "the schemas are a file of the repository")]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use serde_json::{Value, json};
+
+    use super::FORMS;
+
+    /// What people and programs read of the forms; a change shows in a review.
+    #[test]
+    fn the_schemas_that_are_shipped_are_those_of_the_forms() {
+        let schema = |make: fn() -> schemars::Schema| {
+            let mut schema = make().to_value();
+            schema["properties"]["schema"] = json!({"type": "string"});
+            schema["properties"]["type"] = json!({"const": "summary"});
+            schema
+        };
+        let all: BTreeMap<&str, Value> =
+            FORMS.iter().map(|(name, it)| (*name, schema(*it))).collect();
+        assert_eq!(all.len(), FORMS.len(), "no name is there twice");
+        let mut all = json!(all);
+        // Another crate in the build may switch serde_json to insertion order.
+        all.sort_all_objects();
+        let text = serde_json::to_string_pretty(&all).unwrap() + "\n";
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/json-schemas.json");
+        if std::env::var("INSTA_UPDATE").is_ok_and(|it| it == "always") {
+            std::fs::write(path, &text).unwrap();
+        }
+        assert_eq!(
+            std::fs::read_to_string(path).unwrap(),
+            text,
+            "INSTA_UPDATE=always writes it anew"
+        );
     }
 }

@@ -1,5 +1,11 @@
 //! How a command fails: the code, and every word of it.
 
+mod config;
+mod names;
+mod serving;
+mod sessions;
+mod tools;
+
 use std::error::Error as StdError;
 use std::fmt::Write as _;
 use std::io;
@@ -7,11 +13,12 @@ use std::path::Path;
 
 use serde::Serialize;
 use serde_json::Value;
-use wink_agent::ToolResult;
-use wink_agent::session::SessionError;
 use wink_fs::{Error, ErrorKind, Operation, Snapshot, TreePath};
 
 use crate::words;
+
+/// The code where a directory is in no workspace.
+const NO_WORKSPACE: &str = "no_workspace";
 
 /// The exit code where no store is found.
 const NO_STORE: u8 = 10;
@@ -80,6 +87,11 @@ impl Failure {
     /// Returns what went wrong, without what to do next.
     pub(crate) fn message(&self) -> &str {
         &self.0.message
+    }
+
+    /// Tells whether it is only that there is no workspace.
+    pub(crate) fn is_no_workspace(&self) -> bool {
+        self.0.code == NO_WORKSPACE
     }
 
     /// Returns the code that the process ends with.
@@ -216,103 +228,12 @@ impl Failure {
     }
 }
 
-/// Failures of what comes in, and of the tools of agents.
-impl Failure {
-    /// Standard input that cannot be read.
-    pub(crate) fn input(error: &io::Error) -> Self {
-        Self::of(ErrorKind::Io, "standard input could not be read").cause(error)
-    }
-
-    /// Standard input that does not end in time.
-    pub(crate) fn input_too_large(most: u64) -> Self {
-        let message = format!("standard input is larger than {}", words::size(most));
-        Self::of(ErrorKind::TooLarge, message).hint("copy the file into the workspace instead")
-    }
-
-    /// A tool that is not there; the words are those that a model reads.
-    pub(crate) fn server(url: &str, error: &io::Error) -> Self {
-        Self::of(ErrorKind::Unavailable, format!("cannot talk to {url}"))
-            .cause(error)
-            .hint("start one with `wink serve` in another terminal, and try again")
-    }
-
-    pub(crate) fn demo(tool: &str, answer: &str) -> Self {
-        Self::new("demo", 1, format!("the demo went another way at `{tool}`: {}", shown(answer)))
-            .hint("somebody else may work in the same workspace; try again")
-    }
-
-    pub(crate) fn unknown_tool(message: &str) -> Self {
-        Self::of(ErrorKind::InvalidArgument, message).hint("`wink tool` lists the tools")
-    }
-
-    /// A tool that did not do it; the words are those that a model reads.
-    pub(crate) fn tool(kind: ErrorKind, result: &ToolResult) -> Self {
-        let mut failure = Self::of(kind, &result.message);
-        failure.0.value = Some(result.value.clone());
-        failure
-    }
-
-    /// A tool that runs programs, which nobody allowed.
-    pub(crate) fn execution_not_allowed(tool: &str) -> Self {
-        let message = format!("`{tool}` runs programs on this computer with all your rights");
-        Self::of(ErrorKind::PermissionDenied, message)
-            .hint("allow it with --allow-execution; nothing keeps them inside the workspace")
-    }
-
-    /// Arguments of a tool that are no JSON object.
-    pub(crate) fn not_an_object(error: &serde_json::Error) -> Self {
-        Self::of(ErrorKind::InvalidArgument, "the arguments are no JSON object")
-            .cause(error)
-            .hint("give an object, such as '{\"path\":\"a.txt\"}', or `key=value`")
-    }
-
-    /// An argument of a tool without a name.
-    pub(crate) fn no_argument(text: &str) -> Self {
-        Self::of(ErrorKind::InvalidArgument, format!("`{}` is no argument of a tool", shown(text)))
-            .hint("write `key=value`; `wink tool NAME --schema` shows the keys")
-    }
-}
-
-/// Failures of sessions in files.
-impl Failure {
-    /// A session that cannot be read or written.
-    pub(crate) fn session(file: &Path, error: &SessionError) -> Self {
-        let (file, text) = (file.display(), error.to_string());
-        match text.rsplit_once("; ") {
-            Some((message, hint)) => {
-                Self::of(error.kind(), format!("`{file}`: {message}")).hint(hint)
-            }
-            None => Self::of(error.kind(), format!("`{file}`: {text}")),
-        }
-    }
-
-    /// A session that is another one when it was written and read again.
-    pub(crate) fn session_changes(file: &Path) -> Self {
-        let message = format!("`{}` is not the same when it is written again", file.display());
-        Self::of(ErrorKind::Corrupt, message).hint("use the version of wink that wrote it")
-    }
-
-    /// A session without the archive of its files.
-    pub(crate) fn no_archive(file: &Path) -> Self {
-        let archive = file.with_extension("fs.zip");
-        Self::of(ErrorKind::NotFound, format!("`{}` is not there", archive.display()))
-            .hint("a session's files are in an archive beside it; `wink session list` says which have one")
-    }
-
-    /// A directory for a session that every snapshot of the workspace would hold too.
-    pub(crate) fn dump_inside(root: &Path, directory: &Path) -> Self {
-        let (root, directory) = (root.display(), directory.display());
-        Self::of(ErrorKind::InvalidArgument, format!("`{directory}` is in the workspace `{root}`"))
-            .hint("name a directory outside of it")
-    }
-}
-
 /// Failures to find a workspace, or to make one.
 impl Failure {
     /// No directory from here upwards was made a workspace.
     pub(crate) fn no_workspace(directory: &Path) -> Self {
         let message = format!("`{}` is not protected: it is in no workspace", directory.display());
-        Self::new("no_store", NO_STORE, message).hint("`wink init` makes this directory one")
+        Self::new(NO_WORKSPACE, NO_STORE, message).hint("`wink init` makes this directory one")
     }
 
     /// A directory was named that holds no history.
@@ -320,6 +241,19 @@ impl Failure {
         let message = format!("there is no history in `{}`", directory.display());
         Self::new("no_store", NO_STORE, message)
             .hint("if it is on another disk, mount it; `wink init --store DIR` makes a new one")
+    }
+
+    /// The directory of a workspace cannot be opened; where it is gone, its history is not.
+    pub(crate) fn root(root: &Path, error: Error) -> Self {
+        match error.kind() {
+            ErrorKind::NotFound => {
+                let message =
+                    format!("the workspace `{}` is gone; its history is not", root.display());
+                Self::of(ErrorKind::Unavailable, message)
+                    .hint("make the directory again, and `wink restore @-` in it")
+            }
+            _ => error.into(),
+        }
     }
 
     /// Nothing says where data of this person is kept.
@@ -367,81 +301,6 @@ impl Failure {
     }
 }
 
-/// Failures to begin to serve.
-impl Failure {
-    /// Something that is planned and not built.
-    pub(crate) fn not_yet(what: &str) -> Self {
-        Self::of(ErrorKind::Unsupported, format!("{what} cannot be had yet"))
-            .hint("`wink mcp --help` lists what can")
-    }
-
-    /// A directory of the host that is said to be in memory.
-    pub(crate) fn root_in_memory() -> Self {
-        let message = "--root names a directory of the host, which is not in memory";
-        Self::of(ErrorKind::InvalidArgument, message)
-            .hint("leave out --backend memory, or bring files into memory with --mount")
-    }
-
-    /// A mount into a directory of the host.
-    pub(crate) fn mount_on_host() -> Self {
-        let message = "--mount brings files into memory, not into a directory of the host";
-        Self::of(ErrorKind::InvalidArgument, message).hint("use it with --backend memory")
-    }
-
-    /// A server that other computers reach, without a token that its users were given.
-    pub(crate) fn open_to_others(host: std::net::IpAddr) -> Self {
-        let message = format!("other computers reach {host}, and no token was given for them");
-        Self::of(ErrorKind::InvalidArgument, message)
-            .hint("give one with --token-file, or serve this computer only: --host 127.0.0.1")
-    }
-
-    /// A token that could be guessed, or not be sent.
-    pub(crate) fn weak_token(path: &Path, shortest: usize) -> Self {
-        let message = format!("the token in `{}` cannot be used", path.display());
-        Self::of(ErrorKind::InvalidArgument, message)
-            .hint(format!("write {shortest} or more letters and digits: openssl rand -hex 32"))
-    }
-
-    /// A home directory that nobody asked to serve.
-    pub(crate) fn too_broad_to_serve(root: &Path) -> Self {
-        let message = format!("`{}` holds a home directory or a whole system", root.display());
-        Self::of(ErrorKind::InvalidArgument, message)
-            .hint("name a project's directory with --root, or use --backend memory")
-    }
-}
-
-/// Failures of what a person set.
-impl Failure {
-    /// A value that a setting cannot have.
-    pub(crate) fn invalid_setting(key: &str, value: &str) -> Self {
-        let message = format!("`{}` is no value for {key}", shown(value));
-        Self::of(ErrorKind::InvalidArgument, message).hint(match key {
-            "retention.count" => "give a number from 1 on",
-            "retention.bytes" => "give a size, such as `2 GiB`",
-            "color" => "give auto, always or never",
-            _ => "give one value in one line",
-        })
-    }
-
-    /// A file of settings that does not parse.
-    pub(crate) fn unreadable_config(path: &Path, error: &dyn StdError) -> Self {
-        let message = format!("`{}` cannot be understood", path.display());
-        Self::of(ErrorKind::InvalidArgument, message).cause(error).hint("correct it, or remove it")
-    }
-
-    /// Nothing says where settings of this person are kept.
-    pub(crate) fn no_config_home() -> Self {
-        let message = "neither XDG_CONFIG_HOME nor HOME says where settings are kept";
-        Self::of(ErrorKind::NotFound, message).hint("set one of them")
-    }
-
-    /// Exclusions that would hold in workspaces that nobody thinks of.
-    pub(crate) fn exclude_of_person() -> Self {
-        Self::of(ErrorKind::InvalidArgument, "what is excluded is set for each workspace")
-            .hint("leave `--user` out")
-    }
-}
-
 /// Failures to understand what was named.
 impl Failure {
     /// No state has this name.
@@ -469,51 +328,6 @@ impl Failure {
         };
         failure.0.candidates = all.iter().map(candidate).collect();
         failure.hint("type one more character, or use a tag")
-    }
-
-    /// A name is that of a snapshot and that of a fork which was at another one last.
-    pub(crate) fn tag_or_branch(text: &str, all: &[Snapshot]) -> Self {
-        let mut failure = Self::ambiguous_ref(text, all);
-        failure.0.message = format!("`{}` is a tag and a fork", shown(text));
-        failure.hint("name the snapshot by its id")
-    }
-
-    /// An operation that is not written down, or not any more.
-    pub(crate) fn unknown_operation(text: &str) -> Self {
-        let message = format!("`{}` is no operation that is kept", shown(text));
-        Self::new("ref_unknown", NO_REF, message).hint("`wink op log` lists those that are")
-    }
-
-    /// An operation after which nobody kept the files.
-    pub(crate) fn unkept_operation(sequence: u64) -> Self {
-        let message = format!("no snapshot holds the files as operation {sequence} left them");
-        Self::new("ref_unknown", NO_REF, message)
-            .hint("`wink undo` goes back operation by operation; `wink log` lists the snapshots")
-    }
-
-    /// No snapshot is so old.
-    pub(crate) fn too_young(text: &str, oldest: Option<&Snapshot>) -> Self {
-        let message = match oldest {
-            Some(oldest) => {
-                let at = words::local(oldest.created_at);
-                format!("no snapshot is from `{}` or earlier: the oldest is from {at}", shown(text))
-            }
-            None => "there is no snapshot yet".to_owned(),
-        };
-        Self::new("ref_unknown", NO_REF, message).hint("`wink log` lists the snapshots")
-    }
-
-    /// What happened in a session is not known to the workspace.
-    pub(crate) fn event_ref(text: &str) -> Self {
-        let message = format!("`{}` cannot be found: events are not kept yet", shown(text));
-        Self::new("ref_unknown", NO_REF, message).hint("`wink op log` lists what was done")
-    }
-
-    /// An archive where only a state of the workspace will do.
-    pub(crate) fn archive_ref(text: &str) -> Self {
-        let message = format!("`{}` is an archive, and a snapshot is needed", shown(text));
-        Self::of(ErrorKind::InvalidArgument, message)
-            .hint("`wink import` makes the files those of it")
     }
 
     /// The files of now cannot be gone back to.

@@ -6,7 +6,9 @@ mod answer;
 mod beacon;
 mod cli;
 mod commands;
+mod completing;
 mod config;
+mod confirm;
 mod connections;
 mod context;
 mod demo;
@@ -17,14 +19,17 @@ mod failure;
 mod fixed_mounts;
 mod git_head;
 mod heard;
+mod help;
 mod home;
 mod http_guard;
 mod input;
+mod logging;
 mod mcp;
 mod mcp_command;
 mod paint;
 mod paths;
 mod patient_stream;
+mod progress;
 mod pruned;
 mod refs;
 mod retention;
@@ -41,8 +46,6 @@ mod words;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use answer::Answer;
 use cli::{Cli, Command};
 use context::Context;
@@ -51,7 +54,8 @@ use screen::Screen;
 
 fn main() -> ExitCode {
     signals::survive_limits();
-    let (screen, result) = match Cli::try_parse() {
+    completing::answer();
+    let (screen, result) = match help::parse() {
         Ok(cli) => (Screen::new(&cli.global), run(&cli)),
         Err(usage) if usage.use_stderr() && is_json_wanted() => {
             (Screen::plain(true), Err(Failure::usage(&usage)))
@@ -62,6 +66,8 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: &Cli) -> Result<Answer, Failure> {
+    logging::begin(cli.global.log.as_ref(), cli.global.verbose)?;
+    tracing::debug!(arguments = ?std::env::args_os().skip(1).collect::<Vec<_>>(), "started");
     let context = Context::new(&cli.global)?;
     match &cli.command {
         Command::Init(args) => commands::init::run(&context, args),
@@ -86,6 +92,9 @@ fn run(cli: &Cli) -> Result<Answer, Failure> {
         Command::Export(args) => commands::export::run(&context, args),
         Command::Import(args) => commands::import::run(&context, args),
         Command::Fs(command) => commands::fs::run(&context, command),
+        Command::Doctor(args) => commands::doctor::run(&context, args),
+        Command::Completions(args) => commands::completions::run(&context, args),
+        Command::Man(args) => commands::man::run(&context, args),
         Command::Config(command) => commands::config::run(&context, command),
         Command::Session(command) => commands::session::run(&context, command),
         Command::Tool(args) => commands::tool::run(&context, args),

@@ -15,6 +15,7 @@ const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Says what went at one time.
 #[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct PrunedOnce {
     pub(crate) at: String,
     pub(crate) by: String,

@@ -82,6 +82,18 @@ impl Screen {
     }
 }
 
+/// Writes a line of talk without colours.
+pub(crate) fn say(line: &str) {
+    // With stderr closed there is nobody left to tell.
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
+/// Writes a line of JSON before the answer.
+pub(crate) fn say_to_programs(line: &str) {
+    // Who reads no more is told when the answer is written.
+    let _ = writeln!(io::stdout(), "{line}");
+}
+
 /// Shows a text in a pager; false where that cannot be started.
 fn page(pager: &str, text: &str) -> bool {
     let mut command = Command::new("sh");

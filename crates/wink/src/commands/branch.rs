@@ -5,6 +5,7 @@ use wink_fs::Pin;
 
 use super::fork::{check_name, entry, owner};
 use crate::answer::Answer;
+use crate::completing;
 use crate::context::{Context, Opened};
 use crate::documents::{BranchDeleted, BranchEntry, BranchRenamed, Branches};
 use crate::failure::Failure;
@@ -28,6 +29,7 @@ pub(crate) enum BranchCommand {
 pub(crate) struct DeleteArgs {
     /// The name of the fork.
     #[arg(value_name = "NAME")]
+    #[arg(add = completing::forks())]
     name: String,
 }
 
@@ -35,6 +37,7 @@ pub(crate) struct DeleteArgs {
 pub(crate) struct RenameArgs {
     /// The name it has.
     #[arg(value_name = "OLD")]
+    #[arg(add = completing::forks())]
     old: String,
 
     /// The name it gets.
@@ -79,6 +82,7 @@ pub(super) fn find(opened: &Opened, name: &str) -> Result<Home, Failure> {
 
 fn delete(context: &Context, opened: &Opened, name: &str) -> Result<Answer, Failure> {
     let home = find(opened, name)?;
+    context.confirm(&format!("Forget the fork {name}?"))?;
     let failed = |error| Failure::host("cannot forget", &home.directory, error);
     let branch = described(&home).ok_or_else(|| Failure::no_branch(name))?;
     let usual = home::usual_place(&home.root)?;
@@ -96,27 +100,32 @@ fn delete(context: &Context, opened: &Opened, name: &str) -> Result<Answer, Fail
         .answer(&document, |it| format!("Forgot the fork {name}; {} stays.\n", it.branch.directory))
 }
 
-/// What a fork needs is there under its new name before it is gone under the old one.
 fn rename(context: &Context, opened: &Opened, args: &RenameArgs) -> Result<Answer, Failure> {
     let RenameArgs { old, new } = args;
     let home = find(opened, old)?;
     check_name(opened, new)?;
-    let failed = |error| Failure::host("cannot rename", &home.directory, error);
-    let (root, directory) = (&home.root, opened.home.branch(new));
     let base = home.settings.branch.as_ref().map(|it| it.base.clone());
     let base = base.ok_or_else(|| Failure::no_branch(old))?;
-    let branch = Branch::new(new, &base, &opened.home.directory)?;
-    disk::make_private(&directory).map_err(failed)?;
-    Settings::of_branch(root, home.settings.exclude.clone(), branch)?.write(&directory)?;
-    let branches = home.store()?.join("branches");
-    disk::rename(&branches.join(old), &branches.join(new)).map_err(failed)?;
-    Settings::pointer(root, &directory)?.write_over(&home::usual_place(root)?)?;
+    move_settings(opened, &home, old, Branch::new(new, &base, &opened.home.directory)?)?;
     if let Ok(base) = base.parse() {
         let store = opened.files.snapshot_store()?;
         store.pin(&Pin::new(base, owner(new)))?;
         store.unpin(&base, &owner(old))?;
     }
+    let failed = |error| Failure::host("cannot forget", &home.directory, error);
     disk::remove_all(&home.directory).map_err(failed)?;
-    let document = BranchRenamed { branch: entry(new, &base, root), was: old.clone() };
+    let document = BranchRenamed { branch: entry(new, &base, &home.root), was: old.clone() };
     context.answer(&document, |it| format!("The fork {} is {} now\n", it.was, it.branch.name))
+}
+
+/// Puts what a fork needs under its new name; what is there under the old one goes last.
+fn move_settings(opened: &Opened, home: &Home, old: &str, new: Branch) -> Result<(), Failure> {
+    let failed = |error| Failure::host("cannot rename", &home.directory, error);
+    let (root, directory) = (&home.root, opened.home.branch(&new.name));
+    let branches = home.store()?.join("branches");
+    let (from, to) = (branches.join(old), branches.join(&new.name));
+    disk::make_private(&directory).map_err(failed)?;
+    Settings::of_branch(root, home.settings.exclude.clone(), new)?.write(&directory)?;
+    disk::rename(&from, &to).map_err(failed)?;
+    Settings::pointer(root, &directory)?.write_over(&home::usual_place(root)?)
 }

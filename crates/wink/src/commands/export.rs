@@ -6,6 +6,7 @@ use clap::Args;
 use wink_fs::archive::{self, ExportOptions};
 
 use crate::answer::Answer;
+use crate::completing;
 use crate::context::Context;
 use crate::documents::ExportedTo;
 use crate::failure::Failure;
@@ -19,6 +20,7 @@ pub(crate) struct ExportArgs {
 
     /// The state [default: the files as they are now].
     #[arg(long, value_name = "REF", default_value = "@", hide_default_value = true)]
+    #[arg(add = completing::states())]
     at: String,
 
     /// Takes the place of a file that is there.
@@ -31,8 +33,10 @@ pub(crate) fn run(context: &Context, args: &ExportArgs) -> Result<Answer, Failur
     let state = refs::find(&opened, &args.at)?;
     let target = context.host_path(&args.file);
     let options = ExportOptions::default().only_new(!args.force);
+    let progress = context.progress("exporting");
     let exported = archive::export_ambient(&*state.tree(&opened.files)?, &target, &options)
         .map_err(|error| Failure::export(&target, error))?;
+    drop(progress);
     let document = ExportedTo {
         file: target.display().to_string(),
         files: exported.file_count,

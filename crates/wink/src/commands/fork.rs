@@ -8,6 +8,7 @@ use wink_fs::{Pin, Snapshot, SnapshotOptions};
 
 use super::milliseconds;
 use crate::answer::Answer;
+use crate::completing;
 use crate::context::{Context, Opened};
 use crate::documents::{BranchEntry, Forked};
 use crate::failure::Failure;
@@ -23,6 +24,7 @@ pub(crate) struct ForkArgs {
 
     /// The state it begins with [default: the files as they are now, of which a snapshot is taken].
     #[arg(value_name = "REF", default_value = "@", hide_default_value = true)]
+    #[arg(add = completing::states())]
     state: String,
 
     /// The directory, new or empty [default: beside the workspace, named after both].

@@ -20,8 +20,10 @@ pub(crate) struct ImportArgs {
 pub(crate) fn run(context: &Context, args: &ImportArgs) -> Result<Answer, Failure> {
     let opened = context.open()?;
     let file = context.host_path(&args.file);
+    let progress = context.progress("importing");
     let imported =
         opened.files.import_archive(&file).map_err(|error| Failure::import(&file, error))?;
+    drop(progress);
     let document = ImportedFrom {
         file: file.display().to_string(),
         files: imported.file_count,

@@ -38,6 +38,10 @@ pub(crate) fn run(context: &Context, args: &InitArgs) -> Result<Answer, Failure>
     if !args.force && is_broad(&root) {
         return Err(Failure::too_broad(&root));
     }
+    if is_broad(&root) {
+        let question = format!("Keep the history of all that is in {}?", root.display());
+        context.confirm(&question)?;
+    }
     let (directory, exclude, git) = begin(context, &root, args.exclude.clone())?;
     let [root, home] = [root, directory].map(|path| path.display().to_string());
     let document = Initialised { root, home, excluded: exclude, git };

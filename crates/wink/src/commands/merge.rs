@@ -8,6 +8,7 @@ use wink_fs::{Snapshot, SnapshotOptions};
 use super::branch;
 use super::merged::{self, MergeFlags};
 use crate::answer::Answer;
+use crate::completing;
 use crate::context::Context;
 use crate::documents::MergedIn;
 use crate::failure::Failure;
@@ -17,6 +18,7 @@ use crate::home::Home;
 pub(crate) struct MergeArgs {
     /// The name of the fork.
     #[arg(value_name = "NAME")]
+    #[arg(add = completing::forks())]
     name: String,
 
     #[command(flatten)]

@@ -1,14 +1,17 @@
 //! The commands, one a file.
 
 pub(crate) mod branch;
+pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod diff;
+pub(crate) mod doctor;
 pub(crate) mod export;
 pub(crate) mod fork;
 pub(crate) mod fs;
 pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod log;
+pub(crate) mod man;
 pub(crate) mod merge;
 pub(crate) mod merged;
 pub(crate) mod op;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use clap::{Args, Subcommand};
-use wink_fs::{OperationCause, OperationRecord};
+use wink_fs::{OperationCause, OperationRecord, SnapshotId};
 
 use crate::answer::Answer;
 use crate::context::Context;
@@ -126,5 +126,14 @@ fn pruned_line(pruned: &PrunedOnce) -> String {
         paths => format!("{} out of {count}", words::counted(paths, "path", "paths")),
     };
     let (at, by) = (words::local_of_utc(at), words::first_line(by));
-    format!("{:>5}  {at}  pruned {what} · {by}\n", "-")
+    format!("{:>5}  {at}  pruned {what}: {} · {by}\n", "-", short_ids(snapshots))
+}
+
+fn short_ids(snapshots: &[String]) -> String {
+    let ids = snapshots.iter().filter_map(|id| id.parse::<SnapshotId>().ok());
+    let mut named = ids.take(NAMED).map(|id| id.short()).collect::<Vec<_>>().join(", ");
+    if snapshots.len() > NAMED {
+        named += &format!(" and {} more", words::number((snapshots.len() - NAMED) as u64));
+    }
+    named
 }

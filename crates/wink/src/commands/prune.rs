@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use wink_fs::{PruneOptions, Pruned, Redacted};
+use wink_fs::{PruneOptions, Pruned, Redacted, Retention};
 
 use super::{list_text, milliseconds};
 use crate::answer::Answer;
@@ -54,8 +54,13 @@ fn prune(
     if let Some(days) = args.older_than {
         retention = retention.max_age(Duration::from_secs(days.saturating_mul(DAY)));
     }
+    if !args.dry_run {
+        ask(context, opened, &retention)?;
+    }
     let options = PruneOptions::default().retention(retention).dry_run(args.dry_run);
+    let progress = context.progress("pruning");
     let pruned = opened.files.prune(&options)?;
+    drop(progress);
     let document = PrunedEntry {
         dry_run: args.dry_run,
         snapshots: pruned.snapshots.iter().map(SnapshotEntry::from).collect(),
@@ -65,6 +70,18 @@ fn prune(
         duration_ms: milliseconds(start),
     };
     context.answer(&document, |document| text(document, &pruned))
+}
+
+/// Asks before snapshots go for good.
+fn ask(context: &Context, opened: &Opened, retention: &Retention) -> Result<(), Failure> {
+    let options = PruneOptions::default().retention(retention.clone()).dry_run(true);
+    match opened.files.prune(&options)?.snapshots.len() as u64 {
+        0 => Ok(()),
+        count => {
+            let snapshots = words::counted(count, "snapshot", "snapshots");
+            context.confirm(&format!("Take {snapshots} away for good?"))
+        }
+    }
 }
 
 fn text(document: &PrunedEntry, pruned: &Pruned) -> String {
@@ -81,10 +98,13 @@ fn text(document: &PrunedEntry, pruned: &Pruned) -> String {
 }
 
 fn redact(context: &Context, opened: &Opened, pattern: &str) -> Result<Answer, Failure> {
+    context.confirm(&format!("Take `{pattern}` out of all snapshots for good?"))?;
     let redacted = opened.files.prune_path(pattern)?;
+    let all = opened.files.snapshots()?;
+    let changed = all.iter().filter(|it| redacted.snapshots.contains(&it.id));
     let document = RedactedEntry {
         pattern: pattern.to_owned(),
-        snapshots: redacted.snapshots.iter().map(ToString::to_string).collect(),
+        snapshots: changed.map(|it| it.id.to_string()).collect(),
         paths: redacted.paths.iter().cloned().collect(),
         operations: redacted.operations.clone(),
         bytes_freed: redacted.reclaimed.bytes_freed,

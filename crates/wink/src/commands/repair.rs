@@ -10,7 +10,9 @@ use super::list_text;
 
 pub(crate) fn run(context: &Context) -> Result<Answer, Failure> {
     let opened = context.open()?;
+    let progress = context.progress("repairing");
     let repaired = opened.files.snapshot_store()?.repair()?;
+    drop(progress);
     let document = RepairedEntry {
         quarantined: repaired.quarantined.clone(),
         objects_saved: repaired.objects_saved,

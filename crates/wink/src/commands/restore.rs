@@ -8,6 +8,7 @@ use wink_fs::{Receipt, RestoreOptions, Snapshot, TreePath};
 
 use super::{list_text, milliseconds};
 use crate::answer::Answer;
+use crate::completing;
 use crate::context::{Context, Opened};
 use crate::documents::{ChangedEntry, Restored, SnapshotEntry};
 use crate::failure::Failure;
@@ -18,6 +19,7 @@ use crate::{git_head, refs, words};
 pub(crate) struct RestoreArgs {
     /// The snapshot.
     #[arg(value_name = "REF")]
+    #[arg(add = completing::states())]
     snapshot: String,
 
     /// Only says what would be done.
@@ -39,7 +41,9 @@ pub(crate) fn run(context: &Context, args: &RestoreArgs) -> Result<Answer, Failu
         .iter()
         .map(ToString::to_string)
         .fold(RestoreOptions::default().dry_run(args.dry_run), RestoreOptions::path);
+    let progress = context.progress("restoring");
     let receipt = opened.files.restore_with(&snapshot, &options)?;
+    drop(progress);
     let document = describe(&snapshot, &receipt, args.dry_run, start);
     let answer = context.answer(&document, |document| text(document, &snapshot, &receipt))?;
     let mut answer = answer.painted(Paint::Letters);

@@ -6,6 +6,7 @@ use clap::Args;
 
 use super::merged::{self, MergeFlags};
 use crate::answer::Answer;
+use crate::completing;
 use crate::context::{Context, Opened};
 use crate::documents::Reverted;
 use crate::failure::Failure;
@@ -15,6 +16,7 @@ use crate::refs::{self, State};
 pub(crate) struct RevertArgs {
     /// The step: from one state to another, or a snapshot, which means what it changed.
     #[arg(value_name = "A..B")]
+    #[arg(add = completing::states())]
     step: String,
 
     #[command(flatten)]

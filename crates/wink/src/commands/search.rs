@@ -7,6 +7,7 @@ use wink_fs::Snapshot;
 use wink_fs::search::{Case, GrepOptions, StateMatch};
 
 use crate::answer::Answer;
+use crate::completing;
 use crate::context::{Context, Opened};
 use crate::documents::{HistoryLine, SearchedHistory, SnapshotName};
 use crate::failure::Failure;
@@ -23,6 +24,7 @@ pub(crate) struct SearchArgs {
 
     /// Looks only into this snapshot and what came after it.
     #[arg(long, value_name = "REF")]
+    #[arg(add = completing::states())]
     since: Option<String>,
 
     /// Takes upper and lower case for the same.
@@ -49,7 +51,9 @@ pub(crate) fn run(context: &Context, args: &SearchArgs) -> Result<Answer, Failur
     let case = if args.ignore_case { Case::Insensitive } else { Case::Sensitive };
     let options = GrepOptions::default().case(case).literal(args.fixed_strings);
     let options = options.max_matches(args.count);
+    let progress = context.progress("searching all snapshots");
     let found = opened.files.grep_snapshots(&args.pattern, &snapshots, &paths, &options)?;
+    drop(progress);
     let document = SearchedHistory {
         lines: found.lines.iter().map(|line| entry(line, &snapshots)).collect(),
         snapshots: snapshots.len() as u64,

@@ -7,6 +7,7 @@ use wink_fs::{Changed, Snapshot};
 use super::diff::in_order;
 use super::{changes_text, list_text};
 use crate::answer::Answer;
+use crate::completing;
 use crate::context::{Context, Opened};
 use crate::documents::{ArchiveShown, ChangedEntry, Changes, Shown, SnapshotEntry};
 use crate::failure::Failure;
@@ -18,6 +19,7 @@ use crate::words;
 pub(crate) struct ShowArgs {
     /// The snapshot, or an archive [default: the last snapshot].
     #[arg(value_name = "REF", default_value = "@-", hide_default_value = true)]
+    #[arg(add = completing::states())]
     snapshot: String,
 }
 

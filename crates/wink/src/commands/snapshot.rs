@@ -28,7 +28,9 @@ pub(crate) fn run(context: &Context, args: &SnapshotArgs) -> Result<Answer, Fail
     let opened = context.open()?;
     let mut options = SnapshotOptions::default();
     (options.tag, options.message) = (args.tag.clone(), args.message.clone());
+    let progress = context.progress("taking a snapshot");
     let snapshot = opened.files.snapshot_with(&options)?;
+    drop(progress);
     git_head::remember(&opened, snapshot.id);
     let document = Taken {
         changes: changes_of(&opened.files, &snapshot),

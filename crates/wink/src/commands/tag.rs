@@ -3,6 +3,7 @@
 use clap::Args;
 
 use crate::answer::Answer;
+use crate::completing;
 use crate::context::Context;
 use crate::documents::{SnapshotEntry, Tagged};
 use crate::failure::Failure;
@@ -16,6 +17,7 @@ pub(crate) struct TagArgs {
 
     /// The snapshot [default: the last one].
     #[arg(value_name = "REF", default_value = "@-", hide_default_value = true)]
+    #[arg(add = completing::states())]
     snapshot: String,
 
     /// Takes the name away from the snapshot that has it.

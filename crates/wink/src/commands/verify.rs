@@ -36,7 +36,9 @@ pub(crate) fn run(context: &Context, args: &VerifyArgs) -> Result<Answer, Failur
     let opened = context.open()?;
     let mut options = VerifyOptions::default().data(args.data);
     options.subset = args.subset;
+    let progress = context.progress("verifying the history");
     let found = opened.files.snapshot_store()?.verify(&options)?;
+    drop(progress);
     let ok = found.problems.is_empty();
     let document = Verified {
         ok,

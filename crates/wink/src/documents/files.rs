@@ -4,12 +4,14 @@ use serde::Serialize;
 use serde_json::Value;
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Listing {
     pub(crate) path: String,
     pub(crate) entries: Vec<FileEntry>,
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct FileEntry {
     pub(crate) name: String,
     /// `file`, `directory`, `symlink` or `other`.
@@ -19,6 +21,7 @@ pub(crate) struct FileEntry {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct FileContent {
     pub(crate) path: String,
     /// Of a file; null for a link.
@@ -28,6 +31,7 @@ pub(crate) struct FileContent {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct FileStat {
     pub(crate) path: String,
     /// `file`, `directory`, `symlink` or `other`.
@@ -45,6 +49,7 @@ pub(crate) struct FileStat {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct FoundFiles {
     /// In the order of paths.
     pub(crate) paths: Vec<String>,
@@ -53,6 +58,7 @@ pub(crate) struct FoundFiles {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct FoundLines {
     /// In the order of paths and lines.
     pub(crate) lines: Vec<FoundLine>,
@@ -65,6 +71,7 @@ pub(crate) struct FoundLines {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct FoundLine {
     pub(crate) path: String,
     /// Counted from 1.
@@ -73,6 +80,7 @@ pub(crate) struct FoundLine {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct FileWritten {
     pub(crate) path: String,
     /// Whether it was not there before.
@@ -82,6 +90,7 @@ pub(crate) struct FileWritten {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct FileEdited {
     pub(crate) path: String,
     /// What the tool says.
@@ -91,6 +100,7 @@ pub(crate) struct FileEdited {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct MadeDirectory {
     pub(crate) path: String,
     /// Whether it was not there before.
@@ -98,12 +108,14 @@ pub(crate) struct MadeDirectory {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct FileMoved {
     pub(crate) from: String,
     pub(crate) to: String,
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct FileRemoved {
     pub(crate) paths: Vec<String>,
     pub(crate) files: u64,

@@ -1,9 +1,13 @@
-//! What `wink search` prints as JSON.
+//! What `wink search` and `wink op log` print as JSON.
 
 use serde::Serialize;
 use wink_fs::Snapshot;
 
+use super::ChangedEntry;
+use crate::pruned::PrunedOnce;
+
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct SearchedHistory {
     /// In the order of paths and lines, each once for a file.
     pub(crate) lines: Vec<HistoryLine>,
@@ -16,6 +20,7 @@ pub(crate) struct SearchedHistory {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct HistoryLine {
     pub(crate) path: String,
     /// In the last snapshot that has it, counted from 1.
@@ -26,6 +31,7 @@ pub(crate) struct HistoryLine {
 }
 
 #[derive(Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct SnapshotName {
     pub(crate) id: String,
     pub(crate) short: String,
@@ -47,4 +53,34 @@ impl From<&Snapshot> for SnapshotName {
         let (id, short) = (snapshot.id.to_string(), snapshot.id.short());
         Self { id, short, tag: snapshot.tag.clone() }
     }
+}
+
+/// Both lists are newest first.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct OperationLog {
+    pub(crate) operations: Vec<OperationLogEntry>,
+    pub(crate) pruned: Vec<PrunedOnce>,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct OperationLogEntry {
+    pub(crate) sequence: u64,
+    pub(crate) name: String,
+    pub(crate) at: String,
+    /// Who did it; null where nobody said.
+    pub(crate) by: Option<String>,
+    /// `call`, `replacement`, `recovery`, `undo` or `redo`.
+    pub(crate) cause: &'static str,
+    /// The operation that was undone or redone.
+    pub(crate) of: Option<u64>,
+    /// The id of the snapshot that holds what a replacement replaced.
+    pub(crate) saved: Option<String>,
+    /// Whether it is taken back.
+    pub(crate) undone: bool,
+    /// What it changed, in the order of paths.
+    pub(crate) entries: Vec<ChangedEntry>,
+    #[serde(skip)]
+    pub(crate) shown_at: String,
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct SessionList {
     pub(crate) directory: String,
     /// In the order of their files' names.
@@ -12,6 +13,7 @@ pub(crate) struct SessionList {
 }
 
 #[derive(Debug, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct SessionFile {
     pub(crate) file: String,
     pub(crate) id: Option<String>,
@@ -26,6 +28,7 @@ pub(crate) struct SessionFile {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct SessionShown {
     pub(crate) file: String,
     /// The archive of its files.
@@ -35,6 +38,7 @@ pub(crate) struct SessionShown {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct SessionEntry {
     pub(crate) id: String,
     pub(crate) parent: Option<String>,
@@ -48,6 +52,7 @@ pub(crate) struct SessionEntry {
 }
 
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct SliceEntry {
     pub(crate) name: String,
     /// `state` or `log`.
@@ -56,6 +61,7 @@ pub(crate) struct SliceEntry {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ToolCallEntry {
     pub(crate) tool: String,
     pub(crate) turn: u64,
@@ -66,6 +72,7 @@ pub(crate) struct ToolCallEntry {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct SessionChecked {
     pub(crate) file: String,
     pub(crate) ok: bool,
@@ -75,6 +82,7 @@ pub(crate) struct SessionChecked {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct SessionLoaded {
     pub(crate) file: String,
     pub(crate) id: String,
@@ -84,6 +92,7 @@ pub(crate) struct SessionLoaded {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct SessionDumped {
     pub(crate) id: String,
     pub(crate) session: String,

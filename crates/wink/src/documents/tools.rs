@@ -4,11 +4,13 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ToolList {
     pub(crate) tools: Vec<ToolEntry>,
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ToolEntry {
     pub(crate) name: &'static str,
     pub(crate) title: &'static str,
@@ -20,12 +22,14 @@ pub(crate) struct ToolEntry {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ToolSchema {
     pub(crate) tool: &'static str,
     pub(crate) input_schema: &'static Map<String, Value>,
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ToolCalled {
     pub(crate) tool: &'static str,
     /// What a model reads.

@@ -20,7 +20,7 @@ fn mask(value: &mut Value) {
             "created_at" | "at" | "modified_at" => *value = "TIME".into(),
             "by" => *value = "WHO".into(),
             // The time in the manifest makes an archive a byte longer or shorter.
-            "duration_ms" | "age_seconds" | "archive_bytes" => *value = 0.into(),
+            "duration_ms" | "age_seconds" | "archive_bytes" | "bytes_freed" => *value = 0.into(),
             "store" => value["bytes"] = 0.into(),
             _ => mask(value),
         }),
@@ -84,6 +84,40 @@ fn every_command_on_branches_and_states_answers_with_one_document() {
 }
 
 #[test]
+fn every_command_that_keeps_order_answers_with_one_document() {
+    let scene = Scene::new();
+    scene.write("secret", "1\n");
+    scene.ok(&["snapshot"]);
+    scene.write("secret", "2\n");
+    scene.ok(&["snapshot"]);
+    let mut text = String::new();
+    let mut answer = |args: &[&str], schema: &str| {
+        let document = scene.json(args);
+        assert_eq!(document["schema"], schema, "{args:?}");
+        text += &format!("$ wink {} --json\n{}", args.join(" "), masked(&scene, &document));
+    };
+    answer(&["tag", "two"], "wink/tag@1");
+    answer(&["prune", "--keep", "1", "--dry-run"], "wink/prune@1");
+    answer(&["prune", "--path", "secret"], "wink/prune.path@1");
+    answer(&["repair"], "wink/repair@1");
+    insta::assert_snapshot!(text);
+}
+
+/// A form that no test asks for is one that nobody has seen.
+#[test]
+fn every_form_is_asked_for_by_a_test() {
+    let forms = include_str!("../../../../docs/json-schemas.json");
+    let forms: Value = serde_json::from_str(forms).unwrap();
+    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cli");
+    let files = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    let sources = files.filter(|path| path.extension().is_some_and(|it| it == "rs"));
+    let text: String = sources.map(|path| std::fs::read_to_string(path).unwrap()).collect();
+    for name in forms.as_object().unwrap().keys() {
+        assert!(text.contains(&format!("\"{name}\"")), "{name}");
+    }
+}
+
+#[test]
 fn every_command_on_files_answers_with_one_document() {
     let scene = Scene::new();
     scene.write("notes.txt", "one\n");
@@ -116,4 +150,26 @@ fn a_failure_is_one_line_on_stderr() {
     assert_eq!(error["type"], "error");
     assert_eq!((&error["code"], &error["exit"]), (&"ref_unknown".into(), &12.into()));
     assert!(error["message"].is_string() && error["hint"].is_string());
+}
+
+/// A command that takes long tells programs so, in lines before its answer; `-q` drops them.
+#[test]
+fn progress_goes_before_the_one_summary() {
+    let scene = Scene::new();
+    let args = ["tool", "shell_execute", "command=sleep 10.5", "--allow-execution", "--json"];
+    let quiet = [&args[..], &["-q"]].concat();
+    let (said, quiet) = std::thread::scope(|scope| {
+        let quiet_scene = Scene::new();
+        let quiet = scope.spawn(move || quiet_scene.ok(&quiet));
+        (scene.ok(&args), quiet.join().unwrap())
+    });
+    let types = |text: &str| -> Vec<String> {
+        let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        lines.map(|line| line["type"].as_str().unwrap().to_owned()).collect()
+    };
+    let said = types(&said);
+    assert_eq!(said.last().map(String::as_str), Some("summary"));
+    let (last, before) = said.split_last().unwrap();
+    assert!(!before.is_empty() && before.iter().all(|it| it == "progress") && last == "summary");
+    assert_eq!(types(&quiet), ["summary"]);
 }

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 mod config;
+mod exit_codes;
 mod faults;
 mod files;
 mod json;
@@ -13,6 +14,7 @@ mod refs;
 mod refusals;
 mod scene;
 mod sessions;
+mod setup;
 mod survival;
 mod terminal;
 mod tool;

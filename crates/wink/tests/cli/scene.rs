@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::LazyLock;
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -83,7 +84,10 @@ impl Scene {
     /// Runs a command that must succeed with a document.
     pub(crate) fn json(&self, args: &[&str]) -> Value {
         let text = self.ok(&[args, &["--json"]].concat());
-        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
+        let document = serde_json::from_str(&text);
+        let document = document.unwrap_or_else(|error| panic!("{error}: {text}"));
+        check_form(&document);
+        document
     }
 
     /// The ids of the snapshots, oldest first.
@@ -129,6 +133,23 @@ impl Scene {
         let text = mask::rest_of_lines(&text, "Exported ", " in ", "SIZE");
         mask::rest_of_lines(&text, "  store ", ", ", "SIZE")
     }
+}
+
+/// Fails where a document is not of the form that is shipped under its name.
+fn check_form(document: &Value) {
+    static FORMS: LazyLock<Value> = LazyLock::new(|| {
+        serde_json::from_str(include_str!("../../../../docs/json-schemas.json")).unwrap()
+    });
+    let form = &FORMS[document["schema"].as_str().unwrap()];
+    let known = form["properties"].as_object().unwrap_or_else(|| panic!("no form of {document}"));
+    let fields = document.as_object().unwrap();
+    let unknown: Vec<_> = fields.keys().filter(|name| !known.contains_key(*name)).collect();
+    assert!(unknown.is_empty(), "{unknown:?} in {document}");
+    let required = form["required"].as_array().into_iter().flatten();
+    for name in required.map(|name| name.as_str().unwrap()) {
+        assert!(fields.contains_key(name), "{name} in {document}");
+    }
+    assert_eq!(document["type"], "summary");
 }
 
 pub(crate) fn stdout(output: &Output) -> String {

@@ -1,16 +1,20 @@
 //! What is different where a person looks at a terminal.
 
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{Read as _, Write as _};
 use std::os::fd::OwnedFd;
-use std::process::Stdio;
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 use crate::scene::{Scene, stdout};
 
-/// Runs a command whose output is a terminal; returns what that shows.
+/// Runs a command on a terminal; returns what that shows.
 fn on_terminal(scene: &Scene, env: &[(&str, &str)], args: &[&str]) -> String {
+    typing(scene, env, args, "")
+}
+
+/// Runs a command on a terminal at which something is typed.
+fn typing(scene: &Scene, env: &[(&str, &str)], args: &[&str], typed: &str) -> String {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();
@@ -19,12 +23,14 @@ fn on_terminal(scene: &Scene, env: &[(&str, &str)], args: &[&str]) -> String {
         || -> OwnedFd { File::options().read(true).write(true).open(&name).unwrap().into() };
     let mut command = scene.wink_in(&scene.path("project"), args);
     command.env("TERM", "xterm").env("PATH", "/usr/bin:/bin").envs(env.iter().copied());
-    command.stdin(Stdio::null()).stdout(terminal()).stderr(terminal());
+    command.stdin(terminal()).stdout(terminal()).stderr(terminal());
     let mut child = command.spawn().unwrap();
     drop(command);
+    let mut master = File::from(master);
+    master.write_all(typed.as_bytes()).unwrap();
     let mut shown = Vec::new();
     // The end of a terminal is a failure to read.
-    let _ = File::from(master).read_to_end(&mut shown);
+    let _ = master.read_to_end(&mut shown);
     child.wait().unwrap();
     String::from_utf8(shown).unwrap().replace("\r\n", "\n")
 }
@@ -94,4 +100,37 @@ fn a_pager_shows_what_is_long_and_only_on_a_terminal() {
     let mut piped = scene.wink_in(&scene.path("project"), &["diff"]);
     let piped = piped.env("WINK_PAGER", "sed s/^/paged:/").env("PATH", "/usr/bin:/bin").output();
     assert!(!stdout(&piped.unwrap()).contains("paged:"));
+}
+
+#[test]
+fn a_person_is_asked_before_what_cannot_be_undone() {
+    let scene = scene();
+    for _ in 0..3 {
+        scene.ok(&["snapshot"]);
+    }
+    scene.ok(&["fork", "attempt", "-q"]);
+    let prune = ["prune", "--keep", "1"];
+    let shown = typing(&scene, &[], &prune, "n\n");
+    assert!(shown.contains("for good? [y/N]") && shown.contains("nothing was done"), "{shown}");
+    assert_eq!(scene.ids().len(), 5);
+    let shown = typing(&scene, &[], &["branch", "delete", "attempt"], "\n");
+    assert!(shown.contains("Forget the fork attempt?"), "{shown}");
+    assert!(scene.ok(&["branch", "list"]).contains("attempt"));
+    typing(&scene, &[], &prune, "y\n");
+    assert!(scene.ids().len() < 5);
+    let shown = typing(&scene, &[], &["branch", "delete", "attempt", "--yes"], "");
+    assert!(!shown.contains("[y/N]") && shown.contains("Forgot"), "{shown}");
+    assert!(!typing(&scene, &[], &prune, "").contains("[y/N]"), "nothing would go");
+    let home = scene.path("home");
+    let shown = typing(&scene, &[], &["init", home.to_str().unwrap(), "--force"], "no\n");
+    assert!(shown.contains("Keep the history of all") && shown.contains("nothing was done"));
+}
+
+#[test]
+fn what_takes_long_is_said_on_a_terminal_and_gone_when_it_is_done() {
+    let scene = scene();
+    let args = ["tool", "shell_execute", "command=sleep 1", "--allow-execution"];
+    let shown = on_terminal(&scene, &[], &args);
+    assert!(shown.contains("[0:00] Run command · ") && shown.contains(" written"), "{shown:?}");
+    assert!(!on_terminal(&scene, &[], &[&args[..], &["-q"]].concat()).contains("[0:0"));
 }

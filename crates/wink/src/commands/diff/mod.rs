@@ -9,6 +9,7 @@ use clap::Args;
 use wink_fs::{Changed, Diff, DiffOptions, Scope};
 
 use crate::answer::Answer;
+use crate::completing;
 use crate::context::{Context, Opened};
 use crate::documents::{ChangedEntry, Changes, Compared};
 use crate::failure::Failure;
@@ -19,10 +20,12 @@ use crate::refs::{self, State};
 pub(crate) struct DiffArgs {
     /// The first state [default: the last snapshot].
     #[arg(value_name = "A")]
+    #[arg(add = completing::states())]
     base: Option<String>,
 
     /// The second state [default: the files as they are now].
     #[arg(value_name = "B")]
+    #[arg(add = completing::states())]
     target: Option<String>,
 
     /// Shows how many lines changed in each file, not which.

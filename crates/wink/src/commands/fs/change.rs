@@ -30,6 +30,19 @@ pub(crate) struct WriteArgs {
     expected_hash: Option<ContentHash>,
 }
 
+impl WriteArgs {
+    fn options(&self) -> WriteOptions {
+        let mode = match (self.append, self.new) {
+            (true, _) => WriteMode::Append,
+            (_, true) => WriteMode::Create,
+            _ => WriteMode::Overwrite,
+        };
+        let mut options = WriteOptions::default().mode(mode);
+        options.expected = self.expected_hash;
+        options
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct PathArgs {
     #[arg(value_name = "PATH")]
@@ -68,13 +81,7 @@ pub(super) fn write(
     args: &WriteArgs,
 ) -> Result<Answer, Failure> {
     let path = context.path(opened, &args.path)?;
-    let mode = match (args.append, args.new) {
-        (true, _) => WriteMode::Append,
-        (_, true) => WriteMode::Create,
-        _ => WriteMode::Overwrite,
-    };
-    let mut options = WriteOptions::default().mode(mode);
-    options.expected = args.expected_hash;
+    let options = args.options();
     let content = input::read()?;
     let written = opened.files.write_bytes_with(&path.to_string(), content, &options)?;
     let document = FileWritten {

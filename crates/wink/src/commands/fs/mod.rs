@@ -12,6 +12,7 @@ use clap::{Args, Subcommand};
 use wink_fs::Tree;
 
 use crate::answer::Answer;
+use crate::completing;
 use crate::context::{Context, Opened};
 use crate::failure::Failure;
 use crate::refs;
@@ -64,6 +65,7 @@ pub(crate) struct AtArgs {
 pub(crate) struct At {
     /// The state [default: the files as they are now].
     #[arg(long, value_name = "REF", default_value = "@", hide_default_value = true)]
+    #[arg(add = completing::states())]
     at: String,
 }
 

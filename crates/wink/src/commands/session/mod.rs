@@ -79,26 +79,15 @@ fn archive_of(file: &Path) -> Option<PathBuf> {
     disk::is_file(&archive).then_some(archive)
 }
 
-/// Reads all of it, writes it again and reads that, and looks at every content of the archive.
+/// Looks at all of a session and at every content of the archive beside it.
 fn check(context: &Context, file: &Path) -> Result<Answer, Failure> {
-    let failed = |error| Failure::session(file, &error);
-    let written = |session: &Session| {
-        let mut bytes = Vec::new();
-        write_session_tree(session, &mut bytes).map(|_| bytes).map_err(failed)
-    };
-    let first = read(file)?;
-    let bytes = written(&first)?;
-    if !bytes.is_empty() {
-        let second = read_session_tree(&bytes[..], &LoadOptions::default()).map_err(failed)?;
-        if written(&second)? != bytes {
-            return Err(Failure::session_changes(file));
-        }
-    }
+    let session = read(file)?;
+    check_again(file, &session)?;
     let archive = archive_of(file).map(|archive| checked_archive(&archive)).transpose()?;
     let document = SessionChecked {
         file: file.display().to_string(),
         ok: true,
-        sessions: first.walk().len() as u64,
+        sessions: session.walk().len() as u64,
         archive_files: archive.map(|tree| tree.file_count()),
     };
     context.answer(&document, |it| {
@@ -109,6 +98,24 @@ fn check(context: &Context, file: &Path) -> Result<Answer, Failure> {
         };
         format!("{}: no problems; {sessions}, {archive}\n", it.file)
     })
+}
+
+/// Fails where a session that is written and read again is another one.
+fn check_again(file: &Path, session: &Session) -> Result<(), Failure> {
+    let failed = |error| Failure::session(file, &error);
+    let written = |session: &Session| {
+        let mut bytes = Vec::new();
+        write_session_tree(session, &mut bytes).map(|_| bytes).map_err(failed)
+    };
+    let bytes = written(session)?;
+    if bytes.is_empty() {
+        return Ok(());
+    }
+    let again = read_session_tree(&bytes[..], &LoadOptions::default()).map_err(failed)?;
+    match written(&again)? == bytes {
+        true => Ok(()),
+        false => Err(Failure::session_changes(file)),
+    }
 }
 
 fn checked_archive(archive: &Path) -> Result<ArchiveTree, Failure> {

@@ -40,26 +40,31 @@ pub(crate) struct ToolArgs {
 
 pub(crate) fn run(context: &Context, args: &ToolArgs) -> Result<Answer, Failure> {
     let Some(name) = &args.name else { return list::run(context) };
-    let tool = Toolset::ALL.find(name);
-    let tool =
-        tool.ok_or_else(|| Failure::unknown_tool(&Toolset::ALL.unknown_tool_message(name)))?;
-    if args.schema {
-        return schema(context, tool);
+    let unknown = || Failure::unknown_tool(&Toolset::ALL.unknown_tool_message(name));
+    let tool = Toolset::ALL.find(name).ok_or_else(unknown)?;
+    match args.schema {
+        true => schema(context, tool),
+        false if tool.family == Family::Execution && !args.allow_execution => {
+            Err(Failure::execution_not_allowed(tool.name))
+        }
+        false => call(context, tool, args),
     }
-    if tool.family == Family::Execution && !args.allow_execution {
-        return Err(Failure::execution_not_allowed(tool.name));
-    }
+}
+
+fn call(context: &Context, tool: &'static Tool, args: &ToolArgs) -> Result<Answer, Failure> {
     let arguments = arguments::parse(&args.arguments)?;
     let opened = context.open()?;
+    let progress = context.progress(tool.title);
     let result = tool.call(&tool_context(&opened, args)?, arguments);
+    drop(progress);
     if let Some(kind) = result.error {
         return Err(Failure::tool(kind, &result));
     }
     let document = ToolCalled { tool: tool.name, text: result.message, value: result.value };
     let mut answer = context.answer(&document, |it| with_line_end(&it.text))?;
     if tool.name == "fork" {
-        answer.notes = context
-            .note("note: this fork is gone with the command; `wink fork` makes one that stays");
+        let note = "note: this fork is gone with the command; `wink fork` makes one that stays";
+        answer.notes = context.note(note);
     }
     Ok(answer)
 }

@@ -1,0 +1,30 @@
+//! `wink completions`: what a shell needs to propose names.
+
+use clap::Args;
+use clap_complete::env::Shells;
+
+use crate::answer::Answer;
+use crate::completing::VARIABLE;
+use crate::context::Context;
+use crate::documents::CompletionScript;
+use crate::failure::Failure;
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell.
+    #[arg(value_name = "SHELL", value_parser = ["bash", "elvish", "fish", "powershell", "zsh"])]
+    shell: String,
+}
+
+pub(crate) fn run(context: &Context, args: &CompletionsArgs) -> Result<Answer, Failure> {
+    let shells = Shells::builtins();
+    let shell = shells.completer(&args.shell);
+    let mut script = Vec::new();
+    if let Some(shell) = shell {
+        let written = shell.write_registration(VARIABLE, "wink", "wink", "wink", &mut script);
+        written.map_err(|error| Failure::output(&error))?;
+    }
+    let script = String::from_utf8_lossy(&script).into_owned();
+    let document = CompletionScript { shell: args.shell.clone(), script };
+    context.answer(&document, |it| it.script.clone())
+}

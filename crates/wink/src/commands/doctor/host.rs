@@ -1,0 +1,58 @@
+//! What the system can do.
+
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags, StatxFlags, openat2, statx};
+
+use super::check;
+use crate::disk;
+use crate::documents::{Check, Health};
+
+pub(super) fn checks() -> Vec<Check> {
+    vec![kernel(), beneath(), mounts(), file_systems()]
+}
+
+/// Two strategies for snapshots need a file system of their own.
+fn file_systems() -> Check {
+    let known = disk::read("/proc/filesystems".as_ref()).ok().flatten().unwrap_or_default();
+    let known = String::from_utf8_lossy(&known).into_owned();
+    let is_known = |name: &&str| known.lines().any(|line| line.trim_end().ends_with(*name));
+    let found: Vec<_> = ["overlay", "btrfs"].into_iter().filter(is_known).collect();
+    match found.as_slice() {
+        [] => {
+            check("file systems", Health::Note, "neither overlay nor btrfs; nothing depends on it")
+        }
+        found => check("file systems", Health::Ok, found.join(", ")),
+    }
+}
+
+fn kernel() -> Check {
+    let release = disk::read("/proc/sys/kernel/osrelease".as_ref()).ok().flatten();
+    let release = String::from_utf8_lossy(&release.unwrap_or_default()).trim().to_owned();
+    match release.as_str() {
+        "" => check("kernel", Health::Note, "its version cannot be read"),
+        release => check("kernel", Health::Ok, format!("Linux {release}")),
+    }
+}
+
+/// Files are only reached beneath the root of a workspace, and the system must see to it.
+fn beneath() -> Check {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    match openat2(CWD, "/", flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
+        Ok(_) => check("openat2", Health::Ok, "paths cannot lead out of a workspace"),
+        Err(error) => {
+            let said = format!("the system refuses it ({error}); Linux 5.6 or later has it");
+            check("openat2", Health::Failed, said)
+        }
+    }
+}
+
+/// A workspace whose disk was exchanged is known by its mount.
+fn mounts() -> Check {
+    let looked = statx(CWD, "/", AtFlags::empty(), StatxFlags::MNT_ID);
+    let wanted = StatxFlags::MNT_ID.bits();
+    match looked {
+        Ok(stat) if stat.stx_mask & wanted == wanted => {
+            check("mount ids", Health::Ok, "a disk that is gone is noticed")
+        }
+        _ => check("mount ids", Health::Warning, "a disk that is gone may not be noticed"),
+    }
+}

@@ -1,0 +1,48 @@
+//! `wink doctor`: whether this computer and this workspace are as wink needs them.
+
+mod host;
+mod programs;
+mod workspace;
+
+use clap::Args;
+
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::documents::{Check, Examined, Health};
+use crate::failure::Failure;
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// Mends what can be mended: puts damage of the history aside, and keeps others out of it.
+    #[arg(long)]
+    fix: bool,
+}
+
+pub(crate) fn run(context: &Context, args: &DoctorArgs) -> Result<Answer, Failure> {
+    let mut checks = programs::wink();
+    checks.extend(host::checks());
+    checks.extend(programs::others());
+    checks.extend(workspace::checks(context, args.fix));
+    let ok = checks.iter().all(|it| it.health != Health::Failed);
+    let document = Examined { ok, checks };
+    let answer = context.answer(&document, |it| it.checks.iter().map(line).collect())?;
+    let mut answer = answer.exit(u8::from(!ok));
+    if !ok && !args.fix {
+        answer.notes = context.note("help: `wink doctor --fix` mends what can be mended");
+    }
+    Ok(answer)
+}
+
+fn line(check: &Check) -> String {
+    let mark = match check.health {
+        Health::Ok => '✓',
+        Health::Note => '·',
+        Health::Warning => '!',
+        Health::Failed => '✕',
+    };
+    format!("{mark} {:<12}  {}\n", check.name, check.said)
+}
+
+fn check(name: &'static str, health: Health, said: impl Into<String>) -> Check {
+    Check { name, health, said: said.into() }
+}

@@ -1,0 +1,99 @@
+//! The workspace, its disk and its history.
+
+use std::path::Path;
+
+use rustix::fs::{statfs, statvfs};
+use wink_fs::VerifyOptions;
+
+use super::check;
+use crate::context::{Context, Opened};
+use crate::documents::{Check, Health};
+use crate::failure::Failure;
+use crate::{disk, words};
+
+/// With less than this, a snapshot may fail.
+const LITTLE: u64 = 256 * 1024 * 1024;
+
+/// The kinds of file systems that matter, by the numbers that the system has for them.
+const KINDS: [(u32, &str); 6] = [
+    (0x9123_683e, "btrfs"),
+    (0x5846_5342, "xfs"),
+    (0xef53, "ext4"),
+    (0x0102_1994, "tmpfs"),
+    (0x794c_7630, "overlay"),
+    (0x6969, "nfs"),
+];
+
+pub(super) fn checks(context: &Context, fix: bool) -> Vec<Check> {
+    let opened = match context.open() {
+        Ok(opened) => opened,
+        Err(failure) => return vec![unopened(&failure)],
+    };
+    let root = check("workspace", Health::Ok, opened.home.root.display().to_string());
+    let store = opened.home.store().unwrap_or_default();
+    let mut checks = vec![root, space("disk", &opened.home.root), space("store disk", &store)];
+    checks.extend([clones(&opened.home.directory), private(&opened.home.directory, fix)]);
+    checks.push(
+        history(&opened, fix)
+            .unwrap_or_else(|failure| check("history", Health::Failed, failure.message())),
+    );
+    checks
+}
+
+/// A directory that is no workspace is no fault; a history that cannot be opened is.
+fn unopened(failure: &Failure) -> Check {
+    let health = if failure.is_no_workspace() { Health::Note } else { Health::Failed };
+    check("workspace", health, failure.message())
+}
+
+fn space(name: &'static str, path: &Path) -> Check {
+    let Ok(space) = statvfs(path) else {
+        return check(name, Health::Warning, "its free space cannot be read");
+    };
+    let free = space.f_bavail.saturating_mul(space.f_frsize);
+    let kind = statfs(path).ok().and_then(|found| {
+        let number = found.f_type as u32;
+        KINDS.iter().find(|(known, _)| *known == number).map(|(_, name)| *name)
+    });
+    let health = if free < LITTLE { Health::Warning } else { Health::Ok };
+    check(name, health, format!("{}, {} free", kind.unwrap_or("other"), words::size(free)))
+}
+
+fn clones(directory: &Path) -> Check {
+    match disk::can_clone(directory) {
+        Ok(true) => check("reflinks", Health::Ok, "copies of files take no space"),
+        Ok(false) => check("reflinks", Health::Note, "this disk has none; nothing depends on it"),
+        Err(error) => check("reflinks", Health::Warning, format!("cannot be tried: {error}")),
+    }
+}
+
+fn private(directory: &Path, fix: bool) -> Check {
+    if fix {
+        let _ = disk::keep_private(directory);
+    }
+    match disk::is_private(directory) {
+        Ok(true) => check("privacy", Health::Ok, "nobody else may read the history"),
+        Ok(false) => check("privacy", Health::Failed, "others may read the history"),
+        Err(error) => check("privacy", Health::Failed, error.to_string()),
+    }
+}
+
+fn history(opened: &Opened, fix: bool) -> Result<Check, Failure> {
+    let store = opened.files.snapshot_store()?;
+    let mut found = store.verify(&VerifyOptions::default())?;
+    let mut mended = "";
+    if fix && !found.problems.is_empty() {
+        store.repair()?;
+        found = store.verify(&VerifyOptions::default())?;
+        mended = "mended; ";
+    }
+    let snapshots = words::counted(found.snapshots, "snapshot", "snapshots");
+    Ok(match found.problems.len() as u64 {
+        0 => check("history", Health::Ok, format!("{mended}{snapshots}, no problems")),
+        count => {
+            let problems = words::counted(count, "problem", "problems");
+            let said = format!("{problems}; `wink verify --data` says more");
+            check("history", Health::Failed, said)
+        }
+    })
+}

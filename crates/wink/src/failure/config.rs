@@ -1,0 +1,39 @@
+//! Failures of what a person set.
+
+use std::error::Error as StdError;
+use std::path::Path;
+
+use wink_fs::ErrorKind;
+
+use super::{Failure, shown};
+
+impl Failure {
+    /// A value that a setting cannot have.
+    pub(crate) fn invalid_setting(key: &str, value: &str) -> Self {
+        let message = format!("`{}` is no value for {key}", shown(value));
+        Self::of(ErrorKind::InvalidArgument, message).hint(match key {
+            "retention.count" => "give a number from 1 on",
+            "retention.bytes" => "give a size, such as `2 GiB`",
+            "color" => "give auto, always or never",
+            _ => "give one value in one line",
+        })
+    }
+
+    /// A file of settings that does not parse.
+    pub(crate) fn unreadable_config(path: &Path, error: &dyn StdError) -> Self {
+        let message = format!("`{}` cannot be understood", path.display());
+        Self::of(ErrorKind::InvalidArgument, message).cause(error).hint("correct it, or remove it")
+    }
+
+    /// Nothing says where settings of this person are kept.
+    pub(crate) fn no_config_home() -> Self {
+        let message = "neither XDG_CONFIG_HOME nor HOME says where settings are kept";
+        Self::of(ErrorKind::NotFound, message).hint("set one of them")
+    }
+
+    /// Exclusions that would hold in workspaces that nobody thinks of.
+    pub(crate) fn exclude_of_person() -> Self {
+        Self::of(ErrorKind::InvalidArgument, "what is excluded is set for each workspace")
+            .hint("leave `--user` out")
+    }
+}

@@ -1,0 +1,53 @@
+//! Failures to find a state by operation, age, fork or archive.
+
+use wink_fs::{ErrorKind, Snapshot};
+
+use super::{Failure, NO_REF, shown};
+use crate::words;
+
+impl Failure {
+    /// A name is that of a snapshot and that of a fork which was at another one last.
+    pub(crate) fn tag_or_branch(text: &str, all: &[Snapshot]) -> Self {
+        let mut failure = Self::ambiguous_ref(text, all);
+        failure.0.message = format!("`{}` is a tag and a fork", shown(text));
+        failure.hint("name the snapshot by its id")
+    }
+
+    /// An operation that is not written down, or not any more.
+    pub(crate) fn unknown_operation(text: &str) -> Self {
+        let message = format!("`{}` is no operation that is kept", shown(text));
+        Self::new("ref_unknown", NO_REF, message).hint("`wink op log` lists those that are")
+    }
+
+    /// An operation after which nobody kept the files.
+    pub(crate) fn unkept_operation(sequence: u64) -> Self {
+        let message = format!("no snapshot holds the files as operation {sequence} left them");
+        Self::new("ref_unknown", NO_REF, message)
+            .hint("`wink undo` goes back operation by operation; `wink log` lists the snapshots")
+    }
+
+    /// No snapshot is so old.
+    pub(crate) fn too_young(text: &str, oldest: Option<&Snapshot>) -> Self {
+        let message = match oldest {
+            Some(oldest) => {
+                let at = words::local(oldest.created_at);
+                format!("no snapshot is from `{}` or earlier: the oldest is from {at}", shown(text))
+            }
+            None => "there is no snapshot yet".to_owned(),
+        };
+        Self::new("ref_unknown", NO_REF, message).hint("`wink log` lists the snapshots")
+    }
+
+    /// What happened in a session is not known to the workspace.
+    pub(crate) fn event_ref(text: &str) -> Self {
+        let message = format!("`{}` cannot be found: events are not kept yet", shown(text));
+        Self::new("ref_unknown", NO_REF, message).hint("`wink op log` lists what was done")
+    }
+
+    /// An archive where only a state of the workspace will do.
+    pub(crate) fn archive_ref(text: &str) -> Self {
+        let message = format!("`{}` is an archive, and a snapshot is needed", shown(text));
+        Self::of(ErrorKind::InvalidArgument, message)
+            .hint("`wink import` makes the files those of it")
+    }
+}

@@ -1,0 +1,59 @@
+//! Failures of what comes in, and of the tools of agents.
+
+use std::io;
+
+use wink_agent::ToolResult;
+use wink_fs::ErrorKind;
+
+use super::{Failure, shown};
+use crate::words;
+
+impl Failure {
+    /// Standard input that cannot be read.
+    pub(crate) fn input(error: &io::Error) -> Self {
+        Self::of(ErrorKind::Io, "standard input could not be read").cause(error)
+    }
+
+    /// Standard input that does not end in time.
+    pub(crate) fn input_too_large(most: u64) -> Self {
+        let message = format!("standard input is larger than {}", words::size(most));
+        Self::of(ErrorKind::TooLarge, message).hint("copy the file into the workspace instead")
+    }
+
+    /// A person who said no.
+    pub(crate) fn declined() -> Self {
+        Self::of(ErrorKind::Cancelled, "nothing was done").hint("`--yes` answers beforehand")
+    }
+
+    /// A tool that is not there; the words are those that a model reads.
+    pub(crate) fn unknown_tool(message: &str) -> Self {
+        Self::of(ErrorKind::InvalidArgument, message).hint("`wink tool` lists the tools")
+    }
+
+    /// A tool that did not do it; the words are those that a model reads.
+    pub(crate) fn tool(kind: ErrorKind, result: &ToolResult) -> Self {
+        let mut failure = Self::of(kind, &result.message);
+        failure.0.value = Some(result.value.clone());
+        failure
+    }
+
+    /// A tool that runs programs, which nobody allowed.
+    pub(crate) fn execution_not_allowed(tool: &str) -> Self {
+        let message = format!("`{tool}` runs programs on this computer with all your rights");
+        Self::of(ErrorKind::PermissionDenied, message)
+            .hint("allow it with --allow-execution; nothing keeps them inside the workspace")
+    }
+
+    /// Arguments of a tool that are no JSON object.
+    pub(crate) fn not_an_object(error: &serde_json::Error) -> Self {
+        Self::of(ErrorKind::InvalidArgument, "the arguments are no JSON object")
+            .cause(error)
+            .hint("give an object, such as '{\"path\":\"a.txt\"}', or `key=value`")
+    }
+
+    /// An argument of a tool without a name.
+    pub(crate) fn no_argument(text: &str) -> Self {
+        Self::of(ErrorKind::InvalidArgument, format!("`{}` is no argument of a tool", shown(text)))
+            .hint("write `key=value`; `wink tool NAME --schema` shows the keys")
+    }
+}

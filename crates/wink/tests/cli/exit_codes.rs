@@ -1,0 +1,135 @@
+//! The codes that commands end with: each is documented, and each happens.
+
+use std::process::Stdio;
+
+use crate::scene::Scene;
+
+fn code(scene: &Scene, args: &[&str]) -> i32 {
+    let mut command = scene.wink_in(&scene.path("project"), args);
+    command.stdin(Stdio::null()).output().unwrap().status.code().unwrap()
+}
+
+fn scene() -> Scene {
+    let scene = Scene::new();
+    scene.write("a", "one\n");
+    scene.ok(&["snapshot", "--tag", "one"]);
+    scene
+}
+
+#[test]
+fn every_code_is_documented() {
+    let document = include_str!("../../../../docs/exit-codes.md");
+    let help = Scene::empty().ok(&["--help"]);
+    let codes = wink_fs::ErrorKind::ALL.iter().map(|kind| kind.exit_code());
+    for code in codes.chain([0, 1, 2, 3, 10, 12]) {
+        assert!(document.contains(&format!("| {code} |")), "{code}");
+        assert!(help.contains(&format!(" {code} ")), "{code}");
+    }
+    for kind in wink_fs::ErrorKind::ALL {
+        assert!(document.contains(&format!("`{}`", kind.code())), "{kind}");
+    }
+}
+
+#[test]
+fn code_0_is_done_and_1_is_failed_or_a_difference() {
+    let scene = scene();
+    assert_eq!(code(&scene, &["status"]), 0);
+    assert_eq!(code(&scene, &["fs", "cat", "none"]), 1);
+    scene.write("a", "two\n");
+    assert_eq!(code(&scene, &["diff"]), 0);
+    assert_eq!(code(&scene, &["diff", "--exit-code"]), 1);
+}
+
+#[test]
+fn code_2_is_arguments_that_cannot_be_meant() {
+    let scene = scene();
+    assert_eq!(code(&scene, &["nothing"]), 2);
+    assert_eq!(code(&scene, &["restore", "@"]), 2);
+}
+
+#[test]
+fn code_3_is_done_in_part() {
+    let scene = scene();
+    scene.write("a", "two\n");
+    scene.ok(&["restore", "one"]);
+    assert_eq!(code(&scene, &["undo", "5"]), 3);
+}
+
+#[test]
+fn code_10_is_no_workspace_and_12_is_no_such_state() {
+    assert_eq!(code(&Scene::empty(), &["status"]), 10);
+    assert_eq!(code(&scene(), &["show", "none"]), 12);
+}
+
+#[test]
+fn code_11_is_that_another_process_works_here() {
+    let scene = scene();
+    let lock = std::fs::File::open(scene.history().join("store/work.lock")).unwrap();
+    rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    assert_eq!(code(&scene, &["snapshot"]), 11);
+    drop(lock);
+    assert_eq!(code(&scene, &["snapshot"]), 0);
+}
+
+#[test]
+fn code_13_is_a_conflict() {
+    let scene = scene();
+    scene.write("a", "two\n");
+    scene.ok(&["restore", "one"]);
+    scene.write("a", "three\n");
+    assert_eq!(code(&scene, &["undo"]), 13);
+}
+
+#[test]
+fn code_14_is_damage() {
+    let scene = scene();
+    for pack in std::fs::read_dir(scene.history().join("store/packs")).unwrap() {
+        let path = pack.unwrap().path();
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes[20] ^= 1;
+        std::fs::write(&path, bytes).unwrap();
+    }
+    assert_eq!(code(&scene, &["verify", "--data"]), 14);
+}
+
+#[test]
+fn code_15_is_that_the_files_are_gone_and_then_their_history_is_not() {
+    let scene = scene();
+    let (history, project) = (scene.history(), scene.path("project"));
+    std::fs::remove_dir_all(&project).unwrap();
+    let args = ["--store", history.to_str().unwrap(), "status"];
+    let output = scene.wink_in(&scene.path("home"), &args).output().unwrap();
+    let said = crate::scene::stderr(&output);
+    assert_eq!(output.status.code(), Some(15), "{said}");
+    assert!(said.contains("is gone") && said.contains("wink restore @-"), "{said}");
+    std::fs::create_dir(&project).unwrap();
+    scene.ok(&["restore", "@-"]);
+    assert_eq!(scene.read("a"), "one\n");
+}
+
+#[test]
+fn code_16_is_a_limit() {
+    let scene = scene();
+    let long = format!("content={}", "x".repeat(100_000));
+    assert_eq!(code(&scene, &["tool", "write_file", "path=b", &long]), 16);
+}
+
+#[test]
+fn code_130_is_that_somebody_gave_up() {
+    let scene = scene();
+    let started = scene.project("started");
+    let command = "command=touch started; sleep 20";
+    let args = ["tool", "shell_execute", command, "--allow-execution", "-q"];
+    let mut child = scene.wink_in(&scene.path("project"), &args).spawn().unwrap();
+    for _ in 0..1000 {
+        if started.exists() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    assert!(started.exists(), "it begins within ten seconds");
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(!started.exists(), "what it did so far is taken back");
+}
