@@ -20,7 +20,7 @@ use anyhow::{Context as _, Result};
 use crate::case::Case;
 
 /// Every case, in the order it is run. Names stay the same for ever.
-pub(crate) static ALL: [Case; 49] = [
+pub(crate) static ALL: [Case; 50] = [
     write_host_vs_std::CASE,
     read_host_vs_std::CASE,
     read_page_vs_sed::CASE,
@@ -70,6 +70,7 @@ pub(crate) static ALL: [Case; 49] = [
     mcp::EDIT_VS_RUST,
     mcp::SEARCH_VS_RUST,
     mcp::START,
+    mcp::MANY,
 ];
 
 /// Finds a case by its exact name.

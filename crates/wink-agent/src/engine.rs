@@ -4,9 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 use serde_json::Value;
-use uuid::Uuid;
 use wink_fs::{ErrorKind, SnapshotId, Workspace};
 
+use crate::call_id;
 use crate::context::ToolContext;
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
@@ -42,7 +42,7 @@ pub(crate) fn refuse(
 }
 
 fn begun(name: &str, session: &Session, context: &ToolContext, arguments: &Value) -> ToolInvoked {
-    let id = context.call_id.clone().unwrap_or_else(|| Uuid::new_v4().to_string());
+    let id = context.call_id.clone().unwrap_or_else(call_id::next);
     let record = ToolInvoked::new(id, name, session.now()).turn(context.turn);
     described(record.parameters(&arguments.to_string()), arguments)
 }

@@ -29,6 +29,7 @@
 pub mod adapter;
 mod arguments;
 mod budget;
+mod call_id;
 pub mod checkpoint;
 mod context;
 mod edit;

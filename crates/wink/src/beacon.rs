@@ -21,19 +21,19 @@ pub(crate) struct Signal {
     pub(crate) pid: u32,
     pub(crate) url: String,
     pub(crate) token: String,
-    /// Whether what it serves first is in memory, and nobody's own files.
+    /// Whether a demo can work there: with all tools, and on nobody's own files.
     #[serde(default)]
-    pub(crate) in_memory: bool,
+    pub(crate) for_demo: bool,
 }
 
 impl Beacon {
     /// Writes the file, which only its owner can read.
-    pub(crate) fn light(port: u16, url: &str, token: &str, in_memory: bool) -> io::Result<Self> {
+    pub(crate) fn light(port: u16, url: &str, token: &str, for_demo: bool) -> io::Result<Self> {
         let directory = directory().ok_or(io::ErrorKind::NotFound)?;
         disk::make_private(&directory)?;
         let path = directory.join(format!("serve-{port}.json"));
         let (pid, url, token) = (std::process::id(), url.to_owned(), token.to_owned());
-        let signal = Signal { version: VERSION, pid, url, token, in_memory };
+        let signal = Signal { version: VERSION, pid, url, token, for_demo };
         disk::replace(&path, &serde_json::to_vec(&signal)?)?;
         Ok(Self(path))
     }

@@ -196,6 +196,12 @@ pub(crate) fn read_private(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Returns the name of the program that a process runs.
+pub(crate) fn program_of(pid: u32) -> Option<String> {
+    let name = fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
+    Some(name.trim_end().to_owned())
+}
+
 /// Removes a file of this program's own.
 pub(crate) fn remove(path: &Path) -> io::Result<()> {
     fs::remove_file(path)

@@ -79,10 +79,10 @@ impl Guard {
     /// Makes the guard of a server that listens on an address.
     pub(crate) fn new(address: SocketAddr, access: Arc<Access>) -> Self {
         let (ip, port) = (address.ip(), address.port());
-        let names: Vec<String> = match ip.is_loopback() {
-            true => ["127.0.0.1", "localhost", "[::1]"].map(str::to_owned).into(),
-            false => vec![host_of(ip)],
-        };
+        let mut names = vec![host_of(ip)];
+        if ip.is_loopback() {
+            names.extend(["127.0.0.1", "localhost", "[::1]"].map(str::to_owned));
+        }
         let hosts: Vec<String> = names.iter().flat_map(|name| spelled(name, port)).collect();
         let origins = hosts.iter().map(|host| format!("http://{host}")).collect();
         let any_address = ip.is_unspecified().then_some(port);

@@ -25,7 +25,7 @@ use crate::serving::{Served, ServingArgs, Usually};
 use crate::stop_signals::StopSignals;
 use crate::token::Token;
 use crate::welcome::Welcome;
-use crate::{address, connections, downloads, status_page};
+use crate::{address, connections, downloads, status_page, stop_signals};
 
 /// How long calls that run have when the server stops; then their connections are cut.
 const GRACE: Duration = Duration::from_secs(4);
@@ -55,6 +55,10 @@ pub(crate) struct ServeArgs {
     #[arg(long, hide = true)]
     conformance_fixtures: bool,
 
+    /// Ends with the process that started it.
+    #[arg(long, hide = true)]
+    end_with_parent: bool,
+
     #[command(flatten)]
     serving: ServingArgs,
 }
@@ -83,6 +87,9 @@ fn workspace(text: &str) -> Result<(String, PathBuf), String> {
 /// Runs the command until it is told to stop.
 pub(crate) fn run(context: &Context, args: &ServeArgs) -> Result<(), Failure> {
     let failed = |error: io::Error| Failure::other(&error);
+    if args.end_with_parent {
+        stop_signals::end_with_parent().map_err(failed)?;
+    }
     let token = match &args.token_file {
         Some(path) => Token::read(&context.host_path(path))?,
         None if !args.host.is_loopback() => return Err(Failure::open_to_others(args.host)),
@@ -98,6 +105,11 @@ pub(crate) fn run(context: &Context, args: &ServeArgs) -> Result<(), Failure> {
 impl ServeArgs {
     /// Opens the workspaces, each with the path of its endpoint; the first one is also at `/mcp`.
     fn open(&self, context: &Context) -> Result<Vec<(String, Served)>, Failure> {
+        let mut names: Vec<_> = self.workspace.iter().map(|(name, _)| name).collect();
+        names.sort();
+        if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(Failure::workspace_twice(twice[0]));
+        }
         let mut all = Vec::new();
         if self.serving.names_files() || self.workspace.is_empty() {
             all.push((FIRST.to_owned(), self.serving.open(context, Usually::Memory)?));
@@ -131,9 +143,8 @@ async fn serve(
     // Before the address is printed: whoever reads it may stop the server at once.
     let stop = StopSignals::listen()?;
     let url = format!("http://{address}");
-    let in_memory =
-        sites.first().is_some_and(|site| site.files.properties().backend == "in_memory");
-    let beacon = Beacon::light(address.port(), &url, token.reveal(), in_memory);
+    let for_demo = sites.first().is_some_and(|site| site.endpoint.is_for_demo());
+    let beacon = Beacon::light(address.port(), &url, token.reveal(), for_demo);
     let (token, ticket) = (token.reveal(), ticket.reveal());
     announce(&Welcome { url: &url, token, ticket, sites: &sites }.text())?;
     connections::serve(listener, app, stop.received(), end(&services)).await;

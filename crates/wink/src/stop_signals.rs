@@ -26,3 +26,9 @@ impl StopSignals {
         }
     }
 }
+
+/// Lets this process be told to stop when the one that started it is gone.
+pub(crate) fn end_with_parent() -> io::Result<()> {
+    use rustix::process::{Signal, set_parent_process_death_signal};
+    Ok(set_parent_process_death_signal(Some(Signal::TERM))?)
+}

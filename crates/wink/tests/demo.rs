@@ -93,3 +93,29 @@ fn a_session_that_nobody_named_has_no_record() {
     let without_token = get.replace("{token}", "x");
     assert_eq!(server.send(&without_token, "").status(), 401);
 }
+
+#[test]
+fn a_demo_does_not_work_where_it_may_only_look() {
+    let server = Server::start_with(&["--port", "0", "--read-only"]);
+    let shown = text(&demo(server.place.path(), &server.place.path().join("dump")));
+    assert!(shown.contains("served for this demo alone"), "{shown}");
+}
+
+#[test]
+fn a_token_goes_to_nobody_who_listens_in_the_place_of_a_server_that_is_gone() {
+    let place = tempfile::tempdir().expect("a directory");
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    let left = place.path().join("run/wink");
+    fs::create_dir_all(&left).expect("a directory");
+    let signal = json!({
+        "version": 1, "pid": std::process::id(), "url": url, "token": "secret", "for_demo": true,
+    });
+    fs::write(left.join("serve-1.json"), signal.to_string()).expect("a file");
+    let private = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+    fs::set_permissions(left.join("serve-1.json"), private).expect("private");
+    let shown = text(&demo(place.path(), &place.path().join("dump")));
+    assert!(shown.contains("served for this demo alone"), "{shown}");
+    listener.set_nonblocking(true).expect("a listener");
+    assert!(listener.accept().is_err(), "nobody came");
+}

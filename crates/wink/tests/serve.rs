@@ -282,3 +282,32 @@ fn a3_62_names_and_tags_are_shown_as_text() {
     assert!(!page.body().contains("<img") && !page.body().contains("<script"), "{}", page.body());
     assert!(page.text.contains("content-security-policy: default-src 'none'"), "{}", page.text);
 }
+
+#[test]
+fn two_workspaces_of_one_name_are_refused_before_anything_begins() {
+    let place = tempfile::tempdir().expect("a directory");
+    let data = place.path().join("data");
+    let here = place.path().display();
+    let (one, two) = (format!("a={here}"), format!("a={here}/x"));
+    let mut serve = common::wink();
+    serve.args(["serve", "--port", "0", "--workspace", &one, "--workspace", &two]);
+    let output = serve.env("XDG_DATA_HOME", &data).output().expect("wink starts");
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("named `a`"), "{output:?}");
+    assert!(!data.exists());
+}
+
+#[test]
+fn every_loopback_address_is_served_as_it_is_printed() {
+    let server = Server::start_with(&["--host", "127.0.0.2", "--port", "0"]);
+    assert!(server.address.starts_with("127.0.0.2:"), "{}", server.announcement);
+    let mut stream = std::net::TcpStream::connect(&server.address).expect("a connection");
+    let head = format!(
+        "GET / HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nConnection: close\r\n\r\n",
+        server.address, server.token
+    );
+    std::io::Write::write_all(&mut stream, head.as_bytes()).expect("sent");
+    let mut answer = String::new();
+    std::io::Read::read_to_string(&mut stream, &mut answer).expect("an answer");
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+}

@@ -3,6 +3,7 @@
 use std::borrow::Borrow;
 use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use super::escape;
@@ -27,25 +28,51 @@ pub const MAX_NAME_BYTES: usize = 255;
 /// assert!(Name::from_disk(b"..").is_err());
 /// # Ok::<(), wink_fs::Error>(())
 /// ```
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub struct Name(Arc<[u8]>);
+#[derive(Clone)]
+pub struct Name(Held);
+
+/// The longest name that is held in place.
+const IN_PLACE: usize = 22;
+
+/// The bytes of a name: most are so short that to look elsewhere for them would take longer than to copy them.
+#[derive(Clone)]
+enum Held {
+    InPlace { len: u8, bytes: [u8; IN_PLACE] },
+    Shared(Arc<[u8]>),
+}
+
+impl Held {
+    fn new(name: &[u8]) -> Self {
+        let mut bytes = [0; IN_PLACE];
+        match bytes.get_mut(..name.len()) {
+            Some(place) => {
+                place.copy_from_slice(name);
+                Self::InPlace { len: name.len() as u8, bytes }
+            }
+            None => Self::Shared(name.into()),
+        }
+    }
+}
 
 impl Name {
     /// Checks a name as a directory on disk or an archive holds it.
     pub fn from_disk(name: &[u8]) -> Result<Self> {
         check(name).map_err(|why| invalid(name, why))?;
-        Ok(Self(name.into()))
+        Ok(Self(Held::new(name)))
     }
 
     /// Wraps a segment that a [`TreePath`](crate::TreePath) has already checked.
     pub(crate) fn from_segment(segment: &[u8]) -> Self {
         debug_assert!(check(segment).is_ok());
-        Self(segment.into())
+        Self(Held::new(segment))
     }
 
     /// Returns the name's own bytes.
     pub fn as_bytes(&self) -> &[u8] {
-        &self.0
+        match &self.0 {
+            Held::InPlace { len, bytes } => &bytes[..usize::from(*len)],
+            Held::Shared(bytes) => bytes,
+        }
     }
 }
 
@@ -69,13 +96,24 @@ fn invalid(name: &[u8], why: &'static str) -> Error {
         .with_detail(why)
 }
 
+impl PartialEq for Name {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_bytes() == other.as_bytes()
+    }
+}
+
+impl Eq for Name {}
+
+/// As the bytes hash, which maps of names are looked up by.
+impl Hash for Name {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.as_bytes().hash(state);
+    }
+}
+
 impl Ord for Name {
     fn cmp(&self, other: &Self) -> Ordering {
-        // States of one workspace share their names, which need no look then.
-        match Arc::ptr_eq(&self.0, &other.0) {
-            true => Ordering::Equal,
-            false => self.0.cmp(&other.0),
-        }
+        self.as_bytes().cmp(other.as_bytes())
     }
 }
 
@@ -87,18 +125,32 @@ impl PartialOrd for Name {
 
 impl Borrow<[u8]> for Name {
     fn borrow(&self) -> &[u8] {
-        &self.0
+        self.as_bytes()
     }
 }
 
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&escape::escape(&self.0))
+        f.write_str(&escape::escape(self.as_bytes()))
     }
 }
 
 impl fmt::Debug for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Name({self})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_every_length_hold_their_bytes_and_order_by_them() {
+        let names: Vec<Vec<u8>> = (1..=MAX_NAME_BYTES).map(|len| vec![b'x'; len]).collect();
+        let held: Vec<Name> = names.iter().map(|name| Name::from_disk(name).unwrap()).collect();
+        assert!(held.iter().zip(&names).all(|(held, name)| held.as_bytes() == name));
+        assert!(held.is_sorted() && held.iter().zip(held.clone()).all(|(a, b)| *a == b));
+        assert_eq!(size_of::<Name>(), 24);
     }
 }

@@ -59,8 +59,12 @@ pub(crate) fn run(context: &Context, command: &ConfigCommand) -> Result<Answer, 
 }
 
 /// Returns the workspace, if the command works in one.
-fn workspace(context: &Context) -> Option<Home> {
-    Home::find(&context.directory, context.store.as_deref()).ok()
+/// Finds the workspace, where the command works in one.
+fn workspace(context: &Context) -> Result<Option<Home>, Failure> {
+    match Home::find(&context.directory, context.store.as_deref()) {
+        Err(failure) if failure.is_no_workspace() => Ok(None),
+        found => found.map(Some),
+    }
 }
 
 fn find(config: &Config, key: Key, home: Option<&Home>) -> Result<ConfigValue, Failure> {
@@ -70,12 +74,12 @@ fn find(config: &Config, key: Key, home: Option<&Home>) -> Result<ConfigValue, F
 }
 
 fn get(context: &Context, key: Key) -> Result<Answer, Failure> {
-    let found = find(&Config::read()?, key, workspace(context).as_ref())?;
+    let found = find(&Config::read()?, key, workspace(context)?.as_ref())?;
     context.answer(&found, |it| format!("{}\n", it.value))
 }
 
 fn list(context: &Context, args: &ListArgs) -> Result<Answer, Failure> {
-    let (config, home) = (Config::read()?, workspace(context));
+    let (config, home) = (Config::read()?, workspace(context)?);
     let values = Key::ALL.into_iter().map(|key| find(&config, key, home.as_ref()));
     let document = ConfigList { values: values.collect::<Result<_, _>>()? };
     let line = |it: &ConfigValue| match args.origin {

@@ -34,16 +34,19 @@ pub(super) fn step(
     go: fn(&Workspace) -> FsResult<Undone>,
 ) -> Result<Answer, Failure> {
     let opened = context.open()?;
-    let mut steps: Vec<Undone> = Vec::new();
+    let (mut steps, mut stopped): (Vec<Undone>, _) = (Vec::new(), None);
     while (steps.len() as u64) < count && steps.last().is_none_or(|it| it.conflicts.is_empty()) {
         match go(&opened.files) {
             Ok(step) => steps.push(step),
             Err(error) if steps.is_empty() => return Err(refused(action, error)),
             // What is done is done, and told.
-            Err(_) => break,
+            Err(error) => {
+                stopped = Some(refused(action, error));
+                break;
+            }
         }
     }
-    answer(context, action, count, &steps)
+    answer(context, action, count, &steps, stopped.as_ref())
 }
 
 fn refused(action: &str, error: Error) -> Failure {
@@ -58,6 +61,7 @@ fn answer(
     action: &'static str,
     asked: u64,
     steps: &[Undone],
+    stopped: Option<&Failure>,
 ) -> Result<Answer, Failure> {
     let operations: Vec<_> = steps.iter().map(|step| entry(&step.operation)).collect();
     let last = operations.last().cloned().ok_or_else(|| Failure::nothing_to(action))?;
@@ -75,7 +79,8 @@ fn answer(
     let mut answer = context.answer(&document, text)?.exit(exit);
     if !all_done {
         let done = words::number(steps.len() as u64);
-        answer.notes = context.note(format!("note: {done} of {asked}; no more could be done"));
+        let why = stopped.map_or("no more could be done", Failure::message);
+        answer.notes = context.note(format!("note: {done} of {asked}; {why}"));
     }
     Ok(answer)
 }

@@ -11,12 +11,16 @@ use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio::runtime::Runtime;
+use tokio::time::timeout;
 
 use crate::failure::Failure;
 use crate::http_guard::MAX_BODY_BYTES;
 
 /// The largest archive that is taken home.
 const MOST_BYTES: usize = 16 * MAX_BODY_BYTES;
+
+/// How long an answer may take.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// One connection to a server.
 pub(super) struct Client {
@@ -78,9 +82,11 @@ impl Client {
             .header(ACCEPT, "application/json, text/event-stream")
             .body(body)
             .map_err(|error| Failure::other(&error))?;
-        let (status, bytes) = self
-            .runtime
-            .block_on(answered(&mut self.sender, request))
+        let sender = &mut self.sender;
+        let answer = async { timeout(PATIENCE, answered(sender, request)).await };
+        let answer = self.runtime.block_on(answer);
+        let (status, bytes) = answer
+            .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
             .map_err(|error| Failure::server(&self.host, &error))?;
         match status {
             StatusCode::OK => Ok(bytes),

@@ -5,6 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::beacon::{self, Signal};
+use crate::disk;
 use crate::failure::Failure;
 
 /// How long a server has until it can be reached.
@@ -19,7 +20,7 @@ pub(super) struct Server {
 impl Server {
     /// Finds a server that has nobody's own files, or starts one that ends with the demo.
     pub(super) fn find_or_start() -> Result<Self, Failure> {
-        let running = beacon::signals().into_iter().find(|it| it.in_memory && is_there(it));
+        let running = beacon::signals().into_iter().find(|it| it.for_demo && is_there(it));
         match running {
             Some(signal) => Ok(Self { signal, own: None }),
             None => Self::start(),
@@ -30,7 +31,11 @@ impl Server {
         let failed = |error| Failure::server("wink serve", &error);
         let program = std::env::current_exe().map_err(failed)?;
         let mut command = Command::new(program);
-        command.arg("serve").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+            .args(["serve", "--end-with-parent"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         let own = command.spawn().map_err(failed)?;
         let (pid, began) = (own.id(), Instant::now());
         let mut server = OwnServer(Some(own));
@@ -88,7 +93,9 @@ impl Drop for OwnServer {
     }
 }
 
+/// Tells whether the server is still there, and no other program in its place: that must not get the token.
 fn is_there(signal: &Signal) -> bool {
     let address = signal.url.trim_start_matches("http://");
-    TcpStream::connect(address).is_ok()
+    let is_wink = disk::program_of(signal.pid).is_some_and(|name| name == "wink");
+    is_wink && TcpStream::connect(address).is_ok()
 }

@@ -54,6 +54,12 @@ impl Failure {
             .hint(format!("write {shortest} or more letters and digits: openssl rand -hex 32"))
     }
 
+    /// Two workspaces of one name.
+    pub(crate) fn workspace_twice(name: &str) -> Self {
+        Self::of(ErrorKind::InvalidArgument, format!("two workspaces are named `{name}`"))
+            .hint("give each a name of its own: --workspace NAME=DIR")
+    }
+
     /// A home directory that nobody asked to serve.
     pub(crate) fn too_broad_to_serve(root: &Path) -> Self {
         let message = format!("`{}` holds a home directory or a whole system", root.display());

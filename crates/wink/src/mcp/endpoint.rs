@@ -17,6 +17,21 @@ use super::sessions::Sessions;
 /// How many calls run at the same time; the others wait for their turn.
 pub(super) const MOST_CALLS: u32 = 64;
 
+const LOOKING: &str = "List with ls, find with glob and grep, read with read_file. Paths are relative to \
+    the workspace root.";
+
+const WRITING: &str = "Write with write_file, change parts of a file with edit_file. Read a file before you \
+    overwrite it: then give its content_hash as expected_hash, or the same name as `session` with every call.";
+
+const WRITING_IN_A_SESSION: &str = "Write with write_file, change parts of a file with edit_file. Read a file \
+    before you overwrite it.";
+
+const GOING_BACK: &str = "snapshot keeps all files as they are, restore brings them back, and undo takes back \
+    the last change.";
+
+const FORKING: &str = "fork makes a copy to try something in: give its name as `fork` to the tools for files, \
+    then merge it.";
+
 /// Holds the files of an address, the tools that it offers, and whose calls they are.
 ///
 /// A clone is the same endpoint.
@@ -91,6 +106,29 @@ impl Endpoint {
     /// Returns the files that calls are about.
     pub(crate) fn files(&self) -> Option<Workspace> {
         self.context.workspace.clone()
+    }
+
+    /// Tells whether a demo can work here: with all tools, and on nobody's own files.
+    pub(crate) fn is_for_demo(&self) -> bool {
+        let is_in_memory = |files: &Workspace| files.properties().backend == "in_memory";
+        let has = |name: &str| self.offered().any(|tool| tool.name == name);
+        self.context.workspace.as_ref().is_some_and(is_in_memory)
+            && has("write_file")
+            && has("undo")
+    }
+
+    /// Says to a model what it can do here, with the tools that are offered and no others.
+    pub(super) fn instructions(&self) -> String {
+        let has = |name: &str| self.offered().any(|tool| tool.name == name);
+        let sentences = [
+            ("ls", LOOKING),
+            ("write_file", if self.is_session() { WRITING_IN_A_SESSION } else { WRITING }),
+            ("snapshot", GOING_BACK),
+            ("fork", if has("write_file") { FORKING } else { "" }),
+        ];
+        let said = sentences.into_iter().filter(|(tool, text)| has(tool) && !text.is_empty());
+        let said = said.map(|(_, text)| text);
+        ["A workspace of files."].into_iter().chain(said).collect::<Vec<_>>().join(" ")
     }
 
     /// Returns a session that a client named, with what was written down in it.

@@ -22,17 +22,6 @@ use super::endpoint::{Endpoint, Found, only_reads};
 use super::recent::RecentCall;
 use super::{fixtures, records, resources, running};
 
-const INSTRUCTIONS: &str = "A workspace of files. List with ls, find with glob and grep, read with \
-    read_file, write with write_file, change parts of a file with edit_file. Paths are relative to \
-    the workspace root. snapshot keeps all files as they are, restore brings them back, and undo \
-    takes back the last change. fork makes a copy to try something in: give its name as `fork` to \
-    the tools for files, then merge it.";
-
-const IN_A_SESSION: &str = " Read a file before you overwrite it.";
-
-const WITHOUT_A_SESSION: &str = " Read a file before you overwrite it: then give its content_hash \
-    as expected_hash, or the same name as `session` with every call.";
-
 /// Methods of the protocol that this server knows.
 const KNOWN: [&str; 6] = [
     "tools/call",
@@ -45,7 +34,6 @@ const KNOWN: [&str; 6] = [
 
 impl ServerHandler for Endpoint {
     fn get_info(&self) -> ServerConfig {
-        let about = if self.is_session() { IN_A_SESSION } else { WITHOUT_A_SESSION };
         let offered = ServerCapabilities::builder().enable_tools().enable_resources();
         let capabilities = match self.has_fixtures() {
             true => offered.enable_prompts().enable_completions().build(),
@@ -53,7 +41,7 @@ impl ServerHandler for Endpoint {
         };
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("wink", env!("CARGO_PKG_VERSION")))
-            .with_instructions(format!("{INSTRUCTIONS}{about}"))
+            .with_instructions(self.instructions())
     }
 
     async fn list_tools(

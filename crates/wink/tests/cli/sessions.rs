@@ -113,3 +113,14 @@ fn every_command_on_sessions_answers_with_one_document() {
     assert_eq!(sessions[0]["tool_calls"][0]["tool"], "write_file");
     assert_eq!(sessions[0]["slices"][0]["name"], "tool_invoked");
 }
+
+#[test]
+fn a_dump_makes_its_directory_and_no_link_leads_it_into_the_workspace() {
+    let scene = Scene::new();
+    let dumped = scene.json(&["session", "dump", "../not/there"]);
+    assert!(std::fs::exists(dumped["session"].as_str().unwrap()).unwrap());
+    assert_eq!(std::fs::read_dir(scene.path("not/there")).unwrap().count(), 2);
+    std::os::unix::fs::symlink(scene.path("project"), scene.path("link")).unwrap();
+    scene.fails(&["session", "dump", "../link/inside"]);
+    assert_eq!(std::fs::read_dir(scene.path("project")).unwrap().count(), 0);
+}

@@ -107,3 +107,23 @@ fn without_tools_that_make_forks_no_tool_takes_one() {
         assert_eq!(client.refused("ls", json!({"fork": "a"})), "invalid_argument");
     }
 }
+
+#[test]
+fn a_model_is_told_of_the_tools_that_it_has_and_no_others() {
+    let told = |arguments: &[&str]| {
+        let mut client = Client::start(arguments);
+        let info = json!({"name": "test", "version": "1"});
+        let params =
+            json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info});
+        client.request("initialize", params)["result"]["instructions"].to_string()
+    };
+    let memory = ["--backend", "memory"];
+    assert!(told(&memory).contains("write_file") && told(&memory).contains("fork makes"));
+    let history = told(&["--backend", "memory", "--tools", "history"]);
+    assert!(history.contains("undo") && !history.contains("read_file"), "{history}");
+    assert!(!history.contains("tools for files"), "{history}");
+    let files = told(&["--backend", "memory", "--tools", "files"]);
+    assert!(files.contains("read_file") && !files.contains("undo"), "{files}");
+    let looking = told(&["--backend", "memory", "--read-only"]);
+    assert!(!looking.contains("write_file") && !looking.contains("restore"), "{looking}");
+}

@@ -1,7 +1,5 @@
 //! A page of whole lines.
 
-use std::fmt::Write as _;
-
 use serde_json::{Value, json};
 use wink_fs::TreePath;
 use wink_fs::ops::TextPage;
@@ -11,6 +9,12 @@ use crate::words::counted;
 
 /// What is said where the last line has no end.
 pub(super) const NO_NEWLINE: &str = "There is no newline at the end of the file.\n";
+
+/// How wide the column of numbers is.
+const WIDTH: usize = 6;
+
+/// About how many bytes stand around the lines.
+const AROUND: usize = 200;
 
 pub(super) fn answer(page: &TextPage, limit: u64) -> ToolResult {
     ToolResult::success(message(page, limit), value(page))
@@ -45,8 +49,9 @@ pub(super) fn past_the_end(path: &TreePath, offset: u64, total_lines: u64) -> St
 fn shown(page: &TextPage) -> String {
     let (first, last) = (page.offset + 1, end(page));
     let mut text = format!("{}: lines {first} to {last} of {}\n", page.path, page.total_lines);
+    text.reserve(page.content.len() + page.limit as usize * (WIDTH + 2) + AROUND);
     let mut returns = Vec::new();
-    for (number, line) in (first..).zip(page.content.split_inclusive('\n')) {
+    for (number, line) in (first..).zip(lines(&page.content)) {
         let shown = match line.strip_suffix("\r\n") {
             Some(shown) => {
                 returns.push(number);
@@ -59,10 +64,33 @@ fn shown(page: &TextPage) -> String {
     text + &carriage_returns(&returns)
 }
 
+/// Returns the lines of a text, each with its end.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    let ends = memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1);
+    let mut start = 0;
+    let line = move |end| &text[std::mem::replace(&mut start, end)..end];
+    ends.chain([text.len()]).map(line).filter(|line| !line.is_empty())
+}
+
 /// Adds a line with its number.
 pub(super) fn numbered(text: &mut String, number: u64, line: &str) {
-    // Writing into a string cannot fail.
-    let _ = writeln!(text, "{number:>6}\t{line}");
+    push_right(text, number);
+    text.push('\t');
+    text.push_str(line);
+    text.push('\n');
+}
+
+/// Adds a number, at the right of its column; by hand, because pages are made of little else.
+fn push_right(text: &mut String, mut number: u64) {
+    let mut column = [b' '; 20];
+    let mut at = column.len();
+    while at == column.len() || number > 0 {
+        at -= 1;
+        column[at] = b'0' + (number % 10) as u8;
+        number /= 10;
+    }
+    let from = at.min(column.len() - WIDTH);
+    text.extend(column[from..].iter().copied().map(char::from));
 }
 
 /// Says which lines end in a carriage return and a newline.
@@ -104,4 +132,25 @@ fn value(page: &TextPage) -> Value {
         "truncated": page.truncated,
         "content_hash": hash(page),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_stand_at_the_right_of_their_column() {
+        for number in [0, 1, 9, 10, 99_999, 100_000, 999_999, 1_000_000, u64::MAX] {
+            let mut text = String::new();
+            numbered(&mut text, number, "é");
+            assert_eq!(text, format!("{number:>6}\té\n"));
+        }
+    }
+
+    #[test]
+    fn lines_are_those_of_the_text() {
+        for text in ["", "\n", "a", "a\n", "a\n\nb", "é\r\n\n", "\n\n"] {
+            assert!(lines(text).eq(text.split_inclusive('\n')), "{text:?}");
+        }
+    }
 }

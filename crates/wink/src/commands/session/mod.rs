@@ -151,9 +151,12 @@ fn load(context: &Context, file: &Path) -> Result<Answer, Failure> {
 
 fn dump(context: &Context, directory: &Path) -> Result<Answer, Failure> {
     let opened = context.open()?;
+    let failed = |error| Failure::host("cannot write to", directory, error);
+    let directory = &disk::real_path_to_be(directory).map_err(failed)?;
     if directory.starts_with(&opened.home.root) {
         return Err(Failure::dump_inside(&opened.home.root, directory));
     }
+    disk::make_private(directory).map_err(failed)?;
     let root = opened.home.root.display().to_string();
     let session = Session::builder().tag("workspace", root).build();
     let dumped = checkpoint::dump_with_files(&session, &opened.files, directory);
