@@ -62,50 +62,41 @@ impl Server for Wink {
     }
 }
 
-/// The reference server, which runs on Node.
-pub(super) struct Reference;
-
-impl Server for Reference {
-    fn name(&self) -> &'static str {
-        "server-filesystem"
-    }
-
-    fn command(&self, root: &Path, _beside: &Path) -> Result<Command> {
-        let package = "node_modules/@modelcontextprotocol/server-filesystem/dist/index.js";
-        let mut command = Command::new("node");
-        command.arg(peer(package)?).arg(root);
-        Ok(command)
-    }
-
-    fn read(&self, root: &Path, path: &str) -> Call {
-        ("read_text_file", json!({ "path": root.join(path) }))
-    }
-
-    fn write(&self, root: &Path, path: &str, content: &str) -> Call {
-        ("write_file", json!({"path": root.join(path), "content": content}))
-    }
-
-    fn edit(&self, root: &Path, path: &str, old: &str, new: &str) -> Call {
-        let edits = json!([{"oldText": old, "newText": new}]);
-        ("edit_file", json!({"path": root.join(path), "edits": edits}))
-    }
-
-    fn search(&self, root: &Path, pattern: &str) -> Call {
-        ("search_files", json!({"path": root, "pattern": pattern}))
-    }
+/// A server that speaks as the reference server does, with absolute paths.
+pub(super) struct Other {
+    name: &'static str,
+    command: fn() -> Result<Command>,
 }
 
-/// Another server in Rust, from the crate registry.
-pub(super) struct RustServer;
+/// The reference server, which runs on Node.
+pub(super) const REFERENCE: Other = Other {
+    name: "server-filesystem",
+    command: || {
+        let package = "node_modules/@modelcontextprotocol/server-filesystem/dist/index.js";
+        let mut command = Command::new("node");
+        command.arg(peer(package)?);
+        Ok(command)
+    },
+};
 
-impl Server for RustServer {
+/// Another server in Rust, from the crate registry.
+pub(super) const RUST: Other = Other {
+    name: "rust-mcp-filesystem",
+    command: || {
+        let mut command = Command::new(peer("bin/rust-mcp-filesystem")?);
+        command.arg("--allow-write");
+        Ok(command)
+    },
+};
+
+impl Server for Other {
     fn name(&self) -> &'static str {
-        "rust-mcp-filesystem"
+        self.name
     }
 
     fn command(&self, root: &Path, _beside: &Path) -> Result<Command> {
-        let mut command = Command::new(peer("bin/rust-mcp-filesystem")?);
-        command.arg("--allow-write").arg(root);
+        let mut command = (self.command)()?;
+        command.arg(root);
         Ok(command)
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 use tempfile::TempDir;
 
-use super::server::{Call, Reference, RustServer, Server, Wink};
+use super::server::{Call, REFERENCE, RUST, Server, Wink};
 use super::stdio::Client;
 use crate::case::{Case, Outcome, Peer};
 use crate::context::{Context, output_of};
@@ -21,35 +21,35 @@ const SEARCHES: usize = 20;
 
 pub(crate) const READ_VS_REFERENCE: Case =
     Case::new("mcp-read-vs-reference", "one file read, over stdio", 3.0, |context| {
-        measure(context, &Reference, read)
+        measure(context, &REFERENCE, read)
     });
 pub(crate) const WRITE_VS_REFERENCE: Case =
     Case::new("mcp-write-vs-reference", "one file written, over stdio", 3.0, |context| {
-        measure(context, &Reference, write)
+        measure(context, &REFERENCE, write)
     });
 pub(crate) const EDIT_VS_REFERENCE: Case =
     Case::new("mcp-edit-vs-reference", "one file edited, over stdio", 3.0, |context| {
-        measure(context, &Reference, edit)
+        measure(context, &REFERENCE, edit)
     });
 pub(crate) const SEARCH_VS_REFERENCE: Case =
     Case::new("mcp-search-vs-reference", "files found by name, over stdio", 3.0, |context| {
-        measure(context, &Reference, search)
+        measure(context, &REFERENCE, search)
     });
 pub(crate) const READ_VS_RUST: Case =
     Case::new("mcp-read-vs-rust", "one file read, over stdio", 1.0, |context| {
-        measure(context, &RustServer, read)
+        measure(context, &RUST, read)
     });
 pub(crate) const WRITE_VS_RUST: Case =
     Case::new("mcp-write-vs-rust", "one file written, over stdio", 1.0, |context| {
-        measure(context, &RustServer, write)
+        measure(context, &RUST, write)
     });
 pub(crate) const EDIT_VS_RUST: Case =
     Case::new("mcp-edit-vs-rust", "one file edited, over stdio", 1.0, |context| {
-        measure(context, &RustServer, edit)
+        measure(context, &RUST, edit)
     });
 pub(crate) const SEARCH_VS_RUST: Case =
     Case::new("mcp-search-vs-rust", "files found by name, over stdio", 1.0, |context| {
-        measure(context, &RustServer, search)
+        measure(context, &RUST, search)
     });
 
 /// One side: a server at work in a directory of its own.
