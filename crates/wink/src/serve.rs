@@ -20,7 +20,7 @@ use crate::beacon::Beacon;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::http_guard::{self, Guard};
-use crate::mcp::{self, Endpoint, McpService, RecentCalls};
+use crate::mcp::{self, Endpoint, McpService};
 use crate::serving::{Served, ServingArgs, Usually};
 use crate::stop_signals::StopSignals;
 use crate::token::Token;
@@ -71,7 +71,6 @@ pub(crate) struct Site {
     /// What it is, in words for a person.
     pub(crate) what: String,
     pub(crate) files: Workspace,
-    pub(crate) recent: RecentCalls,
     pub(crate) endpoint: Endpoint,
 }
 
@@ -157,8 +156,7 @@ fn endpoints(args: &ServeArgs, served: Vec<(String, Served)>) -> (Vec<Site>, Ser
     for (route, Served { files, what, .. }) in served {
         let endpoint = Endpoint::of_clients(&files, args.serving.tools);
         let endpoint = if args.conformance_fixtures { endpoint.with_fixtures() } else { endpoint };
-        let (recent, made) = (endpoint.recent(), endpoint.clone());
-        sites.push(Site { route: route.clone(), what, files, recent, endpoint: made });
+        sites.push(Site { route: route.clone(), what, files, endpoint: endpoint.clone() });
         services.push((route, mcp::service(endpoint)));
     }
     (sites, services)

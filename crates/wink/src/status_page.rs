@@ -29,7 +29,7 @@ fn section(site: &Site) -> String {
         Ok(all) => listed(&all),
         Err(error) => format!("<p>{}</p>", escaped(&error.to_string())),
     };
-    let calls = site.recent.all();
+    let calls = site.endpoint.recent().all();
     format!(
         "<h2>{name}</h2><p>{what}</p><h3>Snapshots</h3>{snapshots}<h3>Last calls</h3>{}",
         called(&calls)

@@ -22,5 +22,5 @@ mod stdio;
 
 pub(crate) use self::endpoint::Endpoint;
 pub(crate) use self::http::{McpService, service};
-pub(crate) use self::recent::{RecentCall, RecentCalls};
+pub(crate) use self::recent::RecentCall;
 pub(crate) use self::stdio::serve;
