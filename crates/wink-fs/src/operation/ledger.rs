@@ -34,7 +34,7 @@ pub(crate) trait Ledger: Send + Sync {
     fn prepare(&self, operation: &OperationRecord) -> Result<()>;
 
     /// Adds an operation that was prepared.
-    fn append(&self, operation: &OperationRecord, before: Option<Arc<dyn Tree>>) -> Result<()>;
+    fn append(&self, operation: OperationRecord, before: Option<Arc<dyn Tree>>) -> Result<()>;
 
     /// Takes away what an operation kept that is not to be added.
     fn discard(&self, sequence: u64);

@@ -68,9 +68,9 @@ impl Ledger for MemoryLedger {
         Ok(())
     }
 
-    fn append(&self, operation: &OperationRecord, before: Option<Arc<dyn Tree>>) -> Result<()> {
+    fn append(&self, operation: OperationRecord, before: Option<Arc<dyn Tree>>) -> Result<()> {
         let mut operations = self.operations();
-        operations.push_back((operation.clone(), before));
+        operations.push_back((operation, before));
         let oldest = operations.len().saturating_sub(KEPT);
         let gone: Vec<Kept> = operations.drain(..oldest).collect();
         // What goes may be large: nobody waits for that.

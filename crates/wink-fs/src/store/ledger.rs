@@ -220,7 +220,7 @@ impl Ledger for StoreLedger {
         written.map_err(|error| failure::of(Operation::Write, error))
     }
 
-    fn append(&self, operation: &OperationRecord, _: Option<Arc<dyn Tree>>) -> Result<()> {
+    fn append(&self, operation: OperationRecord, _: Option<Arc<dyn Tree>>) -> Result<()> {
         let number = operation.sequence;
         let temporary = temporary::place(DIRECTORY, &record_name(number));
         let renamed = self.disk.rename(&temporary, &record_place(number));

@@ -224,14 +224,14 @@ impl History {
         }
     }
 
-    /// Writes down what a call changed; returns nothing where it changed nothing.
+    /// Writes down what a call changed; returns its number, or nothing where it changed nothing.
     pub(super) fn record(
         &self,
         sequence: u64,
         name: &str,
         record: &Record,
         live: &dyn Tree,
-    ) -> Result<Option<OperationRecord>> {
+    ) -> Result<Option<u64>> {
         if record.touched().is_empty() {
             return Ok(None);
         }
@@ -245,8 +245,8 @@ impl History {
         let left = |path: &TreePath| Left::at(live, path, record.hash_of(path));
         let changes = describe(&differences, left)?;
         let operation = self.prepare(sequence, name, OperationCause::Call, changes)?;
-        self.ledger.append(&operation, Some(before))?;
-        Ok(Some(operation))
+        self.ledger.append(operation, Some(before))?;
+        Ok(Some(sequence))
     }
 
     /// Writes down what is about to be done, so that nothing is done that cannot be written down.
@@ -298,7 +298,7 @@ impl History {
         let operation = self.prepare(sequence, "recover", OperationCause::Recovery, changes)?;
         let kept = image.tree()?;
         backend.replace(&*before, &scope)?;
-        self.ledger.append(&operation, Some(kept))
+        self.ledger.append(operation, Some(kept))
     }
 
     /// Returns the snapshot that was taken or restored last, if it is still there.

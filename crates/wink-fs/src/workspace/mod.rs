@@ -422,10 +422,8 @@ impl Workspace {
         let (sequence, aside) = history.ledger.next()?;
         let recorded = self.0.recording.during(writer.before_image(&aside)?, || work(&mut writer));
         let (result, record) = recorded;
-        let done = result.and_then(|done| {
-            let operation = history.record(sequence, name, &record, &*self.0.live)?;
-            Ok((done, operation.map(|operation| operation.sequence)))
-        });
+        let done = result
+            .and_then(|done| Ok((done, history.record(sequence, name, &record, &*self.0.live)?)));
         if done.is_err() {
             self.abandon(history, &mut writer, sequence, &record);
         }

@@ -455,7 +455,7 @@ impl<'a> Restore<'a> {
 
     /// Says that it was done.
     fn settle(&self, backend: &mut dyn Backend, before: &Capture, kept: Kept) -> Result<Snapshot> {
-        self.history.ledger.append(&kept.operation, None)?;
+        self.history.ledger.append(kept.operation, None)?;
         self.history.settle(backend, before, &kept.saved)?;
         Ok(kept.saved)
     }

@@ -146,7 +146,7 @@ fn go_back(
     let changes = describe(&differences, |path| Left::at(&*before, path, None))?;
     let operation = history.prepare(sequence, &of.name, cause, changes)?;
     backend.replace(&*before, &scope).map_err(|error| error.during(Operation::Undo))?;
-    history.ledger.append(&operation, Some(kept))?;
+    history.ledger.append(operation, Some(kept))?;
     Ok(sequence)
 }
 
