@@ -106,6 +106,14 @@ pub(crate) fn conflict(path: &TreePath, current: Option<ContentHash>) -> Error {
     }
 }
 
+/// Says that a directory holds what no path can name, so that it could not be brought back.
+pub(crate) fn not_all_named(path: &TreePath) -> Error {
+    Error::new(Operation::Delete, ErrorKind::TooLarge).with_path(path).with_detail(
+        "the directory holds entries whose paths are longer than 4096 bytes, which could not be \
+         brought back; remove these from outside of the workspace first",
+    )
+}
+
 /// Says that something which is not captured lies where something else must go.
 pub(crate) fn in_the_way(path: &TreePath) -> Error {
     Error::new(Operation::Replace, ErrorKind::Conflict).with_path(path).with_detail(

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use bytes::Bytes;
-use rustix::fs::{CWD, Mode, Timespec, Timestamps, UTIME_OMIT};
+use rustix::fs::{CWD, Mode, OFlags, Timespec, Timestamps, UTIME_OMIT};
 use rustix::mount::UnmountFlags;
 use tempfile::TempDir;
 use wink_fs::testkit::dump;
@@ -285,6 +285,51 @@ fn a_directory_that_holds_a_fifo_does_not_give_way_to_a_file() {
     let error = host.replace(&target, &Scope::everything()).unwrap_err();
     assert_eq!((error.kind(), error.path()), (ErrorKind::Conflict, Some("a")));
     assert_eq!(dump(&host).unwrap(), before);
+}
+
+/// Makes directories in each other until no path can name the last ones, with a file in the last.
+fn nest_too_deeply(directory: &std::path::Path) {
+    let name = "d".repeat(250);
+    let mut here = fs::File::open(directory).unwrap();
+    for _ in 0..20 {
+        rustix::fs::mkdirat(&here, &name, Mode::RWXU).unwrap();
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+        here = rustix::fs::openat(&here, &name, flags, Mode::empty()).unwrap().into();
+    }
+    let flags = OFlags::WRONLY | OFlags::CREATE;
+    rustix::fs::openat(&here, "file", flags, Mode::RWXU).unwrap();
+}
+
+#[test]
+fn what_no_path_can_name_is_left_out_and_its_directory_is_named_and_left_alone() {
+    let scene = Scene::new();
+    nest_too_deeply(&scene.path("root/a/b"));
+    for mut host in [scene.open(), scene.open_known()] {
+        let capture = captured(&host);
+        let [left_out] = &capture.not_captured[..] else { panic!("{:?}", capture.not_captured) };
+        assert!(left_out.path.starts_with(&at("a/b")), "{left_out:?}");
+        assert_eq!(left_out.path.depth(), 2 + 16);
+        let before = copy_of(&capture);
+
+        host.replace(&MemoryBackend::new(), &Scope::everything()).unwrap();
+        assert!(scene.path("root/a/b").exists() && !scene.path("root/c").exists());
+        host.replace(&before, &Scope::everything()).unwrap();
+        assert!(captured(&host).not_captured == capture.not_captured);
+    }
+}
+
+#[test]
+fn a_directory_with_what_no_path_can_name_can_be_looked_through_and_is_not_removed() {
+    let scene = Scene::new();
+    nest_too_deeply(&scene.path("root/a/b"));
+    let files = wink_fs::Workspace::host(scene.path("root")).unwrap();
+    assert_eq!(files.glob("**/one", "").unwrap().paths.len(), 1);
+    let error = files.delete_all("a").unwrap_err();
+    assert_eq!((error.kind(), error.path()), (ErrorKind::TooLarge, Some("a")));
+    assert!(scene.path("root/a/b/one").exists());
+    files.delete_all("c").unwrap();
+    files.rename("a", "e").unwrap();
+    assert!(scene.path("root/e/b/one").exists());
 }
 
 struct Mounted(PathBuf);

@@ -44,7 +44,7 @@ use crate::filesystem::{
 use crate::hash::ContentHash;
 use crate::host_options::HostOptions;
 use crate::operation::BeforeImage;
-use crate::path::{MountPoint, RESERVED_NAME, TreePath};
+use crate::path::{MAX_PATH_BYTES, MountPoint, RESERVED_NAME, TreePath};
 use crate::refusal;
 use crate::replace_plan::ReplacePlan;
 use crate::scope::{Exclusions, Scope};
@@ -273,6 +273,10 @@ impl Host {
         // Refuses what cannot be removed, such as another file system below, while all is in place.
         let survey =
             purge::survey(&self.root, slot.directory.as_fd(), slot.name).map_err(failed)?;
+        let above = path.as_bytes().len() - slot.name.len();
+        if above + survey.longest > MAX_PATH_BYTES {
+            return Err(refusal::not_all_named(path));
+        }
         let area = self.area().map_err(failed)?;
         let aside = area.new_name();
         rustix::fs::renameat(&slot.directory, slot.name, area.directory(), &*aside)
@@ -300,6 +304,8 @@ impl Tree for Host {
         if path.is_root() {
             entries.retain(|entry| entry.name.as_bytes() != RESERVED_NAME.as_bytes());
         }
+        // What no path can name cannot be asked for either; a capture says where it is.
+        entries.retain(|entry| path.has_room_for(&entry.name));
         Ok(entries)
     }
 

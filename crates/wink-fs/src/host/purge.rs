@@ -12,6 +12,8 @@ use crate::tree::{Entry, Kind};
 /// What is in a directory, and below.
 pub(super) struct Survey {
     pub(super) counts: Removed,
+    /// How many bytes the longest path has, relative to where the survey started.
+    pub(super) longest: usize,
     /// Every directory, parents first, as paths relative to where the survey started.
     directories: Vec<Vec<u8>>,
 }
@@ -21,11 +23,13 @@ pub(super) struct Survey {
 /// Each directory is opened by its own path, so that depth costs no open files. One that cannot be
 /// read, or on which another file system is mounted, is an error.
 pub(super) fn survey(root: &Root, start: BorrowedFd<'_>, name: &[u8]) -> Result<Survey> {
-    let mut survey = Survey { counts: Removed::new(0, 1), directories: vec![name.to_vec()] };
+    let (counts, directories) = (Removed::new(0, 1), vec![name.to_vec()]);
+    let mut survey = Survey { counts, longest: name.len(), directories };
     let mut done = 0;
     while done < survey.directories.len() {
         let path = survey.directories[done].clone();
         for child in entries(root, start, &path)?.1 {
+            survey.longest = survey.longest.max(path.len() + 1 + child.name.as_bytes().len());
             if child.kind == Kind::Directory {
                 survey.counts.directories += 1;
                 survey.directories.push([&path, &b"/"[..], child.name.as_bytes()].concat());

@@ -116,6 +116,11 @@ impl TreePath {
         })
     }
 
+    /// Tells whether an entry of this directory has a path that is not too long.
+    pub(crate) fn has_room_for(&self, name: &Name) -> bool {
+        self.0.len() + 1 + name.as_bytes().len() <= MAX_PATH_BYTES
+    }
+
     fn from_checked_segments(bytes: Vec<u8>) -> Result<Self, &'static str> {
         if bytes.len() > MAX_PATH_BYTES {
             return Err(TOO_LONG);

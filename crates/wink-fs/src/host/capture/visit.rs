@@ -135,6 +135,10 @@ impl Visitor<'_> {
         known: Option<Known>,
     ) -> Result<bool> {
         let directory = &seen.directory.path;
+        if !directory.has_room_for(&entry.name) {
+            seen.name_too_long();
+            return Ok(known.is_none());
+        }
         if !self.scope.is_everything() {
             let path = directory.join(&entry.name)?;
             if !self.scope.leads_to(&path) {
@@ -216,6 +220,16 @@ impl Seen {
         self.not_captured.push(NotCaptured { path, why });
         self.leave_out();
         Ok(())
+    }
+
+    /// Names the directory itself, since no path can name what is in it.
+    fn name_too_long(&mut self) {
+        let why = "a directory with entries whose paths are longer than 4096 bytes";
+        let here = NotCaptured { path: self.directory.path.clone(), why };
+        if self.not_captured.last() != Some(&here) {
+            self.not_captured.push(here);
+        }
+        self.leave_out();
     }
 
     /// Adds an entry; returns whether it is what was known before.
