@@ -344,7 +344,7 @@ pub(crate) struct ImportedFrom {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Stepped {
-    /// `undo` or `redo`.
+    /// `undo`, `redo` or `skip`.
     pub(crate) action: &'static str,
     /// The operation that was taken back or done again; of several the last.
     pub(crate) operation: OperationEntry,

@@ -355,6 +355,15 @@ impl Failure {
             .hint("`wink status` lists what is excluded")
     }
 
+    /// Somebody changed what the last operation left.
+    pub(crate) fn changed_since(error: Error) -> Self {
+        let path = shown(error.path().unwrap_or_default());
+        Self::from(error).hint(format!(
+            "`wink undo --skip` leaves it as it is, and the next undo takes back what came before; \
+             `wink restore REF -- {path}` brings another version back"
+        ))
+    }
+
     /// Nothing was done that could be taken back, or taken back that could be done again.
     pub(crate) fn nothing_to(action: &str) -> Self {
         let hint = match action {

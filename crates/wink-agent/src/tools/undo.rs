@@ -25,10 +25,15 @@ pub(crate) const TOOL: Tool = Tool {
 };
 
 #[derive(Deserialize, JsonSchema)]
-struct Params {}
+struct Params {
+    /// Leaves the last call as it is instead, so that the next undo takes back the one before it.
+    #[serde(default)]
+    skip: bool,
+}
 
-fn run(call: &ToolCall<'_>, _: &Params) -> Result<ToolResult, Refusal> {
-    let undone = call.everything()?.undo().map_err(refusal)?;
+fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
+    let files = call.everything()?;
+    let undone = if params.skip { files.pass_over() } else { files.undo() }.map_err(refusal)?;
     let value = json!({
         "operation": undone.operation.sequence,
         "name": undone.operation.name,
@@ -41,6 +46,9 @@ fn run(call: &ToolCall<'_>, _: &Params) -> Result<ToolResult, Refusal> {
 fn message(undone: &Undone) -> String {
     let Undone { operation, paths, conflicts, .. } = undone;
     let (name, number) = (&operation.name, operation.sequence);
+    if paths.is_empty() && conflicts.is_empty() {
+        return format!("Left {name} (operation {number}) as it is.");
+    }
     let count = counted(paths.len() as u64, "path");
     let listed = states::listed(paths);
     let mut message = format!("Undid {name} (operation {number}), {count} as before:{listed}");
@@ -65,8 +73,9 @@ fn refusal(error: Error) -> Refusal {
             "There is nothing to undo; see what was done with history and `of` operations.",
         ),
         (ErrorKind::Conflict, Some(path)) => refusal.reworded(format!(
-            "Nothing was undone: {path} changed since the last call; bring back the version you \
-             want with restore and `path`."
+            "Nothing was undone: somebody changed {path} since that call; call undo with `skip` to \
+             leave it as it is and undo what came before, or bring back the version you want with \
+             restore and `path`."
         )),
         _ => refusal,
     }

@@ -4,14 +4,36 @@ use std::any::Any;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::value::OperationRecord;
+use super::value::{OperationCause, OperationRecord};
 use crate::error::Result;
 use crate::path::TreePath;
 use crate::snapshot::SnapshotId;
 use crate::tree::Tree;
 
-/// How many operations are kept before the oldest goes.
-pub(crate) const KEPT: usize = 200;
+/// How many operations are kept before the oldest goes; to take one back, or do it again, is none of them.
+const KEPT: usize = 200;
+
+/// How many records are kept: that each operation was done, and that it was taken back.
+const KEPT_RECORDS: usize = 2 * KEPT;
+
+/// Returns how many of so many records are too old, after one of this cause was added.
+///
+/// What takes others back pushes none of them out, unless somebody goes to and fro without end.
+pub(crate) fn too_many(records: usize, added: OperationCause) -> usize {
+    let most = if added.is_step() { 2 * KEPT_RECORDS } else { KEPT_RECORDS };
+    records.saturating_sub(most)
+}
+
+/// Leaves the last operations, with what took them back or did them again.
+pub(crate) fn last_kept(mut operations: Vec<OperationRecord>) -> Vec<OperationRecord> {
+    let mut counted = 0;
+    let too_old = operations.iter().rposition(|it| {
+        counted += usize::from(!it.cause.is_step());
+        counted > KEPT
+    });
+    operations.drain(..too_old.map_or(0, |last| last + 1));
+    operations
+}
 
 /// Keeps operations in their order, with what was there before each of them.
 pub(crate) trait Ledger: Send + Sync {

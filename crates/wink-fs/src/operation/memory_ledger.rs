@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::ledger::{KEPT, Ledger};
+use super::ledger::{Ledger, last_kept, too_many};
 use super::value::OperationRecord;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::path::TreePath;
@@ -69,9 +69,9 @@ impl Ledger for MemoryLedger {
     }
 
     fn append(&self, operation: OperationRecord, before: Option<Arc<dyn Tree>>) -> Result<()> {
-        let mut operations = self.operations();
+        let (mut operations, cause) = (self.operations(), operation.cause);
         operations.push_back((operation, before));
-        let oldest = operations.len().saturating_sub(KEPT);
+        let oldest = too_many(operations.len(), cause);
         let gone: Vec<Kept> = operations.drain(..oldest).collect();
         // What goes may be large: nobody waits for that.
         drop(operations);
@@ -84,7 +84,7 @@ impl Ledger for MemoryLedger {
     }
 
     fn list(&self) -> Result<Vec<OperationRecord>> {
-        Ok(self.operations().iter().map(|(operation, _)| operation.clone()).collect())
+        Ok(last_kept(self.operations().iter().map(|(operation, _)| operation.clone()).collect()))
     }
 
     fn forget(&self, sequences: &[u64]) -> Result<()> {

@@ -37,6 +37,13 @@ pub enum OperationCause {
     Redo { of: u64 },
 }
 
+impl OperationCause {
+    /// Tells whether it took another operation back, or did it again.
+    pub(crate) fn is_step(&self) -> bool {
+        matches!(self, Self::Undo { .. } | Self::Redo { .. })
+    }
+}
+
 /// Describes one operation: what a call changed.
 ///
 /// ```

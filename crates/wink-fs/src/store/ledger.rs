@@ -14,7 +14,9 @@ use super::{BRANCHES, failure, lock, operation_record};
 use crate::error::{Error, Operation, Result};
 use crate::host::HostBackend;
 use crate::memory::MemoryBackend;
-use crate::operation::{KEPT, Ledger, OperationRecord, TOUCHED, gone, touched_paths};
+use crate::operation::{
+    Ledger, OperationRecord, TOUCHED, gone, last_kept, too_many, touched_paths,
+};
 use crate::path::TreePath;
 use crate::snapshot::SnapshotId;
 use crate::tree::Tree;
@@ -94,12 +96,12 @@ impl StoreLedger {
     }
 
     /// Takes away what is too old to be listed; not each time, because looking for it takes a while.
-    fn forget_oldest(&self, newest: u64) -> io::Result<()> {
-        if !newest.is_multiple_of(FORGET_EVERY) {
+    fn forget_oldest(&self, newest: &OperationRecord) -> io::Result<()> {
+        if !newest.sequence.is_multiple_of(FORGET_EVERY) {
             return Ok(());
         }
         let records = self.look()?.records;
-        let oldest = records.len().saturating_sub(KEPT);
+        let oldest = too_many(records.len(), newest.cause);
         records[..oldest].iter().try_for_each(|number| self.remove(*number))
     }
 
@@ -227,7 +229,7 @@ impl Ledger for StoreLedger {
         renamed.map_err(|error| failure::of(Operation::Write, error))?;
         self.end(number, number + 1);
         // What is left is taken away another time.
-        let _ = self.forget_oldest(number);
+        let _ = self.forget_oldest(&operation);
         Ok(())
     }
 
@@ -239,15 +241,14 @@ impl Ledger for StoreLedger {
     }
 
     fn list(&self) -> Result<Vec<OperationRecord>> {
-        let mut numbers = self.look().map_err(|error| failure::of(Operation::List, error))?.records;
-        numbers.drain(..numbers.len().saturating_sub(KEPT));
+        let numbers = self.numbers()?;
         // One that is damaged, as after a loss of power, is none that could be undone. One that cannot
         // be read just now is: to pass over it would be to undo another.
         let is_none = |read: &Result<_>| {
             read.as_ref().is_err_and(|error: &Error| error.kind() == ErrorKind::Corrupt)
         };
         let read = numbers.into_iter().map(|number| self.read(number));
-        read.filter(|read| !is_none(read)).collect()
+        read.filter(|read| !is_none(read)).collect::<Result<_>>().map(last_kept)
     }
 
     fn numbers(&self) -> Result<Vec<u64>> {

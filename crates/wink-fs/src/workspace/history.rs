@@ -318,6 +318,20 @@ impl History {
         Ok(head)
     }
 
+    /// After a restore was taken back, says again which snapshot was the last one before it, unless another
+    /// was taken since.
+    pub(super) fn go_back_to_head_before(&self, undone: &OperationRecord) -> Result<()> {
+        let OperationCause::Replacement { saved } = undone.cause else { return Ok(()) };
+        let all = self.snapshots.list()?;
+        let at = |id: SnapshotId| all.iter().position(|it| it.id == id);
+        let Some(saved) = at(saved) else { return Ok(()) };
+        let is_newer = self.head()?.and_then(at).is_some_and(|head| head > saved);
+        match all[saved].parent.filter(|_| !is_newer) {
+            Some(head) => self.set_head(head),
+            None => Ok(()),
+        }
+    }
+
     pub(super) fn set_head(&self, id: SnapshotId) -> Result<()> {
         let mut known = self.last_head();
         *known = None;

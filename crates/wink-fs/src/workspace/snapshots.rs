@@ -337,7 +337,10 @@ impl Workspace {
             false => restore.run(backend, before, snapshot.id)?,
         };
         if !options.dry_run {
-            history.set_head(snapshot.id)?;
+            // Some paths of a snapshot make no workspace that grew from it.
+            if options.paths.is_empty() {
+                history.set_head(snapshot.id)?;
+            }
             self.0.observers.tell(&Event::Restored { id: snapshot.id });
         }
         Ok(receipt)

@@ -102,6 +102,33 @@ impl Workspace {
         Ok(left_alone)
     }
 
+    /// Leaves the last operation that was not taken back as it is, so that the next undo takes back the one
+    /// before it; for one whose files somebody changed since.
+    ///
+    /// ```
+    /// let files = wink_fs::Workspace::memory();
+    /// files.write("a.txt", "one")?;
+    /// files.write("b.txt", "two")?;
+    /// assert_eq!(files.pass_over()?.operation.sequence, 2);
+    /// files.undo()?;
+    /// assert!(!files.exists("a.txt") && files.exists("b.txt"));
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn pass_over(&self) -> Result<Undone> {
+        let history = self.history(Operation::Undo)?;
+        let mut writer = self.turn()?;
+        let _alone = self.alone(history, &mut writer)?;
+        let mut operations = history.ledger.list()?;
+        let step = last_step(&operations, Way::Undo);
+        let at = operations.iter().position(|it| step.is_some_and(|step| step.of == it.sequence));
+        let of = operations.swap_remove(at.ok_or_else(|| nothing_to(Way::Undo))?);
+        let (sequence, _) = history.ledger.next()?;
+        let cause = OperationCause::Undo { of: of.sequence };
+        let passed_over = history.prepare(sequence, &of.name, cause, Vec::new())?;
+        history.ledger.append(passed_over, None)?;
+        Ok(Undone { operation: of, paths: Vec::new(), conflicts: Vec::new() })
+    }
+
     fn step(&self, way: Way) -> Result<Undone> {
         let history = self.history(Operation::Undo)?;
         let mut writer = self.turn()?;
@@ -118,6 +145,9 @@ impl Workspace {
         }
         if !paths.is_empty() {
             go_back(history, self.backend(&mut writer), of, held, &paths, way)?;
+        }
+        if conflicts.is_empty() && way == Way::Undo {
+            history.go_back_to_head_before(of)?;
         }
         Ok(Undone { operation: of.clone(), paths, conflicts })
     }
@@ -177,7 +207,10 @@ fn last_step(operations: &[OperationRecord], way: Way) -> Option<Step> {
             }
             OperationCause::Undo { of } => {
                 done.retain(|step| step.of != of);
-                undone.push(Step { of, held_by });
+                // One that was passed over is as it was.
+                if !operation.changes.is_empty() {
+                    undone.push(Step { of, held_by });
+                }
             }
             OperationCause::Redo { of } => {
                 undone.retain(|step| step.of != of);
@@ -216,7 +249,7 @@ fn not_kept(of: &OperationRecord, held: &OperationRecord, error: Error) -> Error
 
 fn changed_since(path: &TreePath) -> Error {
     Error::new(Operation::Undo, ErrorKind::Conflict).with_path(path).with_detail(
-        "it changed since the operation, and nothing else is left to undo; \
-         restore the path from a snapshot instead",
+        "somebody changed it since the operation, so nothing of that can be undone; pass it over \
+         to undo what came before it, or restore the path from a snapshot",
     )
 }

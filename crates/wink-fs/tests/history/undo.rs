@@ -3,8 +3,8 @@
 use std::fs;
 
 use wink_fs::{
-    ErrorKind, FileMode, HostBackend, HostOptions, OperationCause, Recursion, Result,
-    SnapshotCause, Store, TreePath, Workspace, WriteMode, WriteOptions, ops,
+    ErrorKind, FileMode, HostBackend, HostOptions, OperationCause, Recursion, RestoreOptions,
+    Result, SnapshotCause, Store, TreePath, Workspace, WriteMode, WriteOptions, ops,
 };
 
 use crate::scene::{Scene, lines, on_both, rewrite, ruin, varied};
@@ -18,6 +18,8 @@ on_both! {
     a_call_that_changes_nothing_is_no_operation,
     an_operation_knows_its_first_state_only,
     an_import_is_undone,
+    the_last_snapshot_is_again_what_it_was_before_a_restore_that_is_undone,
+    some_paths_of_a_snapshot_do_not_make_it_the_last_one,
     the_last_ten_programs_are_undone_and_an_older_one_says_what_is_gone,
 }
 
@@ -36,6 +38,35 @@ fn a_restore_can_be_undone_and_redone(scene: Scene) {
     assert_eq!(lines(files), ruined);
     files.redo().unwrap();
     assert_eq!(lines(files), before);
+}
+
+fn the_last_snapshot_is_again_what_it_was_before_a_restore_that_is_undone(scene: Scene) {
+    let files = &scene.files;
+    let [one, two] = ["one", "two"].map(|text| {
+        files.write("a", text).unwrap();
+        files.snapshot(text).unwrap().id
+    });
+    files.restore(one).unwrap();
+    assert_eq!(files.current_snapshot_id().unwrap(), Some(one));
+    files.undo().unwrap();
+    assert_eq!(files.current_snapshot_id().unwrap(), Some(two));
+
+    files.restore(one).unwrap();
+    let three = files.snapshot("three").unwrap().id;
+    files.undo().unwrap();
+    assert_eq!(files.current_snapshot_id().unwrap(), Some(three));
+}
+
+fn some_paths_of_a_snapshot_do_not_make_it_the_last_one(scene: Scene) {
+    let files = &scene.files;
+    files.write("a", "one").unwrap();
+    files.write("b", "one").unwrap();
+    let one = files.snapshot("one").unwrap().id;
+    files.write("a", "two").unwrap();
+    files.write("b", "two").unwrap();
+    let two = files.snapshot("two").unwrap().id;
+    files.restore_with(one, &RestoreOptions::default().path("a")).unwrap();
+    assert_eq!(files.current_snapshot_id().unwrap(), Some(two));
 }
 
 fn every_kind_of_call_is_undone_and_redone(scene: Scene) {
@@ -236,6 +267,46 @@ fn another_process_undoes_what_this_one_did() {
     assert_eq!(causes, expected);
     scene.files.redo().unwrap();
     assert_eq!(other.read("a").unwrap().content, "two");
+}
+
+#[test]
+fn all_two_hundred_operations_can_be_undone_and_done_again() {
+    for scene in [Scene::memory(), Scene::host()] {
+        (0..210).for_each(|round| drop(scene.files.write("a", &round.to_string()).unwrap()));
+        (0..200).for_each(|_| drop(scene.files.undo().unwrap()));
+        assert_eq!(scene.files.read("a").unwrap().content, "9");
+        assert_eq!(scene.files.undo().unwrap_err().kind(), ErrorKind::NotFound);
+        (0..200).for_each(|_| drop(scene.files.redo().unwrap()));
+        assert_eq!(scene.files.read("a").unwrap().content, "209");
+    }
+}
+
+#[test]
+fn what_goes_to_and_fro_is_kept_in_bounded_space() {
+    let scene = Scene::memory();
+    scene.files.write("a", "one").unwrap();
+    // It ends when the call itself is too long ago.
+    while scene.files.undo().is_ok() && scene.files.redo().is_ok() {}
+    let operations = scene.files.operations().unwrap();
+    assert_eq!((operations.len(), operations[0].sequence), (800, 2));
+}
+
+#[test]
+fn an_operation_that_somebody_changed_is_passed_over_and_those_before_it_are_undone() {
+    let scene = Scene::host();
+    scene.files.write("a", "one").unwrap();
+    scene.files.write("b", "one").unwrap();
+    fs::write(scene.path("root/b"), "from outside").unwrap();
+    assert_eq!(scene.files.undo().unwrap_err().kind(), ErrorKind::Conflict);
+
+    assert_eq!(scene.files.pass_over().unwrap().operation.sequence, 2);
+    assert_eq!(scene.files.redo().unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(scene.files.undo().unwrap().operation.sequence, 1);
+    assert_eq!(lines(&scene.files), ["b \"from outside\""]);
+    scene.files.redo().unwrap();
+    assert!(scene.files.exists("a"));
+    assert_eq!(scene.open_again().pass_over().unwrap().operation.sequence, 1);
+    assert_eq!(scene.files.pass_over().unwrap_err().kind(), ErrorKind::NotFound);
 }
 
 #[test]

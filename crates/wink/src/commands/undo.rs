@@ -18,9 +18,15 @@ pub(crate) struct UndoArgs {
     #[arg(value_name = "N", default_value_t = 1, hide_default_value = true)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     count: u64,
+    /// Leaves the last one as it is, so that the next undo takes back the one before it.
+    #[arg(long, conflicts_with = "count")]
+    skip: bool,
 }
 
 pub(crate) fn run(context: &Context, args: &UndoArgs) -> Result<Answer, Failure> {
+    if args.skip {
+        return step(context, "skip", 1, Workspace::pass_over);
+    }
     let mut answer = step(context, "undo", args.count, Workspace::undo)?;
     answer.notes.extend(context.note("redo: wink redo"));
     Ok(answer)
@@ -52,6 +58,7 @@ pub(super) fn step(
 fn refused(action: &str, error: Error) -> Failure {
     match error.kind() {
         ErrorKind::NotFound if error.path().is_none() => Failure::nothing_to(action),
+        ErrorKind::Conflict if action == "undo" => Failure::changed_since(error),
         _ => error.into(),
     }
 }
@@ -93,12 +100,13 @@ fn entry(operation: &OperationRecord) -> OperationEntry {
 fn text(action: &str, undone: &Undone) -> String {
     let Undone { operation, paths, conflicts, .. } = undone;
     let age = SystemTime::now().duration_since(operation.at).unwrap_or_default();
+    let (name, age) = (words::first_line(&operation.name), words::age(age));
     let (did, state) = match action {
         "undo" => ("Undid", "before"),
+        "skip" => return format!("Left the {name} ({age}) as it is\n"),
         _ => ("Redid", "after"),
     };
     let are = words::counted(paths.len() as u64, "path is as it was", "paths are as they were");
-    let (name, age) = (words::first_line(&operation.name), words::age(age));
     let mut text = format!("{did} the {name} ({age}): {are} {state} it\n");
     text += &list_text(paths.iter());
     if !conflicts.is_empty() {

@@ -45,6 +45,35 @@ fn everything_that_is_captured_comes_back() {
     assert!(scene.project("made since").exists());
 }
 
+#[test]
+fn a_change_from_outside_does_not_keep_older_operations_from_being_undone() {
+    let scene = Scene::new();
+    scene.write("a", "a");
+    scene.write("b", "b");
+    scene.ok(&["fs", "edit", "a", "a", "A"]);
+    scene.ok(&["fs", "edit", "b", "b", "B"]);
+    scene.write("b", "from outside");
+    let refused = scene.run(&["undo"]);
+    assert_eq!(refused.status.code(), Some(13));
+    assert!(stderr(&refused).contains("wink undo --skip"), "{}", stderr(&refused));
+    assert!(scene.ok(&["undo", "--skip"]).starts_with("Left the edit"));
+    scene.ok(&["undo"]);
+    assert_eq!((scene.read("a"), scene.read("b")), ("a".into(), "from outside".into()));
+}
+
+#[test]
+fn after_a_restore_is_undone_the_last_snapshot_is_the_one_before_it() {
+    let scene = Scene::new();
+    for tag in ["one", "two"] {
+        scene.write("a", tag);
+        scene.ok(&["snapshot", "--tag", tag]);
+    }
+    scene.ok(&["restore", "one"]);
+    scene.ok(&["undo"]);
+    assert_eq!(scene.ok(&["diff", "--name-status"]), "");
+    scene.ok(&["show", "@-2"]);
+}
+
 /// A program that uses the library keeps ten where it says nothing.
 #[test]
 fn many_snapshots_stay_although_they_have_no_tag() {
