@@ -1,14 +1,14 @@
 //! Independent workspaces that share the files of a state.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use super::history::History;
-use super::{At, Workspace};
+use super::{At, Shared, Workspace};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::host::HostBackend;
-use crate::memory::MemoryBackend;
+use crate::memory::{self, MemoryBackend};
 use crate::scope::{Exclusions, Scope};
 use crate::snapshot::{FORKS, NewSnapshot, Pin, SnapshotId, SnapshotStore};
 use crate::tree::Tree;
@@ -20,8 +20,45 @@ const PINNED: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// The state a workspace was forked from.
 pub(super) struct Origin {
     snapshot: SnapshotId,
-    pub(super) tree: Arc<dyn Tree>,
+    tree: Arc<dyn Tree>,
+    merges: Mutex<Vec<Merge>>,
     _pinned: Pinned,
+}
+
+/// A state of a fork that was brought into a workspace.
+struct Merge {
+    into: Weak<Shared>,
+    tree: Arc<dyn Tree>,
+    /// The snapshot of what was there before, where anything was changed.
+    saved: Option<SnapshotId>,
+}
+
+impl Origin {
+    /// Returns the last state that a workspace has of the fork: where the two began to differ.
+    pub(super) fn base_for(&self, files: &Workspace) -> Result<Arc<dyn Tree>> {
+        for merge in self.merges().iter().rev().filter(|it| it.into.as_ptr() == files.as_ptr()) {
+            if !merge.saved.map_or(Ok(false), |saved| files.is_undone(saved))? {
+                return Ok(merge.tree.clone());
+            }
+        }
+        Ok(self.tree.clone())
+    }
+
+    /// Remembers that a state was brought into a workspace.
+    pub(super) fn merged(
+        &self,
+        files: &Workspace,
+        theirs: &dyn Tree,
+        saved: Option<SnapshotId>,
+    ) -> Result<()> {
+        let (into, tree) = (Arc::downgrade(&files.0), memory::kept(theirs)?);
+        self.merges().push(Merge { into, tree, saved });
+        Ok(())
+    }
+
+    fn merges(&self) -> MutexGuard<'_, Vec<Merge>> {
+        self.merges.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Keeps a snapshot from being pruned while a fork reads from it.
@@ -85,13 +122,18 @@ impl Workspace {
         builder.excluded = history.excluded.clone();
         builder.retention = Some(history.retention.clone());
         builder.actor = history.actor.clone();
-        builder.origin = Some(Origin { snapshot: snapshot.id, tree, _pinned: pinned });
+        let (snapshot, merges) = (snapshot.id, Mutex::default());
+        builder.origin = Some(Origin { snapshot, tree, merges, _pinned: pinned });
         Ok(builder.build())
     }
 
     /// Returns the snapshot this workspace is a fork of, if it is one.
     pub fn forked_from(&self) -> Option<SnapshotId> {
         self.0.origin.as_ref().map(|origin| origin.snapshot)
+    }
+
+    fn as_ptr(&self) -> *const Shared {
+        Arc::as_ptr(&self.0)
     }
 
     /// Returns the state this workspace is a fork of.

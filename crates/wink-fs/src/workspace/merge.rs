@@ -1,5 +1,7 @@
 //! Bringing changes in, and taking them out, beside those that were made since.
 
+use std::sync::Arc;
+
 use super::snapshots::Restore;
 use super::{At, Workspace};
 use crate::error::{Operation, Result};
@@ -8,7 +10,7 @@ use crate::scope::Scope;
 use crate::tree::Tree;
 
 impl Workspace {
-    /// Brings in what was changed in a fork since it was made.
+    /// Brings in what was changed in a fork since it was made, or since it was last brought in here.
     ///
     /// Files that only one side changed are taken as they are; those that both changed are merged by
     /// lines. Where both changed the same, nothing at all is written and the conflicts are named. What
@@ -20,9 +22,43 @@ impl Workspace {
     /// Brings in what was changed in a fork, in a given way.
     pub fn merge_with(&self, fork: &Self, options: &MergeOptions) -> Result<Merged> {
         let origin = fork.origin(Operation::Merge)?;
+        let base = origin.base_for(self)?;
+        let theirs = self.state_of(fork)?;
+        let merged = self.bring_in(Operation::Merge, &*base, &*theirs, options)?;
+        if merged.applied {
+            origin.merged(self, &*theirs, merged.saved)?;
+        }
+        Ok(merged)
+    }
+
+    /// Says what a merge of another workspace would do that grew from a state that is kept here.
+    ///
+    /// ```
+    /// use wink_fs::MergeOptions;
+    ///
+    /// let files = wink_fs::Workspace::memory();
+    /// let start = files.snapshot("start")?;
+    /// let other = files.fork(&start)?;
+    /// other.write("a.txt", "1")?;
+    /// let merged = files.rehearse_merge(&start, &other, &MergeOptions::default())?;
+    /// assert_eq!((merged.changes.len(), files.exists("a.txt")), (1, false));
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn rehearse_merge(
+        &self,
+        base: impl Into<At>,
+        other: &Self,
+        options: &MergeOptions,
+    ) -> Result<Merged> {
+        let (base, _) = self.state(self.history(Operation::Merge)?, base.into())?;
+        let theirs = self.state_of(other)?;
+        self.bring_in(Operation::Merge, &*base, &*theirs, &options.clone().dry_run(true))
+    }
+
+    /// Returns the files of another workspace as they are now, but for what is excluded here.
+    fn state_of(&self, other: &Self) -> Result<Arc<dyn Tree>> {
         let excluded = self.history(Operation::Merge)?.excluded.clone();
-        let theirs = fork.backend(&mut *fork.turn()?).capture(&excluded)?;
-        self.bring_in(Operation::Merge, &*origin.tree, &*theirs.tree, options)
+        Ok(other.backend(&mut *other.turn()?).capture(&excluded)?.tree)
     }
 
     /// Brings in what changed from one state that is kept to another, as from the beginning of a branch

@@ -8,7 +8,7 @@ use crate::filesystem::Backend;
 use crate::operation::{Left, OperationCause, OperationChange, OperationRecord};
 use crate::path::TreePath;
 use crate::scope::Scope;
-use crate::snapshot::SAFETY_KEPT;
+use crate::snapshot::{SAFETY_KEPT, SnapshotId};
 use crate::tree::Tree;
 
 /// Says what taking an operation back, or doing it again, did.
@@ -67,6 +67,31 @@ impl Workspace {
     /// Returns the operations that are kept, oldest first: one for each call that changed something.
     pub fn operations(&self) -> Result<Vec<OperationRecord>> {
         self.history(Operation::Undo)?.ledger.list()
+    }
+
+    /// Tells whether what files were replaced by, as in a merge, is taken back, by the snapshot that was saved
+    /// before it.
+    ///
+    /// ```
+    /// let files = wink_fs::Workspace::memory();
+    /// let start = files.snapshot("start")?;
+    /// files.write("a.txt", "one")?;
+    /// let saved = files.restore(&start)?.saved.unwrap();
+    /// assert!(!files.is_undone(saved)?);
+    /// files.undo()?;
+    /// assert!(files.is_undone(saved)?);
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn is_undone(&self, saved: SnapshotId) -> Result<bool> {
+        let operations = self.operations()?;
+        let made = operations.iter().find(|it| it.cause == OperationCause::Replacement { saved });
+        let Some(made) = made.map(|it| it.sequence) else { return Ok(false) };
+        Ok(operations.iter().fold(false, |undone, it| match it.cause {
+            // One that was passed over is as it was.
+            OperationCause::Undo { of } if of == made => !it.changes.is_empty(),
+            OperationCause::Redo { of } if of == made => false,
+            _ => undone,
+        }))
     }
 
     /// Takes operations back as if they had never been, the last one first: afterwards they can neither be

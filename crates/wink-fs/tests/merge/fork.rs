@@ -1,6 +1,8 @@
 //! A fork begins as the state it was made of, and is nobody else's.
 
-use wink_fs::{At, ErrorKind, FileMode, MemoryBackend, Workspace, tree_hash};
+use wink_fs::{
+    At, ErrorKind, FileMode, MemoryBackend, MergeOptions, OnConflict, Workspace, tree_hash,
+};
 
 use crate::scene::{Scene, lines, opened, write};
 use crate::trees;
@@ -106,4 +108,66 @@ fn a_tree_that_knows_no_hashes_is_copied() {
     let over = Workspace::builder(MemoryBackend::over(&live).unwrap()).build();
     std::fs::write(directory.path().join("a/b"), "changed").unwrap();
     assert_eq!(over.read("a/b").unwrap().content, "hello");
+}
+
+#[test]
+fn what_was_brought_in_once_is_not_brought_in_again() {
+    for scene in Scene::both() {
+        let files = &scene.files;
+        files.write("a", "one\n").unwrap();
+        let fork = scene.fork();
+        fork.write("new", "").unwrap();
+        assert!(files.merge(&fork).unwrap().applied);
+        files.delete("new").unwrap();
+        assert!(files.merge(&fork).unwrap().changes.is_empty() && !files.exists("new"));
+
+        fork.write("newer", "").unwrap();
+        files.merge(&fork).unwrap();
+        assert!(files.exists("newer") && !files.exists("new"));
+    }
+}
+
+#[test]
+fn a_conflict_that_was_decided_is_not_asked_again() {
+    for scene in Scene::both() {
+        let files = &scene.files;
+        files.write("a", "one\n").unwrap();
+        let fork = scene.fork();
+        fork.write("a", "theirs\n").unwrap();
+        files.write("a", "ours\n").unwrap();
+        let ours = MergeOptions::default().on_conflict(OnConflict::Ours);
+        assert!(files.merge_with(&fork, &ours).unwrap().applied);
+        assert!(files.merge(&fork).unwrap().conflicts.is_empty());
+        assert_eq!(files.read("a").unwrap().content, "ours\n");
+    }
+}
+
+#[test]
+fn a_merge_that_was_undone_can_be_made_again() {
+    for scene in Scene::both() {
+        let files = &scene.files;
+        files.write("a", "one\n").unwrap();
+        let fork = scene.fork();
+        fork.write("first", "").unwrap();
+        files.merge(&fork).unwrap();
+        fork.write("second", "").unwrap();
+        files.merge(&fork).unwrap();
+        files.undo().unwrap();
+        assert!(files.exists("first") && !files.exists("second"));
+        files.merge(&fork).unwrap();
+        assert!(files.exists("second"));
+        files.undo().unwrap();
+        files.redo().unwrap();
+        assert!(files.merge(&fork).unwrap().changes.is_empty());
+    }
+}
+
+#[test]
+fn a_fork_that_was_brought_in_elsewhere_is_brought_in_here_all_the_same() {
+    let files = Workspace::memory();
+    let start = files.snapshot("start").unwrap();
+    let (fork, other) = (files.fork(&start).unwrap(), files.fork(&start).unwrap());
+    fork.write("new", "").unwrap();
+    assert!(other.merge(&fork).unwrap().applied && other.exists("new"));
+    assert!(files.merge(&fork).unwrap().applied && files.exists("new"));
 }
