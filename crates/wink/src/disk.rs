@@ -219,14 +219,6 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     written
 }
 
-/// Moves a directory of the history to a place where nothing is, or an empty one.
-pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
-    match fs::rename(from, to) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        renamed => renamed,
-    }
-}
-
 /// Adds a line to a file that nobody else has access to, in one step.
 pub(crate) fn append_line(path: &Path, line: &str) -> io::Result<()> {
     open_to_append(path)?.write_all(format!("{line}\n").as_bytes())
