@@ -1,6 +1,5 @@
 //! Accepts connections, within limits, until told to stop.
 
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,6 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 
 use crate::patient_stream::PatientStream;
+use crate::stop_signals::StopSignals;
 
 const MAX_CONNECTIONS: usize = 256;
 const MAX_HEADER_BYTES: usize = 16 * 1024;
@@ -26,19 +26,18 @@ const GRACE: Duration = Duration::from_secs(5);
 /// Accepting fails when the process has no file handle left; trying at once would only spin.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Serves `app` until `stop` is ready, then lets running requests end; `end` ends what would not.
+/// Serves `app` until it is told to stop, then lets running requests end; `end` ends what would not.
 pub(crate) async fn serve(
     listener: TcpListener,
     app: Router,
-    stop: impl Future<Output = ()>,
+    mut stop: StopSignals,
     end: impl Future<Output = ()>,
 ) {
     let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let graceful = GracefulShutdown::new();
-    let mut stop = pin!(stop);
     loop {
         tokio::select! {
-            () = &mut stop => break,
+            () = stop.received() => break,
             accepted = accept(&listener, &slots) => match accepted {
                 Some((stream, slot)) => spawn(stream, slot, app.clone(), graceful.watcher()),
                 None => sleep(ACCEPT_PAUSE).await,
@@ -46,8 +45,11 @@ pub(crate) async fn serve(
         }
     }
     drop(listener);
-    // Past the grace period the connections are cut, which is all that is left to do.
-    let _ = timeout(GRACE, async { tokio::join!(graceful.shutdown(), end) }).await;
+    // Past the grace period, or told so again, the connections are cut, which is all that is left to do.
+    tokio::select! {
+        () = stop.received() => {}
+        _ = timeout(GRACE, async { tokio::join!(graceful.shutdown(), end) }) => {}
+    }
 }
 
 /// Waits for a free slot and then for a connection to fill it.

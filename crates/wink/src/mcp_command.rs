@@ -34,7 +34,7 @@ pub(crate) fn run(context: &Context, args: &McpArgs) -> Result<(), Failure> {
 }
 
 async fn serve(endpoint: Endpoint) -> io::Result<()> {
-    let stop = StopSignals::listen()?;
+    let mut stop = StopSignals::listen()?;
     mcp::serve(endpoint, stop.received()).await;
     Ok(())
 }

@@ -13,6 +13,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Router, middleware};
 use clap::Args;
+use tokio::task::JoinSet;
 use wink_fs::Workspace;
 
 use crate::access::Access;
@@ -98,7 +99,10 @@ pub(crate) fn run(context: &Context, args: &ServeArgs) -> Result<(), Failure> {
     let listener = address::listen(args.host, args.port).map_err(|it| Failure::other(&it))?;
     listener.set_nonblocking(true).map_err(failed)?;
     let runtime = tokio::runtime::Runtime::new().map_err(failed)?;
-    runtime.block_on(serve(listener, args, token, served)).map_err(failed)
+    let ended = runtime.block_on(serve(listener, args, token, served)).map_err(failed);
+    // A call that is still at work had its time; what it began is taken back at the next start.
+    runtime.shutdown_timeout(Duration::ZERO);
+    ended
 }
 
 impl ServeArgs {
@@ -146,7 +150,7 @@ async fn serve(
     let beacon = Beacon::light(address.port(), &url, token.reveal(), for_demo);
     let (token, ticket) = (token.reveal(), ticket.reveal());
     announce(&Welcome { url: &url, token, ticket, sites: &sites }.text())?;
-    connections::serve(listener, app, stop.received(), end(&services)).await;
+    connections::serve(listener, app, stop, end(services)).await;
     drop(beacon);
     Ok(())
 }
@@ -193,10 +197,10 @@ async fn open(State(access): State<Arc<Access>>, Path(ticket): Path<String>) -> 
     }
 }
 
-async fn end(services: &Services) {
-    for (_, service) in services {
-        service.end(GRACE).await;
-    }
+/// Ends all of them at the same time.
+async fn end(services: Services) {
+    let ends = services.into_iter().map(|(_, service)| async move { service.end(GRACE).await });
+    ends.collect::<JoinSet<()>>().join_all().await;
 }
 
 fn announce(text: &str) -> io::Result<()> {

@@ -18,8 +18,8 @@ impl StopSignals {
         Ok(StopSignals { interrupt, terminate })
     }
 
-    /// Waits until one of them comes.
-    pub(crate) async fn received(mut self) {
+    /// Waits until one of them comes, for the first time or again.
+    pub(crate) async fn received(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}

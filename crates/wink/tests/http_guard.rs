@@ -172,6 +172,18 @@ fn a3_65_a_body_that_does_not_arrive_is_given_up() {
 }
 
 #[test]
+fn a_body_that_breaks_off_is_not_said_to_be_too_large() {
+    let server = Server::start();
+    let mut stream = TcpStream::connect(("127.0.0.1", server.port().parse().unwrap())).unwrap();
+    let head = POST.replace("{address}", &server.address).replace("{token}", &server.token);
+    let head = head.replace('\n', "\r\n");
+    write!(stream, "{head}\r\nTransfer-Encoding: chunked\r\n\r\nno number\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 400 "), "{answer}");
+}
+
+#[test]
 fn a3_65_headers_that_do_not_arrive_are_given_up_and_others_are_served() {
     let server = Server::start();
     let slow: Vec<TcpStream> = (0..200)

@@ -189,6 +189,63 @@ fn fault_33_a_signal_under_load_lets_calls_end_and_loses_nothing() {
     assert_eq!(again.call("ls", json!({}))["isError"], false);
 }
 
+/// A server over two workspaces, in each of which calls wait for somebody who works there too.
+struct Waiting {
+    server: Server,
+    _locks: Vec<std::fs::File>,
+    _calls: Vec<std::net::TcpStream>,
+}
+
+fn waiting() -> Waiting {
+    let place = tempfile::tempdir().unwrap();
+    for name in ["one", "two"] {
+        std::fs::create_dir(place.path().join(name)).unwrap();
+    }
+    let args = ["--port", "0", "--workspace", "one=one", "--workspace", "two=two"];
+    let server = Server::start_in(place, &args);
+    let histories = std::fs::read_dir(server.place.path().join("data/wink")).unwrap();
+    let locks = histories.map(|history| {
+        let lock = history.unwrap().path().join("store/work.lock");
+        let lock = std::fs::File::options().create(true).append(true).open(lock).unwrap();
+        lock.lock().unwrap();
+        lock
+    });
+    let (locks, mut calls) = (locks.collect(), Vec::new());
+    // Each waits for five seconds, and they take turns.
+    for route in ["/mcp/one", "/mcp/two"].repeat(3) {
+        let params = json!({"name": "mkdir", "arguments": {"path": "a"}});
+        let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+        let (head, body) = (POST.replace("/mcp", route), call.to_string());
+        calls.extend(server.begin(&head, &body));
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    Waiting { server, _locks: locks, _calls: calls }
+}
+
+#[test]
+fn the_end_of_several_workspaces_has_one_bound_whatever_calls_wait_for() {
+    let mut waiting = waiting();
+    let server = &mut waiting.server;
+    let began = Instant::now();
+    kill_process(Pid::from_child(&server.child), Signal::TERM).expect("signals");
+    assert_eq!(server.child.wait().expect("ends").code(), Some(0));
+    let took = began.elapsed();
+    assert!((Duration::from_secs(3)..Duration::from_secs(6)).contains(&took), "{took:?}");
+}
+
+#[test]
+fn told_twice_it_ends_at_once() {
+    let mut waiting = waiting();
+    let server = &mut waiting.server;
+    let began = Instant::now();
+    for _ in 0..2 {
+        kill_process(Pid::from_child(&server.child), Signal::INT).expect("signals");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    assert_eq!(server.child.wait().expect("ends").code(), Some(0));
+    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+}
+
 /// Writes files until the server is gone; returns how many were answered.
 fn writes(server: &Server, writer: usize) -> usize {
     for number in 0.. {

@@ -69,6 +69,14 @@ impl Server {
 
     /// Sends a request to a server that may be gone.
     pub(crate) fn try_send(&self, head: &str, body: &str) -> Option<Answer> {
+        let mut stream = self.begin(head, body)?;
+        let mut text = String::new();
+        stream.read_to_string(&mut text).ok()?;
+        (!text.is_empty()).then_some(Answer { text })
+    }
+
+    /// Sends a request and does not wait for the answer.
+    pub(crate) fn begin(&self, head: &str, body: &str) -> Option<TcpStream> {
         let port: u16 = self.port().parse().expect("a number");
         let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
         let length = body.len();
@@ -77,9 +85,7 @@ impl Server {
         let request =
             format!("{head}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}");
         stream.write_all(request.as_bytes()).ok()?;
-        let mut text = String::new();
-        stream.read_to_string(&mut text).ok()?;
-        (!text.is_empty()).then_some(Answer { text })
+        Some(stream)
     }
 
     /// Posts one JSON-RPC message the way an MCP client does.
