@@ -129,6 +129,23 @@ fn what_is_excluded_is_left_alone() {
     assert_eq!(scene.read("kept.txt"), "kept");
 }
 
+/// The file with these notes was read from its beginning, and only as far as 16 MiB.
+#[test]
+fn where_head_was_is_found_behind_any_number_of_older_notes() {
+    let scene = Scene::empty();
+    scene.write(".git/HEAD", "ref: refs/heads/first\n");
+    scene.ok(&["init", "-q"]);
+    let older = format!("{} other\n", "0".repeat(36)).repeat(420_000);
+    assert!(older.len() > 16 * 1024 * 1024);
+    std::fs::write(scene.history().join("git-heads"), older).unwrap();
+    scene.ok(&["snapshot", "-q"]);
+    scene.write(".git/HEAD", "ref: refs/heads/second\n");
+    let status = scene.ok(&["status"]);
+    assert!(status.contains("moved since: first → second"), "{status}");
+    let kept = std::fs::metadata(scene.history().join("git-heads")).unwrap().len();
+    assert!(kept <= 4 * 1024 * 1024, "{kept}");
+}
+
 #[test]
 fn a_workspace_is_found_from_below_and_from_elsewhere() {
     let scene = Scene::new();
