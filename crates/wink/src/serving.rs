@@ -43,6 +43,8 @@ pub(crate) struct ServingArgs {
 enum BackendName {
     Memory,
     Host,
+    /// Not built yet, and so not offered.
+    #[value(hide = true)]
     Podman,
 }
 

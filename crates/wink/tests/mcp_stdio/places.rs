@@ -141,6 +141,17 @@ fn a_home_directory_is_served_only_when_named_and_then_without_history() {
 }
 
 #[test]
+fn a_backend_that_cannot_be_had_is_not_offered() {
+    for command in ["mcp", "serve"] {
+        let place = tempfile::tempdir().unwrap();
+        std::fs::create_dir(place.path().join("work")).unwrap();
+        let output = wink_in(place.path()).args([command, "--help"]).output().unwrap();
+        let help = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(help.contains("memory, host") && !help.contains("podman"), "{help}");
+    }
+}
+
+#[test]
 fn what_cannot_be_had_is_said_and_nothing_begins() {
     for (args, words) in [
         (&["--backend", "podman"][..], "the podman backend cannot be had yet"),
