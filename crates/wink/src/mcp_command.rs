@@ -1,6 +1,6 @@
 //! `wink mcp`: the tools over standard input and output, for one client.
 
-use std::io::{self, Write};
+use std::io;
 use std::time::Duration;
 
 use clap::Args;
@@ -20,9 +20,8 @@ pub(crate) struct McpArgs {
 /// Runs the command until its input ends or it is told to stop.
 pub(crate) fn run(context: &Context, args: &McpArgs) -> Result<(), Failure> {
     let served = args.serving.open(context, Usually::Here)?;
-    if let Some(note) = served.note.filter(|_| context.is_talkative()) {
-        // With stderr closed there is nobody to tell.
-        let _ = writeln!(io::stderr(), "{note}");
+    if let Some(note) = &served.note {
+        context.say(note);
     }
     let endpoint = Endpoint::of_session(&served.files, args.serving.tools);
     let failed = |error: io::Error| Failure::other(&error);

@@ -27,8 +27,12 @@ impl StopSignals {
     }
 }
 
-/// Lets this process be told to stop when the one that started it is gone.
-pub(crate) fn end_with_parent() -> io::Result<()> {
-    use rustix::process::{Signal, set_parent_process_death_signal};
-    Ok(set_parent_process_death_signal(Some(Signal::TERM))?)
+/// Lets this process be told to stop when the one that started it is gone; fails where it is gone already.
+pub(crate) fn end_with_parent(parent: u32) -> io::Result<()> {
+    use rustix::process::{Signal, getppid, set_parent_process_death_signal};
+    set_parent_process_death_signal(Some(Signal::TERM))?;
+    match getppid().is_some_and(|pid| pid.as_raw_nonzero().get().cast_unsigned() == parent) {
+        true => Ok(()),
+        false => Err(io::Error::other("the process that started this server is gone")),
+    }
 }
