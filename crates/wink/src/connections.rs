@@ -5,20 +5,19 @@ use std::time::Duration;
 
 use axum::Router;
 use hyper::server::conn::http1;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 
+use crate::head_timer::{self, HeadTimer};
 use crate::patient_stream::PatientStream;
 use crate::stop_signals::StopSignals;
 
 const MAX_CONNECTIONS: usize = 256;
 const MAX_HEADER_BYTES: usize = 16 * 1024;
-/// Bounds the wait for a request's headers, and so an idle connection too.
-const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
 /// Bounds the wait for a client to read.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 /// Bounds the wait for running requests when the server stops.
@@ -63,10 +62,11 @@ async fn accept(
 }
 
 fn spawn(stream: TcpStream, slot: OwnedSemaphorePermit, app: Router, watcher: Watcher) {
-    let stream = PatientStream::new(stream, WRITE_TIMEOUT);
+    let timer = HeadTimer::new();
+    let stream = PatientStream::new(stream, WRITE_TIMEOUT, timer.clone());
     let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEADER_TIMEOUT)
+        .timer(timer)
+        .header_read_timeout(head_timer::IDLE)
         .max_header_size(MAX_HEADER_BYTES)
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(app));
     let connection = watcher.watch(connection);
