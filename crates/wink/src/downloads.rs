@@ -94,7 +94,7 @@ impl Source {
 async fn files(State(source): State<Source>) -> Response {
     let Some(files) = source.endpoint.files() else { return FAILED.into_response() };
     let make = move |out: &mut Bounded| {
-        archive::write(&*files.tree(), out, &ExportOptions::default()).is_ok()
+        archive::write(&*files.tree_without_excluded(), out, &ExportOptions::default()).is_ok()
     };
     answered(source.made(make).await, "application/zip", "files.fs.zip")
 }

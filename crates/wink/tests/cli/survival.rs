@@ -147,6 +147,28 @@ fn where_head_was_is_found_behind_any_number_of_older_notes() {
 }
 
 #[test]
+fn what_is_excluded_is_in_no_archive() {
+    let scene = Scene::empty();
+    scene.ok(&["init", "--exclude", "target/", "--exclude", "/.git"]);
+    scene.write("a/target/out", "built");
+    scene.write(".git/HEAD", "ref: refs/heads/main\n");
+    scene.write("a/kept.txt", "kept");
+    scene.ok(&["export", "../now.fs.zip"]);
+    scene.ok(&["session", "dump", "../dump"]);
+    let dumped = std::fs::read_dir(scene.path("dump")).unwrap().map(|it| it.unwrap().path());
+    let dumped = dumped.into_iter().find(|it| it.to_string_lossy().ends_with("fs.zip")).unwrap();
+    for archive in ["../now.fs.zip", dumped.to_str().unwrap()] {
+        assert_eq!(scene.ok(&["fs", "glob", "**", "--at", archive]), "a/kept.txt\n", "{archive}");
+    }
+    scene.write("a/kept.txt", "changed");
+    scene.ok(&["import", "../now.fs.zip"]);
+    assert_eq!(
+        (scene.read("a/kept.txt"), scene.read("a/target/out")),
+        ("kept".into(), "built".into())
+    );
+}
+
+#[test]
 fn a_workspace_is_found_from_below_and_from_elsewhere() {
     let scene = Scene::new();
     scene.write("src/deep/a.rs", "before");
