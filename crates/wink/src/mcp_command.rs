@@ -27,7 +27,7 @@ pub(crate) fn run(context: &Context, args: &McpArgs) -> Result<(), Failure> {
     let failed = |error: io::Error| Failure::other(&error);
     let runtime = tokio::runtime::Runtime::new().map_err(failed)?;
     runtime.block_on(serve(endpoint)).map_err(failed)?;
-    // All calls have ended; what is left is a read of the input that nobody waits for.
+    // What is left is a read of the input that nobody waits for, and calls that had their time.
     runtime.shutdown_timeout(Duration::ZERO);
     Ok(())
 }

@@ -287,7 +287,7 @@ fn waiting() -> Waiting {
         let (head, body) = (POST.replace("/mcp", route), call.to_string());
         calls.extend(server.begin(&head, &body));
     }
-    std::thread::sleep(Duration::from_millis(300));
+    std::thread::sleep(Duration::from_secs(1));
     Waiting { server, _locks: locks, _calls: calls }
 }
 
