@@ -14,7 +14,6 @@ use axum::routing::get;
 use axum::{Router, middleware};
 use clap::Args;
 use tokio::task::JoinSet;
-use wink_fs::Workspace;
 
 use crate::access::Access;
 use crate::beacon::{Beacon, Signal};
@@ -71,7 +70,6 @@ pub(crate) struct Site {
     pub(crate) route: String,
     /// What it is, in words for a person.
     pub(crate) what: String,
-    pub(crate) files: Workspace,
     pub(crate) endpoint: Endpoint,
 }
 
@@ -182,7 +180,7 @@ fn endpoints(args: &ServeArgs, served: Vec<(String, Served)>) -> (Vec<Site>, Ser
     for (route, Served { files, what, .. }) in served {
         let endpoint = Endpoint::of_clients(&files, args.serving.tools);
         let endpoint = if args.conformance_fixtures { endpoint.with_fixtures() } else { endpoint };
-        sites.push(Site { route: route.clone(), what, files, endpoint: endpoint.clone() });
+        sites.push(Site { route: route.clone(), what, endpoint: endpoint.clone() });
         services.push((route, mcp::service(endpoint)));
     }
     (sites, services)
