@@ -84,6 +84,7 @@ mod descend;
 mod diff;
 mod error;
 mod event;
+mod excluding;
 mod filesystem;
 mod guard;
 mod hash;

@@ -97,7 +97,8 @@ impl NamedSnapshots {
         let archive_path = self.place(id)?;
         let created_at = SystemTime::now();
         let options = ExportOptions::default().created_at(created_at).only_new(true);
-        let exported = export_ambient(&*self.filesystem.tree(), &archive_path, &options);
+        let exported =
+            export_ambient(&*self.filesystem.tree_without_excluded(), &archive_path, &options);
         let exported = exported.map_err(|error| match error.kind() {
             ErrorKind::AlreadyExists => in_use(id),
             _ => error.during(Operation::Snapshot),

@@ -21,6 +21,10 @@ const UNKNOWN: Refusal = (
     StatusCode::UNAUTHORIZED,
     "Unauthorized: send `Authorization: Bearer TOKEN` with the token that `wink serve` printed.\n",
 );
+const USED: Refusal = (
+    StatusCode::UNAUTHORIZED,
+    "Unauthorized: this address works once, and it did; `wink serve` prints another at each start.\n",
+);
 const TOO_MANY: Refusal = (
     StatusCode::TOO_MANY_REQUESTS,
     "Too many requests without the right token: wait ten seconds, then send the right one.\n",
@@ -31,8 +35,8 @@ const TOO_MANY: Refusal = (
 pub(crate) struct Access {
     token: Token,
     cookie_name: String,
-    /// What opens the page once.
-    ticket: Mutex<Option<Token>>,
+    /// What opens the page once, and whether it did.
+    ticket: Mutex<(Token, bool)>,
     /// What the browser is given that opens it; until then nobody knows it.
     cookie: Token,
     failures: Mutex<(Instant, u32)>,
@@ -45,7 +49,7 @@ impl Access {
         // Browsers send a cookie to every port of a host, so each server has its own.
         let cookie_name = format!("wink-{port}");
         let failures = Mutex::new((Instant::now(), 0));
-        let given = Mutex::new(Some(ticket.clone()));
+        let given = Mutex::new((ticket.clone(), false));
         Ok((Self { token, cookie_name, ticket: given, cookie, failures }, ticket))
     }
 
@@ -61,10 +65,12 @@ impl Access {
     /// Takes the ticket, which works once; returns the cookie for whoever had it.
     pub(crate) fn exchange(&self, given: &str) -> Result<String, Refusal> {
         let mut ticket = lock(&self.ticket);
-        if !ticket.as_ref().is_some_and(|ticket| ticket.is(given)) {
+        if !ticket.0.is(given) {
             return Err(self.failed());
         }
-        *ticket = None;
+        if std::mem::replace(&mut ticket.1, true) {
+            return Err(USED);
+        }
         let (name, value) = (&self.cookie_name, self.cookie.reveal());
         Ok(format!("{name}={value}; HttpOnly; SameSite=Strict; Path=/"))
     }

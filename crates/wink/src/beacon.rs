@@ -2,7 +2,8 @@
 
 use std::env;
 use std::io;
-use std::path::PathBuf;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -26,33 +27,45 @@ pub(crate) struct Signal {
     pub(crate) for_demo: bool,
 }
 
+impl Signal {
+    /// Makes the signal of this process.
+    pub(crate) fn new(address: SocketAddr, token: &str, for_demo: bool) -> Self {
+        let (pid, url, token) = (std::process::id(), format!("http://{address}"), token.to_owned());
+        Self { version: VERSION, pid, url, token, for_demo }
+    }
+
+    fn read(path: &Path) -> Option<Self> {
+        let bytes = disk::read_private(path).ok()?;
+        serde_json::from_slice(&bytes).ok().filter(|signal: &Self| signal.version == VERSION)
+    }
+}
+
 impl Beacon {
-    /// Writes the file, which only its owner can read.
-    pub(crate) fn light(port: u16, url: &str, token: &str, for_demo: bool) -> io::Result<Self> {
+    /// Writes the file, which only its owner can read; each address has one of its own.
+    pub(crate) fn light(signal: &Signal) -> io::Result<Self> {
         let directory = directory().ok_or(io::ErrorKind::NotFound)?;
         disk::make_private(&directory)?;
-        let path = directory.join(format!("serve-{port}.json"));
-        let (pid, url, token) = (std::process::id(), url.to_owned(), token.to_owned());
-        let signal = Signal { version: VERSION, pid, url, token, for_demo };
-        disk::replace(&path, &serde_json::to_vec(&signal)?)?;
+        let address = signal.url.trim_start_matches("http://").replace(['[', ']'], "");
+        let path = directory.join(format!("serve-{address}.json"));
+        disk::replace(&path, &serde_json::to_vec(signal)?)?;
         Ok(Self(path))
     }
 }
 
 impl Drop for Beacon {
     fn drop(&mut self) {
-        // What is left behind names a process that is gone, and whoever reads it asks that first.
-        let _ = disk::remove(&self.0);
+        let is_own = |signal: Signal| signal.pid == std::process::id();
+        if Signal::read(&self.0).is_some_and(is_own) {
+            // What is left behind names a process that is gone, and whoever reads it asks that first.
+            let _ = disk::remove(&self.0);
+        }
     }
 }
 
 /// Returns what the files say that are there; some may be left from servers that are gone.
 pub(crate) fn signals() -> Vec<Signal> {
     let Some(directory) = directory() else { return Vec::new() };
-    let read = |name| {
-        let bytes = disk::read_private(&directory.join(name)).ok()?;
-        serde_json::from_slice(&bytes).ok().filter(|signal: &Signal| signal.version == VERSION)
-    };
+    let read = |name| Signal::read(&directory.join(name));
     disk::names(&directory).unwrap_or_default().into_iter().filter_map(read).collect()
 }
 

@@ -1,6 +1,7 @@
 //! What can be typed.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
@@ -80,6 +81,12 @@ pub(crate) struct GlobalArgs {
     /// Records what is done: on stderr at a level (error, warn, info, debug, trace), or all in a file.
     #[arg(long, value_name = "FILE|LEVEL", global = true)]
     pub(crate) log: Option<Log>,
+}
+
+/// Reads how many of something are meant: one at least.
+pub(crate) fn count<N: FromStr + PartialEq + From<u8>>(text: &str) -> Result<N, String> {
+    let count = text.parse().ok().filter(|count| *count != N::from(0));
+    count.ok_or_else(|| "write a number from 1 on".to_owned())
 }
 
 /// When to use colours.

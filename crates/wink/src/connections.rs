@@ -1,24 +1,23 @@
 //! Accepts connections, within limits, until told to stop.
 
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use hyper::server::conn::http1;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 
+use crate::head_timer::{self, HeadTimer};
 use crate::patient_stream::PatientStream;
+use crate::stop_signals::StopSignals;
 
 const MAX_CONNECTIONS: usize = 256;
 const MAX_HEADER_BYTES: usize = 16 * 1024;
-/// Bounds the wait for a request's headers, and so an idle connection too.
-const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
 /// Bounds the wait for a client to read.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 /// Bounds the wait for running requests when the server stops.
@@ -26,19 +25,18 @@ const GRACE: Duration = Duration::from_secs(5);
 /// Accepting fails when the process has no file handle left; trying at once would only spin.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Serves `app` until `stop` is ready, then lets running requests end; `end` ends what would not.
+/// Serves `app` until it is told to stop, then lets running requests end; `end` ends what would not.
 pub(crate) async fn serve(
     listener: TcpListener,
     app: Router,
-    stop: impl Future<Output = ()>,
+    mut stop: StopSignals,
     end: impl Future<Output = ()>,
 ) {
     let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let graceful = GracefulShutdown::new();
-    let mut stop = pin!(stop);
     loop {
         tokio::select! {
-            () = &mut stop => break,
+            () = stop.received() => break,
             accepted = accept(&listener, &slots) => match accepted {
                 Some((stream, slot)) => spawn(stream, slot, app.clone(), graceful.watcher()),
                 None => sleep(ACCEPT_PAUSE).await,
@@ -46,8 +44,11 @@ pub(crate) async fn serve(
         }
     }
     drop(listener);
-    // Past the grace period the connections are cut, which is all that is left to do.
-    let _ = timeout(GRACE, async { tokio::join!(graceful.shutdown(), end) }).await;
+    // Past the grace period, or told so again, the connections are cut, which is all that is left to do.
+    tokio::select! {
+        () = stop.received() => {}
+        _ = timeout(GRACE, async { tokio::join!(graceful.shutdown(), end) }) => {}
+    }
 }
 
 /// Waits for a free slot and then for a connection to fill it.
@@ -61,10 +62,11 @@ async fn accept(
 }
 
 fn spawn(stream: TcpStream, slot: OwnedSemaphorePermit, app: Router, watcher: Watcher) {
-    let stream = PatientStream::new(stream, WRITE_TIMEOUT);
+    let timer = HeadTimer::new();
+    let stream = PatientStream::new(stream, WRITE_TIMEOUT, timer.clone());
     let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEADER_TIMEOUT)
+        .timer(timer)
+        .header_read_timeout(head_timer::IDLE)
         .max_header_size(MAX_HEADER_BYTES)
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(app));
     let connection = watcher.watch(connection);

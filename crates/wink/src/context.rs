@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::heard::Heard;
 use crate::home::Home;
 use crate::progress::{Audience, Progress};
-use crate::{confirm, paths, pruned, retention};
+use crate::{confirm, paths, pruned, retention, screen};
 
 /// Holds what all commands are told.
 #[derive(Debug)]
@@ -135,6 +135,13 @@ impl Context {
     /// Asks a person before something that cannot be undone.
     pub(crate) fn confirm(&self, question: &str) -> Result<(), Failure> {
         confirm::ask(question, self.yes || self.json)
+    }
+
+    /// Says something before the answer, where notes are wanted.
+    pub(crate) fn say(&self, note: &str) {
+        if self.is_talkative() {
+            screen::say(note);
+        }
     }
 
     /// Returns a note, where notes are wanted.

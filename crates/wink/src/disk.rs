@@ -196,10 +196,11 @@ pub(crate) fn read_private(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Returns the name of the program that a process runs.
+/// Returns the name of the file that a process runs, which may have been replaced meanwhile.
 pub(crate) fn program_of(pid: u32) -> Option<String> {
-    let name = fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
-    Some(name.trim_end().to_owned())
+    let path = fs::read_link(format!("/proc/{pid}/exe")).ok()?;
+    let name = path.file_name()?.to_string_lossy();
+    Some(name.strip_suffix(" (deleted)").unwrap_or(&name).to_owned())
 }
 
 /// Removes a file of this program's own.
@@ -219,17 +220,18 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     written
 }
 
-/// Moves a directory of the history to a place where nothing is, or an empty one.
-pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
-    match fs::rename(from, to) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        renamed => renamed,
-    }
-}
-
 /// Adds a line to a file that nobody else has access to, in one step.
-pub(crate) fn append_line(path: &Path, line: &str) -> io::Result<()> {
-    open_to_append(path)?.write_all(format!("{line}\n").as_bytes())
+///
+/// Of a file that is twice as long as `most` by then, only the last lines stay that fit into it.
+pub(crate) fn append_line(path: &Path, line: &str, most: u64) -> io::Result<()> {
+    let mut file = open_to_append(path)?;
+    file.write_all(format!("{line}\n").as_bytes())?;
+    if file.metadata()?.len() <= most.saturating_mul(2) {
+        return Ok(());
+    }
+    let end = read_end(path, most)?;
+    let whole = end.iter().position(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    replace(path, &end[whole..])
 }
 
 /// Adds up the sizes of the files below a directory; what goes away meanwhile is not counted.
@@ -241,4 +243,22 @@ pub(crate) fn size_below(path: &Path) -> u64 {
         Some(if metadata.is_dir() { size_below(&entry.path()) } else { metadata.len() })
     };
     entries.filter_map(size).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_lines_keeps_the_newest_and_does_not_grow_for_ever() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("lines");
+        for number in 0..1_000 {
+            append_line(&path, &format!("line {number}"), 100).unwrap();
+            assert!(fs::metadata(&path).unwrap().len() <= 200);
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.ends_with("line 998\nline 999\n"), "{text}");
+        assert!(text.lines().all(|line| line.starts_with("line ")), "{text}");
+    }
 }

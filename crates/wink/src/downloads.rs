@@ -1,6 +1,7 @@
 //! What can be taken home from a server: the files in one archive, and the record of a session.
 
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Path, State};
@@ -8,11 +9,15 @@ use axum::http::StatusCode;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use wink_agent::session::write_session_tree;
 use wink_fs::archive::{self, ExportOptions};
 
 use crate::mcp::Endpoint;
+
+/// The path below which everything here is.
+const ROOT: &str = "/api/v1";
 
 /// The path of the archive of all files.
 pub(crate) const FILES: &str = "/api/v1/files.fs.zip";
@@ -22,6 +27,9 @@ pub(crate) const SESSIONS: &str = "/api/v1/sessions/";
 
 /// The largest answer, which is made in memory.
 const MOST_BYTES: usize = 256 * 1024 * 1024;
+
+/// How many are made at the same time; the others wait for their turn.
+const MOST_AT_ONCE: usize = 2;
 
 type Refusal = (StatusCode, &'static str);
 
@@ -33,38 +41,72 @@ const NO_SESSION: Refusal =
     (StatusCode::NOT_FOUND, "Not found: no call named a session like that.\n");
 const FAILED: Refusal = (StatusCode::INTERNAL_SERVER_ERROR, "This could not be read.\n");
 
-/// Makes the routes over one endpoint.
-pub(crate) fn routes(endpoint: Endpoint) -> Router {
+/// Makes the routes over endpoints that have names, and over the first one, which needs none.
+pub(crate) fn routes<'e>(
+    endpoints: impl Iterator<Item = (Option<&'e str>, &'e Endpoint)>,
+) -> Router {
+    let slots = Arc::new(Semaphore::new(MOST_AT_ONCE));
+    let mut routes = Router::new();
+    for (index, (name, endpoint)) in endpoints.enumerate() {
+        let source = Source { endpoint: endpoint.clone(), slots: slots.clone() };
+        if index == 0 {
+            routes = routes.nest(ROOT, of(source.clone()));
+        }
+        if let Some(name) = name {
+            routes = routes.nest(&format!("{ROOT}/workspaces/{name}"), of(source));
+        }
+    }
+    routes
+}
+
+fn of(source: Source) -> Router {
     Router::new()
-        .route(FILES, get(files))
-        .route(&format!("{SESSIONS}{{name}}"), get(session))
-        .with_state(endpoint)
+        .route("/files.fs.zip", get(files))
+        .route("/sessions/{name}", get(session))
+        .with_state(source)
 }
 
-async fn files(State(endpoint): State<Endpoint>) -> Response {
-    let Some(files) = endpoint.files() else { return FAILED.into_response() };
-    let written = spawn_blocking(move || {
-        let mut out = Bounded::default();
-        archive::write(&*files.tree(), &mut out, &ExportOptions::default())
-            .map(|_| out.bytes)
-            .map_err(|_| if out.is_full { TOO_LARGE } else { FAILED })
-    });
-    answered(written.await, "application/zip", "files.fs.zip")
+/// What is taken home from, when it is one's turn.
+#[derive(Clone, Debug)]
+struct Source {
+    endpoint: Endpoint,
+    slots: Arc<Semaphore>,
 }
 
-async fn session(State(endpoint): State<Endpoint>, Path(name): Path<String>) -> Response {
-    let Some(session) = endpoint.session(&name) else { return NO_SESSION.into_response() };
-    let written = spawn_blocking(move || {
-        let mut out = Bounded::default();
-        write_session_tree(&session, &mut out)
-            .map(|_| out.bytes)
-            .map_err(|_| if out.is_full { TOO_LARGE } else { FAILED })
-    });
-    answered(written.await, "application/jsonl", &format!("{name}.jsonl"))
+impl Source {
+    /// Makes an answer when a slot is free.
+    async fn made(
+        &self,
+        make: impl FnOnce(&mut Bounded) -> bool + Send + 'static,
+    ) -> Result<Vec<u8>, Refusal> {
+        let slot = self.slots.clone().acquire_owned().await;
+        let made = spawn_blocking(move || {
+            let (_slot, mut out) = (slot, Bounded::default());
+            match make(&mut out) {
+                true => Ok(out.bytes),
+                false => Err(if out.is_full { TOO_LARGE } else { FAILED }),
+            }
+        });
+        made.await.unwrap_or(Err(FAILED))
+    }
 }
 
-fn answered<E>(written: Result<Result<Vec<u8>, Refusal>, E>, kind: &str, name: &str) -> Response {
-    match written.unwrap_or(Err(FAILED)) {
+async fn files(State(source): State<Source>) -> Response {
+    let Some(files) = source.endpoint.files() else { return FAILED.into_response() };
+    let make = move |out: &mut Bounded| {
+        archive::write(&*files.tree_without_excluded(), out, &ExportOptions::default()).is_ok()
+    };
+    answered(source.made(make).await, "application/zip", "files.fs.zip")
+}
+
+async fn session(State(source): State<Source>, Path(name): Path<String>) -> Response {
+    let Some(session) = source.endpoint.session(&name) else { return NO_SESSION.into_response() };
+    let make = move |out: &mut Bounded| write_session_tree(&session, out).is_ok();
+    answered(source.made(make).await, "application/jsonl", &format!("{name}.jsonl"))
+}
+
+fn answered(written: Result<Vec<u8>, Refusal>, kind: &str, name: &str) -> Response {
+    match written {
         Ok(bytes) => {
             let disposition = format!("attachment; filename=\"{name}\"");
             let headers = [(CONTENT_TYPE, kind.to_owned()), (CONTENT_DISPOSITION, disposition)];
@@ -92,5 +134,33 @@ impl Write for Bounded {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use axum::body::Body;
+    use axum::http::Request;
+    use hyper::service::Service as _;
+    use hyper_util::service::TowerToHyperService;
+    use tokio::time::timeout;
+    use wink_agent::Toolset;
+    use wink_fs::Workspace;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_download_waits_for_its_turn() {
+        let endpoint = Endpoint::of_clients(&Workspace::memory(), Toolset::named("all").unwrap());
+        let slots = Arc::new(Semaphore::new(0));
+        let app = TowerToHyperService::new(of(Source { endpoint, slots: slots.clone() }));
+        let request = || Request::get("/files.fs.zip").body(Body::empty()).unwrap();
+        assert!(timeout(Duration::from_millis(100), app.call(request())).await.is_err());
+        slots.add_permits(1);
+        for _ in 0..2 {
+            assert_eq!(app.call(request()).await.unwrap().status(), StatusCode::OK);
+        }
     }
 }

@@ -11,6 +11,9 @@ use crate::documents::GitHead;
 /// The file with a line for each snapshot, beside the settings.
 const FILE: &str = "git-heads";
 
+/// Only the newest lines that fit are read, and kept.
+const MAX_NOTES_BYTES: u64 = 4 * 1024 * 1024;
+
 /// Nothing of git's that is read here is larger, in a repository that people work in.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
@@ -18,14 +21,14 @@ const MAX_BYTES: u64 = 16 * 1024 * 1024;
 /// nothing.
 pub(crate) fn remember(opened: &Opened, snapshot: SnapshotId) {
     if let Some(head) = current(opened) {
-        let _ = disk::append_line(&notes(opened), &format!("{snapshot} {head}"));
+        let _ = disk::append_line(&notes(opened), &format!("{snapshot} {head}"), MAX_NOTES_BYTES);
     }
 }
 
 /// Compares where HEAD is with where it was at a snapshot; `None` where one of them is not known.
 pub(crate) fn since(opened: &Opened, snapshot: SnapshotId) -> Option<GitHead> {
     let now = current(opened)?;
-    let bytes = disk::read(&notes(opened)).ok()??;
+    let bytes = disk::read_end(&notes(opened), MAX_NOTES_BYTES).ok()?;
     let text = String::from_utf8_lossy(&bytes);
     let id = snapshot.to_string();
     let noted = text.lines().rev().find_map(|line| line.strip_prefix(&id)?.strip_prefix(' '));

@@ -17,7 +17,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Branches", &["fork", "branch", "merge"]),
     ("Files", &["fs", "export", "import"]),
     ("Agents", &["tool", "session"]),
-    ("Servers", &["serve", "mcp", "debug"]),
+    ("Servers", &["serve", "mcp"]),
     ("Setup", &["doctor", "config", "completions", "man", "help"]),
 ];
 
@@ -67,6 +67,9 @@ mod tests {
         listed.sort();
         listed.dedup();
         assert_eq!(listed.len(), count);
+        for name in listed.iter().filter(|name| **name != &"help") {
+            assert!(command.find_subcommand(name).is_some(), "there is no {name}");
+        }
         for known in command.get_subcommands().filter(|it| !it.is_hide_set()) {
             assert!(listed.contains(&&known.get_name()), "{}", known.get_name());
         }

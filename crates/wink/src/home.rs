@@ -44,6 +44,18 @@ impl Home {
         Err(Failure::no_workspace(directory))
     }
 
+    /// Finds the same, where the directory is in a workspace; one that is damaged or away is no reason to
+    /// go on without it.
+    pub(crate) fn find_any(
+        directory: &Path,
+        store: Option<&Path>,
+    ) -> Result<Option<Self>, Failure> {
+        match Self::find(directory, store) {
+            Err(failure) if failure.is_no_workspace() => Ok(None),
+            found => found.map(Some),
+        }
+    }
+
     /// Returns the place of the history of a directory that is a workspace.
     pub(crate) fn of(root: &Path) -> Result<Option<Self>, Failure> {
         let usual = usual_place(root)?;
@@ -71,7 +83,7 @@ impl Home {
         let store = Store::open_ambient(self.store()?).map_err(failed)?;
         match &self.settings.branch {
             None => Ok(store),
-            Some(branch) => Ok(store.on_branch(&branch.name)?),
+            Some(_) => Ok(store.on_branch(&self.key())?),
         }
     }
 
@@ -85,9 +97,27 @@ impl Home {
         self.settings.branch.as_ref().map_or(Ok(self.directory.clone()), |branch| branch.of())
     }
 
-    /// Returns the directory for the settings of a fork.
-    pub(crate) fn branch(&self, name: &str) -> PathBuf {
-        self.directory.join(BRANCHES).join(name)
+    /// Returns the name by which a fork is known to the store: that of its directory here, which stays
+    /// when the fork gets another name.
+    pub(crate) fn key(&self) -> String {
+        self.directory.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// Returns a directory for the settings of a new fork: named after it, and after a number where one
+    /// that has another name by now began with this one.
+    pub(crate) fn new_branch(&self, name: &str) -> Result<PathBuf, Failure> {
+        let mut place = self.directory.join(BRANCHES).join(name);
+        let mut number = 1;
+        while Settings::read(&place)?.is_some() {
+            number += 1;
+            place.set_file_name(format!("{name}-{number}"));
+        }
+        Ok(place)
+    }
+
+    /// Finds a fork among others by its name.
+    pub(crate) fn named(branches: Vec<Self>, name: &str) -> Option<Self> {
+        branches.into_iter().find(|home| home.branch_name() == Some(name))
     }
 
     /// Returns the forks of the workspace, or, of a fork, those of what it is a fork of.
@@ -102,7 +132,14 @@ impl Home {
         let names = disk::names(&directory);
         let names = names.map_err(|error| Failure::host("cannot list", &directory, error))?;
         let read = names.iter().map(|name| Self::read(&directory.join(name)));
-        Ok(read.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+        let read = read.collect::<Result<Vec<_>, _>>()?;
+        let mut branches: Vec<_> = read.into_iter().flatten().collect();
+        branches.sort_by(|one, other| one.branch_name().cmp(&other.branch_name()));
+        Ok(branches)
+    }
+
+    fn branch_name(&self) -> Option<&str> {
+        self.settings.branch.as_ref().map(|branch| &*branch.name)
     }
 }
 

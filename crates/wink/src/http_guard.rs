@@ -4,19 +4,21 @@
 //! request is addressed to (`Host`) or comes from (`Origin`), nor send JSON across sites without
 //! asking first. So every route checks all three, and the token, before anything else runs.
 
+use std::error::Error as _;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::header::{
-    AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, COOKIE, HOST, HeaderName,
-    HeaderValue, ORIGIN, REFERRER_POLICY, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+    AUTHORIZATION, CACHE_CONTROL, CONNECTION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, COOKIE, HOST,
+    HeaderName, HeaderValue, ORIGIN, REFERRER_POLICY, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use http_body_util::LengthLimitError;
 use tokio::time::timeout;
 
 use crate::access::Access;
@@ -62,6 +64,8 @@ const WRONG_TYPE: Refusal =
 
 const TOO_LARGE: Refusal =
     (StatusCode::PAYLOAD_TOO_LARGE, "Too large: send at most 32 MiB in one request.\n");
+const BROKEN: Refusal =
+    (StatusCode::BAD_REQUEST, "Bad request: the body could not be read to its end.\n");
 const TOO_SLOW: Refusal =
     (StatusCode::REQUEST_TIMEOUT, "Too slow: send the whole request within ten seconds.\n");
 
@@ -139,7 +143,8 @@ pub(crate) async fn check(
             Ok(request) => next.run(request).await,
             Err(refusal) => refusal.into_response(),
         },
-        Err(refusal) => refusal.into_response(),
+        // Whoever is turned away does not keep a connection that others wait for.
+        Err(refusal) => ([(CONNECTION, "close")], refusal).into_response(),
     };
     if response.status() == StatusCode::UNAUTHORIZED {
         response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
@@ -156,11 +161,16 @@ async fn received(request: Request) -> Result<Request, Refusal> {
     // Nobody behind needs the secrets, and what is not there is never written down.
     head.headers.remove(AUTHORIZATION);
     head.headers.remove(COOKIE);
-    match timeout(BODY_TIMEOUT, to_bytes(body, MAX_BODY_BYTES)).await {
-        Ok(Ok(bytes)) => Ok(Request::from_parts(head, Body::from(bytes))),
-        Ok(Err(_)) => Err(TOO_LARGE),
-        Err(_) => Err(TOO_SLOW),
-    }
+    let body = timeout(BODY_TIMEOUT, whole(body)).await.unwrap_or(Err(TOO_SLOW))?;
+    Ok(Request::from_parts(head, Body::from(body)))
+}
+
+/// Reads a body up to its end, if that is not too far away.
+pub(crate) async fn whole(body: Body) -> Result<Bytes, Refusal> {
+    to_bytes(body, MAX_BODY_BYTES).await.map_err(|error| {
+        let is_limit = error.source().is_some_and(|it| it.is::<LengthLimitError>());
+        if is_limit { TOO_LARGE } else { BROKEN }
+    })
 }
 
 fn host_of(ip: IpAddr) -> String {
@@ -254,6 +264,13 @@ mod tests {
         let request = request.body(Body::empty()).expect("a request");
         let passed_on = received(request).await.expect("in order");
         assert_eq!(passed_on.headers().keys().collect::<Vec<_>>(), ["accept"]);
+    }
+
+    #[tokio::test]
+    async fn a_body_is_too_large_from_its_first_byte_over_the_limit() {
+        let body = |len: usize| Body::from(vec![b'x'; len]);
+        assert_eq!(whole(body(MAX_BODY_BYTES)).await.map(|it| it.len()), Ok(MAX_BODY_BYTES));
+        assert_eq!(whole(body(MAX_BODY_BYTES + 1)).await, Err(TOO_LARGE));
     }
 
     #[test]

@@ -18,6 +18,7 @@ mod downloads;
 mod failure;
 mod fixed_mounts;
 mod git_head;
+mod head_timer;
 mod heard;
 mod help;
 mod home;

@@ -1,6 +1,6 @@
 //! `wink mcp`: the tools over standard input and output, for one client.
 
-use std::io::{self, Write};
+use std::io;
 use std::time::Duration;
 
 use clap::Args;
@@ -20,21 +20,20 @@ pub(crate) struct McpArgs {
 /// Runs the command until its input ends or it is told to stop.
 pub(crate) fn run(context: &Context, args: &McpArgs) -> Result<(), Failure> {
     let served = args.serving.open(context, Usually::Here)?;
-    if let Some(note) = served.note.filter(|_| context.is_talkative()) {
-        // With stderr closed there is nobody to tell.
-        let _ = writeln!(io::stderr(), "{note}");
+    if let Some(note) = &served.note {
+        context.say(note);
     }
     let endpoint = Endpoint::of_session(&served.files, args.serving.tools);
     let failed = |error: io::Error| Failure::other(&error);
     let runtime = tokio::runtime::Runtime::new().map_err(failed)?;
     runtime.block_on(serve(endpoint)).map_err(failed)?;
-    // All calls have ended; what is left is a read of the input that nobody waits for.
+    // What is left is a read of the input that nobody waits for, and calls that had their time.
     runtime.shutdown_timeout(Duration::ZERO);
     Ok(())
 }
 
 async fn serve(endpoint: Endpoint) -> io::Result<()> {
-    let stop = StopSignals::listen()?;
+    let mut stop = StopSignals::listen()?;
     mcp::serve(endpoint, stop.received()).await;
     Ok(())
 }

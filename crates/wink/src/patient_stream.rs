@@ -8,9 +8,11 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep_until};
 
+use crate::head_timer::HeadTimer;
+
 /// Passes everything on, and fails when nothing could be written for too long.
 ///
-/// Reading has bounds of its own, by the request. A client that sends and never reads would else hold
+/// Reading has bounds of its own, by the request, and is told to the timer that measures them. A client that sends and never reads would else hold
 /// its connection until it goes away.
 #[derive(Debug)]
 pub(crate) struct PatientStream<S> {
@@ -18,11 +20,12 @@ pub(crate) struct PatientStream<S> {
     patience: Duration,
     /// When it gives up, while it waits.
     end: Option<Pin<Box<Sleep>>>,
+    timer: HeadTimer,
 }
 
 impl<S> PatientStream<S> {
-    pub(crate) fn new(stream: S, patience: Duration) -> Self {
-        Self { stream, patience, end: None }
+    pub(crate) fn new(stream: S, patience: Duration, timer: HeadTimer) -> Self {
+        Self { stream, patience, end: None, timer }
     }
 
     /// Turns a wait that lasts too long into a failure.
@@ -50,7 +53,12 @@ impl<S: AsyncRead + Unpin> AsyncRead for PatientStream<S> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(context, buffer)
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
+        if buffer.filled().len() > before {
+            self.timer.heard();
+        }
+        read
     }
 }
 
@@ -97,7 +105,7 @@ mod tests {
     #[tokio::test]
     async fn a3_65_a_client_that_does_not_read_is_given_up() {
         let (near, _far) = duplex(4);
-        let mut near = PatientStream::new(near, Duration::from_millis(30));
+        let mut near = PatientStream::new(near, Duration::from_millis(30), HeadTimer::new());
         let error = near.write_all(b"more than fits").await.expect_err("nobody reads");
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     }
@@ -105,7 +113,7 @@ mod tests {
     #[tokio::test]
     async fn a_client_that_reads_slowly_gets_everything() {
         let (near, mut far) = duplex(1);
-        let mut near = PatientStream::new(near, Duration::from_millis(500));
+        let mut near = PatientStream::new(near, Duration::from_millis(500), HeadTimer::new());
         let reads = tokio::spawn(async move {
             let mut all = Vec::new();
             while let Ok(byte) = far.read_u8().await {

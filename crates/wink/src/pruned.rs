@@ -10,7 +10,7 @@ use crate::{disk, words};
 
 const FILE: &str = "pruned";
 
-/// Only the newest lines that fit are read.
+/// Only the newest lines that fit are read, and kept.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Says what went at one time.
@@ -36,7 +36,7 @@ pub(crate) fn remember(directory: &Path, by: &str, event: &Event) {
     let snapshots: Vec<_> = ids.iter().map(ToString::to_string).collect();
     let (at, by) = (words::utc(SystemTime::now()), by.to_owned());
     if let Ok(line) = serde_json::to_string(&PrunedOnce { at, by, snapshots, paths }) {
-        let _ = disk::append_line(&place(directory), &line);
+        let _ = disk::append_line(&place(directory), &line, MAX_BYTES);
     }
 }
 
@@ -61,7 +61,7 @@ mod tests {
         let id: wink_fs::SnapshotId = "00000000-0000-4000-8000-000000000000".parse().unwrap();
         let event = Event::SnapshotsPruned { ids: vec![id] };
         remember(directory.path(), "me", &event);
-        disk::append_line(&place(directory.path()), "{").unwrap();
+        disk::append_line(&place(directory.path()), "{", MAX_BYTES).unwrap();
         remember(directory.path(), "you", &event);
         remember(directory.path(), "you", &Event::Replaced { paths: Vec::new() });
         let all = all(directory.path());

@@ -161,8 +161,7 @@ pub(crate) fn branch_heads(opened: &Opened) -> Result<Vec<(String, SnapshotId)>,
 
 /// Returns the snapshot that a fork was at last, if there is a fork of that name.
 fn branch(opened: &Opened, name: &str) -> Result<Option<Snapshot>, Failure> {
-    let is_named = |home: &Home| home.settings.branch.as_ref().is_some_and(|it| it.name == name);
-    let home = opened.home.all_branches()?.into_iter().find(is_named);
+    let home = Home::named(opened.home.all_branches()?, name);
     home.map_or(Ok(None), |home| branch_head(&home))
 }
 

@@ -107,5 +107,6 @@ fn page(pager: &str, text: &str) -> bool {
         // A person who has seen enough closes it.
         let _ = stdin.write_all(text.as_bytes());
     }
-    child.wait().is_ok()
+    // With these the shell says that there is no such program, or that it cannot be started.
+    child.wait().is_ok_and(|status| !matches!(status.code(), Some(126 | 127)))
 }

@@ -8,15 +8,15 @@ use std::time::Duration;
 
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
-use axum::http::header::{LOCATION, SET_COOKIE};
+use axum::http::header::{ALLOW, LOCATION, SET_COOKIE};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Router, middleware};
 use clap::Args;
-use wink_fs::Workspace;
+use tokio::task::JoinSet;
 
 use crate::access::Access;
-use crate::beacon::Beacon;
+use crate::beacon::{Beacon, Signal};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::http_guard::{self, Guard};
@@ -55,9 +55,9 @@ pub(crate) struct ServeArgs {
     #[arg(long, hide = true)]
     conformance_fixtures: bool,
 
-    /// Ends with the process that started it.
-    #[arg(long, hide = true)]
-    end_with_parent: bool,
+    /// Ends with the process of this id, which started it.
+    #[arg(long, hide = true, value_name = "PID")]
+    end_with_parent: Option<u32>,
 
     #[command(flatten)]
     serving: ServingArgs,
@@ -70,8 +70,14 @@ pub(crate) struct Site {
     pub(crate) route: String,
     /// What it is, in words for a person.
     pub(crate) what: String,
-    pub(crate) files: Workspace,
     pub(crate) endpoint: Endpoint,
+}
+
+impl Site {
+    /// Returns the name that it was given.
+    fn name(&self) -> Option<&str> {
+        self.route.strip_prefix(FIRST)?.strip_prefix('/')
+    }
 }
 
 fn workspace(text: &str) -> Result<(String, PathBuf), String> {
@@ -86,8 +92,8 @@ fn workspace(text: &str) -> Result<(String, PathBuf), String> {
 /// Runs the command until it is told to stop.
 pub(crate) fn run(context: &Context, args: &ServeArgs) -> Result<(), Failure> {
     let failed = |error: io::Error| Failure::other(&error);
-    if args.end_with_parent {
-        stop_signals::end_with_parent().map_err(failed)?;
+    if let Some(parent) = args.end_with_parent {
+        stop_signals::end_with_parent(parent).map_err(failed)?;
     }
     let token = match &args.token_file {
         Some(path) => Token::read(&context.host_path(path))?,
@@ -98,7 +104,10 @@ pub(crate) fn run(context: &Context, args: &ServeArgs) -> Result<(), Failure> {
     let listener = address::listen(args.host, args.port).map_err(|it| Failure::other(&it))?;
     listener.set_nonblocking(true).map_err(failed)?;
     let runtime = tokio::runtime::Runtime::new().map_err(failed)?;
-    runtime.block_on(serve(listener, args, token, served)).map_err(failed)
+    let ended = runtime.block_on(serve(context, listener, args, token, served)).map_err(failed);
+    // A call that is still at work had its time; what it began is taken back at the next start.
+    runtime.shutdown_timeout(Duration::ZERO);
+    ended
 }
 
 impl ServeArgs {
@@ -118,10 +127,24 @@ impl ServeArgs {
             all.push((format!("{FIRST}/{name}"), served));
         }
         for note in all.iter().filter_map(|(_, served)| served.note.as_ref()) {
-            // With stderr closed there is nobody to tell.
-            let _ = writeln!(io::stderr(), "{note}");
+            context.say(note);
         }
         Ok(all)
+    }
+
+    /// Says where the server is to other commands; one that another command waits for is of no use without.
+    fn light(&self, context: &Context, signal: &Signal) -> io::Result<Option<Beacon>> {
+        match Beacon::light(signal) {
+            Err(error) if self.end_with_parent.is_some() => Err(io::Error::new(
+                error.kind(),
+                format!("cannot say where this server is: {error}"),
+            )),
+            Err(error) => {
+                context.say(&format!("warning: `wink demo` does not find this server: {error}"));
+                Ok(None)
+            }
+            lit => lit.map(Some),
+        }
     }
 }
 
@@ -129,6 +152,7 @@ impl ServeArgs {
 type Services = Vec<(String, McpService)>;
 
 async fn serve(
+    context: &Context,
     listener: TcpListener,
     args: &ServeArgs,
     token: Token,
@@ -143,10 +167,10 @@ async fn serve(
     let stop = StopSignals::listen()?;
     let url = format!("http://{address}");
     let for_demo = sites.first().is_some_and(|site| site.endpoint.is_for_demo());
-    let beacon = Beacon::light(address.port(), &url, token.reveal(), for_demo);
+    let beacon = args.light(context, &Signal::new(address, token.reveal(), for_demo))?;
     let (token, ticket) = (token.reveal(), ticket.reveal());
     announce(&Welcome { url: &url, token, ticket, sites: &sites }.text())?;
-    connections::serve(listener, app, stop.received(), end(&services)).await;
+    connections::serve(listener, app, stop, end(services)).await;
     drop(beacon);
     Ok(())
 }
@@ -156,7 +180,7 @@ fn endpoints(args: &ServeArgs, served: Vec<(String, Served)>) -> (Vec<Site>, Ser
     for (route, Served { files, what, .. }) in served {
         let endpoint = Endpoint::of_clients(&files, args.serving.tools);
         let endpoint = if args.conformance_fixtures { endpoint.with_fixtures() } else { endpoint };
-        sites.push(Site { route: route.clone(), what, files, endpoint: endpoint.clone() });
+        sites.push(Site { route: route.clone(), what, endpoint: endpoint.clone() });
         services.push((route, mcp::service(endpoint)));
     }
     (sites, services)
@@ -165,19 +189,17 @@ fn endpoints(args: &ServeArgs, served: Vec<(String, Served)>) -> (Vec<Site>, Ser
 fn app(address: SocketAddr, access: Access, sites: &[Site], services: &Services) -> Router {
     let access = Arc::new(access);
     let guard = Arc::new(Guard::new(address, access.clone()));
-    let first = sites.first().map(|site| site.endpoint.clone());
+    let downloads = downloads::routes(sites.iter().map(|site| (site.name(), &site.endpoint)));
     let sites = sites.to_vec();
-    let mut app = Router::new()
-        .route("/", get(move || status_page::page(sites.clone())))
-        .route(&format!("{}{{ticket}}", http_guard::OPEN), get(open).with_state(access));
+    let mut app = downloads.route("/", get(move || status_page::page(sites.clone()))).route(
+        &format!("{}{{ticket}}", http_guard::OPEN),
+        get(open).head(refuse_look).with_state(access),
+    );
     for (index, (route, service)) in services.iter().enumerate() {
         if index == 0 && route != FIRST {
             app = app.route(FIRST, service.clone().route());
         }
         app = app.route(route, service.clone().route());
-    }
-    if let Some(first) = first {
-        app = app.merge(downloads::routes(first));
     }
     app.layer(middleware::from_fn_with_state(guard, http_guard::check))
 }
@@ -193,10 +215,15 @@ async fn open(State(access): State<Arc<Access>>, Path(ticket): Path<String>) -> 
     }
 }
 
-async fn end(services: &Services) {
-    for (_, service) in services {
-        service.end(GRACE).await;
-    }
+/// Refuses to look without opening, as programs do that show where a link leads.
+async fn refuse_look() -> Response {
+    (StatusCode::METHOD_NOT_ALLOWED, [(ALLOW, "GET")]).into_response()
+}
+
+/// Ends all of them at the same time.
+async fn end(services: Services) {
+    let ends = services.into_iter().map(|(_, service)| async move { service.end(GRACE).await });
+    ends.collect::<JoinSet<()>>().join_all().await;
 }
 
 fn announce(text: &str) -> io::Result<()> {

@@ -43,6 +43,8 @@ pub(crate) struct ServingArgs {
 enum BackendName {
     Memory,
     Host,
+    /// Not built yet, and so not offered.
+    #[value(hide = true)]
     Podman,
 }
 
@@ -124,12 +126,12 @@ impl ServingArgs {
 
 /// Returns the workspace that the command was started in, or the directory itself.
 fn here(context: &Context) -> Result<PathBuf, Failure> {
-    match Home::find(&context.directory, context.store.as_deref()) {
-        Ok(home) => Ok(home.root),
-        Err(_) if init::is_broad(&context.directory) => {
+    match Home::find_any(&context.directory, context.store.as_deref())? {
+        Some(home) => Ok(home.root),
+        None if init::is_broad(&context.directory) => {
             Err(Failure::too_broad_to_serve(&context.directory))
         }
-        Err(_) => Ok(context.directory.clone()),
+        None => Ok(context.directory.clone()),
     }
 }
 

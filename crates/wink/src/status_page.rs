@@ -25,9 +25,10 @@ pub(crate) async fn page(sites: Vec<Site>) -> Html<String> {
 
 fn section(site: &Site) -> String {
     let (name, what) = (escaped(&site.route), escaped(&site.what));
-    let snapshots = match site.files.snapshots() {
-        Ok(all) => listed(&all),
-        Err(error) => format!("<p>{}</p>", escaped(&error.to_string())),
+    let snapshots = match site.endpoint.files().map(|files| files.snapshots()) {
+        Some(Ok(all)) => listed(&all),
+        Some(Err(error)) => format!("<p>{}</p>", escaped(&error.to_string())),
+        None => listed(&[]),
     };
     let calls = site.endpoint.recent().all();
     format!(

@@ -18,8 +18,8 @@ impl StopSignals {
         Ok(StopSignals { interrupt, terminate })
     }
 
-    /// Waits until one of them comes.
-    pub(crate) async fn received(mut self) {
+    /// Waits until one of them comes, for the first time or again.
+    pub(crate) async fn received(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
@@ -27,8 +27,12 @@ impl StopSignals {
     }
 }
 
-/// Lets this process be told to stop when the one that started it is gone.
-pub(crate) fn end_with_parent() -> io::Result<()> {
-    use rustix::process::{Signal, set_parent_process_death_signal};
-    Ok(set_parent_process_death_signal(Some(Signal::TERM))?)
+/// Lets this process be told to stop when the one that started it is gone; fails where it is gone already.
+pub(crate) fn end_with_parent(parent: u32) -> io::Result<()> {
+    use rustix::process::{Signal, getppid, set_parent_process_death_signal};
+    set_parent_process_death_signal(Some(Signal::TERM))?;
+    match getppid().is_some_and(|pid| pid.as_raw_nonzero().get().cast_unsigned() == parent) {
+        true => Ok(()),
+        false => Err(io::Error::other("the process that started this server is gone")),
+    }
 }

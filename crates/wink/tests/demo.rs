@@ -7,7 +7,7 @@ mod common;
 
 use std::fs;
 use std::path::Path;
-use std::process::Output;
+use std::process::{Command, Output};
 
 use common::{POST, Server, wink};
 use serde_json::json;
@@ -15,7 +15,10 @@ use wink_agent::session::{ToolInvoked, load_session_tree};
 
 /// Runs the demo as a person whose own files are in `place`.
 fn demo(place: &Path, output: &Path) -> Output {
-    let mut command = wink();
+    in_place(&mut wink(), place, output)
+}
+
+fn in_place(command: &mut Command, place: &Path, output: &Path) -> Output {
     command.args(["demo", "--pace", "0", "--output"]).arg(output).current_dir(place);
     command.env("HOME", place.join("home")).env("XDG_DATA_HOME", place.join("data"));
     command.env("XDG_RUNTIME_DIR", place.join("run")).env("NO_COLOR", "1");
@@ -66,12 +69,37 @@ fn a_demo_works_in_the_server_that_runs_and_leaves_it_running() {
     for name in ["demo", "demo-2"] {
         let shown = text(&demo(server.place.path(), &output));
         assert!(shown.contains(&server.url()), "{shown}");
+        assert!(shown.contains("the page that `wink serve` printed shows"), "{shown}");
         assert!(output.join(format!("{name}.fs.zip")).exists(), "{shown}");
     }
     let listed = server.call("ls", json!({"path": "demo-2/src"}));
     assert!(listed.to_string().contains("report.py"), "{listed}");
     let page = server.send(&POST.replace("POST /mcp", "GET /"), "");
     assert!(page.text.contains("demo-2-with-report"), "{}", page.text);
+}
+
+#[test]
+fn a_demo_whose_server_cannot_begin_says_at_once_why() {
+    let place = tempfile::tempdir().expect("a directory");
+    fs::write(place.path().join("run"), "no directory").expect("a file");
+    let began = std::time::Instant::now();
+    let output = demo(place.path(), &place.path().join("dump"));
+    assert!(!output.status.success());
+    assert!(began.elapsed() < std::time::Duration::from_secs(5), "{:?}", began.elapsed());
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains("cannot say where this server is"), "{stderr}");
+    assert!(stderr.contains("it ended at once"), "{stderr}");
+}
+
+#[test]
+fn a_demo_does_not_depend_on_what_its_program_is_called() {
+    let wink = Path::new(env!("CARGO_BIN_EXE_wink"));
+    let place = tempfile::tempdir_in(wink.parent().expect("a directory")).expect("a directory");
+    let renamed = place.path().join("another-name");
+    fs::hard_link(wink, &renamed).expect("a link");
+    let mut command = std::process::Command::new(renamed);
+    let output = in_place(&mut command, place.path(), &place.path().join("dump"));
+    assert!(text(&output).contains("served for this demo alone"), "{output:?}");
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! A web page of another site gets nothing from the server, on any route.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod common;
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use common::{POST, Server};
 
@@ -172,6 +174,18 @@ fn a3_65_a_body_that_does_not_arrive_is_given_up() {
 }
 
 #[test]
+fn a_body_that_breaks_off_is_not_said_to_be_too_large() {
+    let server = Server::start();
+    let mut stream = TcpStream::connect(("127.0.0.1", server.port().parse().unwrap())).unwrap();
+    let head = POST.replace("{address}", &server.address).replace("{token}", &server.token);
+    let head = head.replace('\n', "\r\n");
+    write!(stream, "{head}\r\nTransfer-Encoding: chunked\r\n\r\nno number\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 400 "), "{answer}");
+}
+
+#[test]
 fn a3_65_headers_that_do_not_arrive_are_given_up_and_others_are_served() {
     let server = Server::start();
     let slow: Vec<TcpStream> = (0..200)
@@ -184,10 +198,64 @@ fn a3_65_headers_that_do_not_arrive_are_given_up_and_others_are_served() {
     assert_eq!(server.send(POST, WRITE).status(), 200, "others are served meanwhile");
     let mut first = slow.into_iter().next().unwrap();
     first.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-    let mut answer = Vec::new();
+    let (mut answer, began) = (Vec::new(), Instant::now());
     // It is closed, with or without a word.
     let _ = first.read_to_end(&mut answer);
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
     assert!(!String::from_utf8_lossy(&answer).starts_with("HTTP/1.1 200"));
+}
+
+/// Sends requests over one connection, which stays open.
+fn connected(server: &Server) -> (TcpStream, String) {
+    let stream = TcpStream::connect(&server.address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    let (address, token) = (&server.address, &server.token);
+    let head = format!(
+        "GET /nowhere HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\n\r\n"
+    );
+    (stream, head)
+}
+
+/// Reads one answer, which has no body.
+fn answer(stream: &mut TcpStream) -> String {
+    let (mut answer, mut byte) = (Vec::new(), [0]);
+    while !answer.ends_with(b"\r\n\r\n") && stream.read(&mut byte).unwrap() > 0 {
+        answer.push(byte[0]);
+    }
+    String::from_utf8(answer).unwrap()
+}
+
+#[test]
+fn a_client_that_pauses_between_two_requests_keeps_its_connection() {
+    let server = Server::start();
+    let (mut stream, request) = connected(&server);
+    for pause in [0, 12] {
+        std::thread::sleep(Duration::from_secs(pause));
+        stream.write_all(request.as_bytes()).unwrap();
+        let answer = answer(&mut stream);
+        assert!(answer.starts_with("HTTP/1.1 404 "), "{answer}");
+    }
+    // A request that has begun has no such time.
+    stream.write_all(&request.as_bytes()[..20]).unwrap();
+    let began = Instant::now();
+    assert!(!answer(&mut stream).starts_with("HTTP/1.1 404 "));
+    let took = began.elapsed();
+    assert!((Duration::from_secs(8)..Duration::from_secs(20)).contains(&took), "{took:?}");
+}
+
+#[test]
+fn a3_65_a_client_that_says_nothing_or_is_refused_holds_no_connection_for_long() {
+    let server = Server::start();
+    let (mut silent, request) = connected(&server);
+    let (mut refused, began) = (connected(&server).0, Instant::now());
+    refused.write_all(request.replace(&server.token, "guess").as_bytes()).unwrap();
+    let mut answer = String::new();
+    refused.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 401 ") && began.elapsed() < Duration::from_secs(5));
+    let mut nothing = Vec::new();
+    silent.read_to_end(&mut nothing).unwrap();
+    let took = began.elapsed();
+    assert!((Duration::from_secs(8)..Duration::from_secs(20)).contains(&took), "{took:?}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! `wink serve` as a person at a terminal meets it.
 
 #![allow(clippy::disallowed_methods, reason = "plants and inspects host files from outside")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
 
@@ -122,6 +123,20 @@ fn several_workspaces_are_served_each_under_its_name() {
     let has = |path: &str| server.place.path().join(path).exists();
     assert!(has("one/a.txt") && has("one/b.txt") && has("two/c.txt"));
     assert_eq!(server.send(&POST.replace("/mcp", "/mcp/third"), "{}").status(), 404);
+    let download = |path: &str| {
+        let head = POST.replace("POST /mcp", &format!("GET /api/v1/{path}"));
+        server.send_bytes(&head)
+    };
+    for (path, name) in [
+        ("files.fs.zip", "files/a.txt"),
+        ("workspaces/first/files.fs.zip", "files/b.txt"),
+        ("workspaces/second/files.fs.zip", "files/c.txt"),
+    ] {
+        let archive = download(path);
+        let has = |name: &str| archive.windows(name.len()).any(|part| part == name.as_bytes());
+        assert!(has(name) && has("files/c.txt") == (name == "files/c.txt"), "{path}");
+    }
+    assert!(download("workspaces/third/files.fs.zip").starts_with(b"HTTP/1.1 404"));
 }
 
 #[test]
@@ -140,7 +155,7 @@ fn a_directory_is_served_read_only_and_with_some_tools() {
 #[test]
 fn a_file_that_only_its_owner_can_read_says_where_the_server_is() {
     let mut server = Server::start();
-    let path = server.place.path().join(format!("run/wink/serve-{}.json", server.port()));
+    let path = server.place.path().join(format!("run/wink/serve-{}.json", server.address));
     let signal: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
     assert_eq!(signal["url"], format!("http://{}", server.address));
     assert_eq!(signal["token"], server.token);
@@ -151,6 +166,60 @@ fn a_file_that_only_its_owner_can_read_says_where_the_server_is() {
     kill_process(Pid::from_child(&server.child), Signal::TERM).expect("signals");
     server.child.wait().expect("ends");
     assert!(!path.exists());
+}
+
+#[test]
+fn servers_of_one_port_on_two_addresses_are_both_found() {
+    let first = Server::start();
+    let place = tempfile::tempdir().unwrap();
+    let run = first.place.path().join("run");
+    std::os::unix::fs::symlink(&run, place.path().join("run")).unwrap();
+    let args = ["--host", "127.0.0.2", "--port", first.port()];
+    let mut second = Server::start_in(place, &args);
+    let names = || {
+        let entries = std::fs::read_dir(run.join("wink")).unwrap();
+        entries.map(|it| it.unwrap().file_name().into_string().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(names().len(), 2, "{:?}", names());
+    kill_process(Pid::from_child(&second.child), Signal::TERM).expect("signals");
+    second.child.wait().expect("ends");
+    assert_eq!(names(), [format!("serve-{}.json", first.address)]);
+}
+
+#[test]
+fn a_server_takes_no_file_away_that_is_another_ones_by_now() {
+    let mut server = Server::start();
+    let path = server.place.path().join(format!("run/wink/serve-{}.json", server.address));
+    let mut signal: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    signal["pid"] = json!(1);
+    std::fs::write(&path, signal.to_string()).unwrap();
+    kill_process(Pid::from_child(&server.child), Signal::TERM).expect("signals");
+    server.child.wait().expect("ends");
+    assert!(path.exists());
+}
+
+#[test]
+fn a_server_that_nobody_finds_says_so_and_is_silent_when_asked_to_be() {
+    for (quiet, said) in [(false, true), (true, false)] {
+        let place = tempfile::tempdir().unwrap();
+        std::fs::write(place.path().join("run"), "no directory").unwrap();
+        std::fs::create_dir(place.path().join("work")).unwrap();
+        let args = ["--port", "0", "--root", "work", if quiet { "-q" } else { "--no-pager" }];
+        let mut server = Server::start_in(place, &args);
+        let stderr = server.end();
+        assert_eq!(stderr.contains("`wink demo` does not find this server"), said, "{stderr}");
+        assert_eq!(stderr.contains("note: the history of"), said, "{stderr}");
+    }
+}
+
+#[test]
+fn a_server_whose_starter_is_gone_already_does_not_begin() {
+    let place = tempfile::tempdir().unwrap();
+    let mut serve = wink();
+    serve.args(["serve", "--port", "0", "--end-with-parent=1"]).current_dir(place.path());
+    let output = serve.env("XDG_RUNTIME_DIR", place.path()).output().expect("wink runs");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("started this server is gone"), "{}", stderr(&output));
 }
 
 #[test]
@@ -187,6 +256,63 @@ fn fault_33_a_signal_under_load_lets_calls_end_and_loses_nothing() {
     let again = Server::start_in(place, &["--port", "0", "--root", "work"]);
     assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
     assert_eq!(again.call("ls", json!({}))["isError"], false);
+}
+
+/// A server over two workspaces, in each of which calls wait for somebody who works there too.
+struct Waiting {
+    server: Server,
+    _locks: Vec<std::fs::File>,
+    _calls: Vec<std::net::TcpStream>,
+}
+
+fn waiting() -> Waiting {
+    let place = tempfile::tempdir().unwrap();
+    for name in ["one", "two"] {
+        std::fs::create_dir(place.path().join(name)).unwrap();
+    }
+    let args = ["--port", "0", "--workspace", "one=one", "--workspace", "two=two"];
+    let server = Server::start_in(place, &args);
+    let histories = std::fs::read_dir(server.place.path().join("data/wink")).unwrap();
+    let locks = histories.map(|history| {
+        let lock = history.unwrap().path().join("store/work.lock");
+        let lock = std::fs::File::options().create(true).append(true).open(lock).unwrap();
+        lock.lock().unwrap();
+        lock
+    });
+    let (locks, mut calls) = (locks.collect(), Vec::new());
+    // Each waits for five seconds, and they take turns.
+    for route in ["/mcp/one", "/mcp/two"].repeat(3) {
+        let params = json!({"name": "mkdir", "arguments": {"path": "a"}});
+        let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+        let (head, body) = (POST.replace("/mcp", route), call.to_string());
+        calls.extend(server.begin(&head, &body));
+    }
+    std::thread::sleep(Duration::from_secs(1));
+    Waiting { server, _locks: locks, _calls: calls }
+}
+
+#[test]
+fn the_end_of_several_workspaces_has_one_bound_whatever_calls_wait_for() {
+    let mut waiting = waiting();
+    let server = &mut waiting.server;
+    let began = Instant::now();
+    kill_process(Pid::from_child(&server.child), Signal::TERM).expect("signals");
+    assert_eq!(server.child.wait().expect("ends").code(), Some(0));
+    let took = began.elapsed();
+    assert!((Duration::from_secs(3)..Duration::from_secs(6)).contains(&took), "{took:?}");
+}
+
+#[test]
+fn told_twice_it_ends_at_once() {
+    let mut waiting = waiting();
+    let server = &mut waiting.server;
+    let began = Instant::now();
+    for _ in 0..2 {
+        kill_process(Pid::from_child(&server.child), Signal::INT).expect("signals");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    assert_eq!(server.child.wait().expect("ends").code(), Some(0));
+    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
 }
 
 /// Writes files until the server is gone; returns how many were answered.
@@ -255,18 +381,33 @@ fn a3_59_a_browser_gets_a_cookie_once_and_the_token_never_is_in_an_address() {
     assert!(answer.text.contains("referrer-policy: no-referrer"));
     let cookie = cookie.split(';').next().unwrap();
     assert_eq!(page(&server, &format!("\nCookie: a=b; {cookie}")).status(), 200);
-    assert_eq!(server.send(&open, "").status(), 401, "it works once");
+    let again = server.send(&open, "");
+    assert_eq!(again.status(), 401, "it works once");
+    assert!(again.body().contains("works once, and it did"), "{}", again.text);
+}
+
+#[test]
+fn a3_59_whoever_only_looks_at_the_address_does_not_use_it_up() {
+    let server = Server::start();
+    let line = server.announcement.lines().find(|line| line.starts_with("Page: ")).expect("a page");
+    let path = line.split_whitespace().nth(1).unwrap().split_once(&server.address).unwrap().1;
+    let open = format!("GET {path} HTTP/1.1\nHost: {{address}}");
+    assert_eq!(server.send(&open.replace("GET", "HEAD"), "").status(), 405);
+    assert_eq!(server.send(&open, "").status(), 303);
 }
 
 #[test]
 fn a3_59_no_answer_and_no_output_shows_the_token() {
-    let mut server = Server::start();
+    let mut server = Server::start_with(&["--port", "0", "-vv"]);
     for headers in ["\nAuthorization: Bearer {token}", "\nAuthorization: Bearer {token}x"] {
         assert!(!page(&server, headers).text.contains(&server.token));
     }
-    kill_process(Pid::from_child(&server.child), Signal::TERM).expect("signals");
-    server.child.wait().expect("ends");
-    assert!(!std::path::Path::new(&format!("/proc/{}/cmdline", server.child.id())).exists());
+    let arguments = std::fs::read(format!("/proc/{}/cmdline", server.child.id())).unwrap();
+    let arguments = String::from_utf8(arguments).unwrap();
+    assert!(arguments.contains("serve") && !arguments.contains(&server.token), "{arguments}");
+    server.call("ls", json!({"path": "nowhere"}));
+    let stderr = server.end();
+    assert!(!stderr.contains(&server.token), "{stderr}");
 }
 
 #[test]

@@ -155,13 +155,7 @@ impl Store {
     /// # Ok::<(), wink_fs::Error>(())
     /// ```
     pub fn on_branch(mut self, name: &str) -> Result<Self> {
-        if !is_plain_name(name) {
-            return Err(crate::Error::new(Operation::OpenStore, ErrorKind::InvalidArgument)
-                .with_path_text(name)
-                .with_detail(
-                    "a branch is named with up to 100 letters, digits, `-`, `_` and `.`",
-                ));
-        }
+        Self::check_branch_name(name)?;
         let place = format!("{BRANCHES}/{name}");
         let made = self
             .disk()
@@ -171,6 +165,35 @@ impl Store {
         self.history = self.disk().below(&place);
         self.branch = Some(name.to_owned());
         Ok(self)
+    }
+
+    /// Refuses a name that no branch can have.
+    pub fn check_branch_name(name: &str) -> Result<()> {
+        let detail = "a branch is named with up to 100 letters, digits, `-`, `_` and `.`";
+        let refused = || {
+            crate::Error::new(Operation::OpenStore, ErrorKind::InvalidArgument)
+                .with_path_text(name)
+                .with_detail(detail)
+        };
+        is_plain_name(name).then_some(()).ok_or_else(refused)
+    }
+
+    /// Takes away what a branch has for itself: its operations, and the snapshot that it was at. One that is
+    /// not there is as good as gone.
+    ///
+    /// ```
+    /// # use wink_fs::Store;
+    /// # let directory = tempfile::tempdir().unwrap();
+    /// # let place = directory.path().join("store");
+    /// Store::create_ambient(&place)?.on_branch("attempt")?;
+    /// Store::open_ambient(&place)?.forget_branch("attempt")?;
+    /// assert!(!place.join("branches/attempt").exists());
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn forget_branch(&self, name: &str) -> Result<()> {
+        Self::check_branch_name(name)?;
+        let removed = self.disk().remove_all(&format!("{BRANCHES}/{name}"));
+        removed.map_err(|error| crate::Error::system(Operation::Delete, error))
     }
 
     /// Returns the id that the store was given when it was made.

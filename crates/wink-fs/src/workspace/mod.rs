@@ -32,6 +32,7 @@ use crate::compare::compare;
 use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::event::{Event, Observers};
+use crate::excluding::Excluding;
 use crate::filesystem::{Backend, Filesystem, Properties, Put, PutOptions, Recursion, Removed};
 use crate::guard::Guard;
 use crate::hash::ContentHash;
@@ -333,6 +334,27 @@ impl Workspace {
         self.0.live.clone()
     }
 
+    /// Returns the files as they are at each look, without what is excluded: what a snapshot would hold.
+    ///
+    /// ```
+    /// use wink_fs::{Exclusions, MemoryBackend, Store, TreePath, Workspace};
+    ///
+    /// let files = Workspace::builder(MemoryBackend::new()).store(Store::temporary()?);
+    /// let files = files.exclude(Exclusions::parse(["target/"])?).build();
+    /// files.write("target/out", "built")?;
+    /// assert!(files.tree().list(&TreePath::root())?.len() == 1);
+    /// assert!(files.tree_without_excluded().list(&TreePath::root())?.is_empty());
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn tree_without_excluded(&self) -> Arc<dyn Tree> {
+        match self.0.history.as_ref().map(|history| history.excluded.clone()) {
+            Some(excluded) if !excluded.is_empty() => {
+                Arc::new(Excluding { tree: self.tree(), excluded })
+            }
+            _ => self.tree(),
+        }
+    }
+
     /// Does something for an agent, as the only writer, within the limits.
     ///
     /// It is one operation: where `work` fails, what it changed so far is taken back, and where it
@@ -602,9 +624,10 @@ impl Workspace {
         self.as_owner("put", |fs| fs.put(&path, staged, options))
     }
 
-    /// Writes all files to an archive on the host, whose path is the program's own.
+    /// Writes all files but those that are excluded to an archive on the host, whose path is the program's own.
     pub fn export_archive(&self, target: impl AsRef<std::path::Path>) -> Result<Exported> {
-        archive::export_ambient(&*self.0.live, target.as_ref(), &ExportOptions::default())
+        let tree = self.tree_without_excluded();
+        archive::export_ambient(&*tree, target.as_ref(), &ExportOptions::default())
     }
 
     /// Makes the files those of an archive on the host, whose path is the program's own.

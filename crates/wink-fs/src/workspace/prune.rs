@@ -123,7 +123,9 @@ impl Workspace {
             redacted.elsewhere.extend((!forgotten.is_empty()).then_some((name, forgotten)));
         }
         let (snapshots, paths) = (redacted.snapshots.clone(), redacted.paths.clone());
-        self.0.observers.tell(&Event::PathsPruned { snapshots, paths });
+        if !snapshots.is_empty() {
+            self.0.observers.tell(&Event::PathsPruned { snapshots, paths });
+        }
         Ok(redacted)
     }
 

@@ -1,7 +1,6 @@
 //! `wink branch`: the forks there are.
 
 use clap::{Args, Subcommand};
-use wink_fs::Pin;
 
 use super::fork::{check_name, entry, owner};
 use crate::answer::Answer;
@@ -10,7 +9,7 @@ use crate::context::{Context, Opened};
 use crate::documents::{BranchDeleted, BranchEntry, BranchRenamed, Branches};
 use crate::failure::Failure;
 use crate::home::{self, Home};
-use crate::settings::{Branch, Settings};
+use crate::settings::Settings;
 use crate::{disk, words};
 
 #[derive(Debug, Subcommand)]
@@ -76,56 +75,40 @@ fn line(branch: &BranchEntry) -> String {
 
 /// Finds a fork by its name.
 pub(super) fn find(opened: &Opened, name: &str) -> Result<Home, Failure> {
-    let is_named = |home: &Home| home.settings.branch.as_ref().is_some_and(|it| it.name == name);
-    opened.home.branches()?.into_iter().find(is_named).ok_or_else(|| Failure::no_branch(name))
+    Home::named(opened.home.branches()?, name).ok_or_else(|| Failure::no_branch(name))
 }
 
+/// Takes away what belongs to a fork, and last what it is found by: so the rest can be taken away
+/// later, whatever happens meanwhile.
 fn delete(context: &Context, opened: &Opened, name: &str) -> Result<Answer, Failure> {
     let home = find(opened, name)?;
     context.confirm(&format!("Forget the fork {name}?"))?;
     let failed = |error| Failure::host("cannot forget", &home.directory, error);
     let branch = described(&home).ok_or_else(|| Failure::no_branch(name))?;
+    if let Ok(base) = branch.base.parse() {
+        opened.files.snapshot_store()?.unpin(&base, &owner(&home.key()))?;
+    }
+    opened.home.open_store()?.forget_branch(&home.key())?;
     let usual = home::usual_place(&home.root)?;
     let kept_in = Settings::read(&usual)?.map(|it| it.kept_in()).transpose()?.flatten();
     if kept_in.as_ref() == Some(&home.directory) {
         disk::remove_all(&usual).map_err(failed)?;
     }
     disk::remove_all(&home.directory).map_err(failed)?;
-    disk::remove_all(&home.store()?.join("branches").join(name)).map_err(failed)?;
-    if let Ok(base) = branch.base.parse() {
-        opened.files.snapshot_store()?.unpin(&base, &owner(name))?;
-    }
     let document = BranchDeleted { branch };
     context
         .answer(&document, |it| format!("Forgot the fork {name}; {} stays.\n", it.branch.directory))
 }
 
+/// Changes the name in the fork's settings and nothing else: all that is kept of it is found by its key.
 fn rename(context: &Context, opened: &Opened, args: &RenameArgs) -> Result<Answer, Failure> {
     let RenameArgs { old, new } = args;
-    let home = find(opened, old)?;
+    let Home { root, directory, mut settings } = find(opened, old)?;
     check_name(opened, new)?;
-    let base = home.settings.branch.as_ref().map(|it| it.base.clone());
-    let base = base.ok_or_else(|| Failure::no_branch(old))?;
-    move_settings(opened, &home, old, Branch::new(new, &base, &opened.home.directory)?)?;
-    if let Ok(base) = base.parse() {
-        let store = opened.files.snapshot_store()?;
-        store.pin(&Pin::new(base, owner(new)))?;
-        store.unpin(&base, &owner(old))?;
-    }
-    let failed = |error| Failure::host("cannot forget", &home.directory, error);
-    disk::remove_all(&home.directory).map_err(failed)?;
-    let document = BranchRenamed { branch: entry(new, &base, &home.root), was: old.clone() };
+    let branch = settings.branch.as_mut().ok_or_else(|| Failure::no_branch(old))?;
+    branch.name.clone_from(new);
+    let renamed = entry(new, &branch.base, &root);
+    settings.write_over(&directory)?;
+    let document = BranchRenamed { branch: renamed, was: old.clone() };
     context.answer(&document, |it| format!("The fork {} is {} now\n", it.was, it.branch.name))
-}
-
-/// Puts what a fork needs under its new name; what is there under the old one goes last.
-fn move_settings(opened: &Opened, home: &Home, old: &str, new: Branch) -> Result<(), Failure> {
-    let failed = |error| Failure::host("cannot rename", &home.directory, error);
-    let (root, directory) = (&home.root, opened.home.branch(&new.name));
-    let branches = home.store()?.join("branches");
-    let (from, to) = (branches.join(old), branches.join(&new.name));
-    disk::make_private(&directory).map_err(failed)?;
-    Settings::of_branch(root, home.settings.exclude.clone(), new)?.write(&directory)?;
-    disk::rename(&from, &to).map_err(failed)?;
-    Settings::pointer(root, &directory)?.write_over(&home::usual_place(root)?)
 }

@@ -58,13 +58,9 @@ pub(crate) fn run(context: &Context, command: &ConfigCommand) -> Result<Answer, 
     }
 }
 
-/// Returns the workspace, if the command works in one.
 /// Finds the workspace, where the command works in one.
 fn workspace(context: &Context) -> Result<Option<Home>, Failure> {
-    match Home::find(&context.directory, context.store.as_deref()) {
-        Err(failure) if failure.is_no_workspace() => Ok(None),
-        found => found.map(Some),
-    }
+    Home::find_any(&context.directory, context.store.as_deref())
 }
 
 fn find(config: &Config, key: Key, home: Option<&Home>) -> Result<ConfigValue, Failure> {

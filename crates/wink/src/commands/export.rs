@@ -10,7 +10,8 @@ use crate::completing;
 use crate::context::Context;
 use crate::documents::ExportedTo;
 use crate::failure::Failure;
-use crate::{refs, words};
+use crate::refs::{self, State};
+use crate::words;
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
@@ -18,7 +19,7 @@ pub(crate) struct ExportArgs {
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// The state [default: the files as they are now].
+    /// The state [default: the files as they are now, without what is excluded].
     #[arg(long, value_name = "REF", default_value = "@", hide_default_value = true)]
     #[arg(add = completing::states())]
     at: String,
@@ -34,7 +35,11 @@ pub(crate) fn run(context: &Context, args: &ExportArgs) -> Result<Answer, Failur
     let target = context.host_path(&args.file);
     let options = ExportOptions::default().only_new(!args.force);
     let progress = context.progress("exporting");
-    let exported = archive::export_ambient(&*state.tree(&opened.files)?, &target, &options)
+    let tree = match &state {
+        State::Live => opened.files.tree_without_excluded(),
+        state => state.tree(&opened.files)?,
+    };
+    let exported = archive::export_ambient(&*tree, &target, &options)
         .map_err(|error| Failure::export(&target, error))?;
     drop(progress);
     let document = ExportedTo {

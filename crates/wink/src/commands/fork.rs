@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
-use wink_fs::{Pin, Snapshot, SnapshotOptions};
+use wink_fs::{Pin, Snapshot, SnapshotOptions, Store};
 
 use super::milliseconds;
 use crate::answer::Answer;
@@ -64,8 +64,8 @@ pub(super) fn check_name(opened: &Opened, name: &str) -> Result<(), Failure> {
         return Err(Failure::fork_of_fork(&branch.name));
     }
     // The store has the say on which names there may be.
-    opened.home.open_store()?.on_branch(name)?;
-    match Home::read(&opened.home.branch(name))? {
+    Store::check_branch_name(name)?;
+    match Home::named(opened.home.branches()?, name) {
         Some(_) => Err(Failure::branch_taken(name)),
         None => Ok(()),
     }
@@ -105,7 +105,7 @@ fn remember(
     snapshot: &Snapshot,
     directory: &Path,
 ) -> Result<(), Failure> {
-    let home = opened.home.branch(name);
+    let home = opened.home.new_branch(name)?;
     let branch = Branch::new(name, &snapshot.id.to_string(), &opened.home.directory)?;
     let settings = Settings::of_branch(directory, opened.home.settings.exclude.clone(), branch)?;
     let failed = |error| Failure::host("cannot write", &home, error);
@@ -114,18 +114,18 @@ fn remember(
     let usual = home::usual_place(directory)?;
     disk::make_private(&usual).map_err(failed)?;
     Settings::pointer(directory, &home)?.write(&usual)?;
+    let fork = Home::read(&home)?.ok_or_else(|| Failure::no_branch(name))?;
     // A merge needs it, however many others there are by then.
-    let pin = Pin::new(snapshot.id, owner(name));
+    let pin = Pin::new(snapshot.id, owner(&fork.key()));
     opened.files.snapshot_store()?.pin(&pin)?;
     // Changes no file: it says which snapshot the fork grew from.
-    let fork = Home::read(&home)?.ok_or_else(|| Failure::no_branch(name))?;
     Context::open_home(fork)?.files.restore(snapshot)?;
     Ok(())
 }
 
 /// Returns who keeps the snapshot that a fork began with from being pruned.
-pub(super) fn owner(name: &str) -> String {
-    format!("fork {name}")
+pub(super) fn owner(key: &str) -> String {
+    format!("fork {key}")
 }
 
 pub(super) fn entry(name: &str, base: &str, directory: &Path) -> BranchEntry {

@@ -12,6 +12,7 @@ pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod log;
 pub(crate) mod man;
+mod matching;
 pub(crate) mod merge;
 pub(crate) mod merged;
 pub(crate) mod op;

@@ -10,7 +10,7 @@ use crate::context::Context;
 use crate::documents::{ChangedEntry, OperationLog, OperationLogEntry};
 use crate::failure::Failure;
 use crate::pruned::{self, PrunedOnce};
-use crate::words;
+use crate::{cli, words};
 
 /// How many paths are named in the line of an operation.
 const NAMED: usize = 3;
@@ -24,7 +24,7 @@ pub(crate) enum OpCommand {
 #[derive(Debug, Args)]
 pub(crate) struct OpLogArgs {
     /// Lists only the newest so many.
-    #[arg(short = 'n', value_name = "N")]
+    #[arg(short = 'n', value_name = "N", value_parser = cli::count::<usize>)]
     count: Option<usize>,
 }
 

@@ -4,17 +4,15 @@ use std::path::PathBuf;
 
 use clap::Args;
 use wink_fs::Snapshot;
-use wink_fs::search::{Case, GrepOptions, StateMatch};
+use wink_fs::search::StateMatch;
 
+use super::matching::Matching;
 use crate::answer::Answer;
 use crate::completing;
 use crate::context::{Context, Opened};
 use crate::documents::{HistoryLine, SearchedHistory, SnapshotName};
 use crate::failure::Failure;
 use crate::{refs, words};
-
-/// How many lines are listed where nobody says.
-const LINES: u64 = 1000;
 
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
@@ -27,17 +25,8 @@ pub(crate) struct SearchArgs {
     #[arg(add = completing::states())]
     since: Option<String>,
 
-    /// Takes upper and lower case for the same.
-    #[arg(short, long)]
-    ignore_case: bool,
-
-    /// Takes the pattern as plain text.
-    #[arg(short = 'F', long)]
-    fixed_strings: bool,
-
-    /// Lists at most so many lines.
-    #[arg(short = 'n', value_name = "N", default_value_t = LINES)]
-    count: u64,
+    #[command(flatten)]
+    matching: Matching,
 
     /// Only these paths, each with all that is below it.
     #[arg(last = true, value_name = "PATH")]
@@ -48,9 +37,7 @@ pub(crate) fn run(context: &Context, args: &SearchArgs) -> Result<Answer, Failur
     let opened = context.open()?;
     let paths = context.paths(&opened, &args.paths)?;
     let snapshots = since(&opened, args.since.as_deref())?;
-    let case = if args.ignore_case { Case::Insensitive } else { Case::Sensitive };
-    let options = GrepOptions::default().case(case).literal(args.fixed_strings);
-    let options = options.max_matches(args.count);
+    let options = args.matching.options();
     let progress = context.progress("searching all snapshots");
     let found = opened.files.grep_snapshots(&args.pattern, &snapshots, &paths, &options)?;
     drop(progress);

@@ -12,8 +12,14 @@ use crate::failure::Failure;
 use crate::{disk, git_head, refs, words};
 
 /// What no snapshot holds.
-const NEVER_CAPTURED: &[&str] =
-    &["times", "owners", "extended attributes", "hard-link identity", "holes"];
+const NEVER_CAPTURED: &[&str] = &[
+    "times",
+    "owners",
+    "other permission bits",
+    "extended attributes",
+    "hard-link identity",
+    "holes",
+];
 
 pub(crate) fn run(context: &Context) -> Result<Answer, Failure> {
     let opened = context.open()?;

@@ -10,13 +10,13 @@ use crate::answer::Answer;
 use crate::context::Context;
 use crate::documents::{OperationEntry, Stepped};
 use crate::failure::{Failure, PARTIAL};
-use crate::words;
+use crate::{cli, words};
 
 #[derive(Debug, Args)]
 pub(crate) struct UndoArgs {
     /// How many, from the last one on.
     #[arg(value_name = "N", default_value_t = 1, hide_default_value = true)]
-    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(value_parser = cli::count::<u64>)]
     count: u64,
     /// Leaves the last one as it is, so that the next undo takes back the one before it.
     #[arg(long, conflicts_with = "count")]

@@ -1,5 +1,6 @@
 //! The server that the demo works in: one that runs, or one of its own.
 
+use std::io;
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -14,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// A server that can be reached.
 pub(super) struct Server {
     pub(super) signal: Signal,
-    own: Option<Child>,
+    own: Option<OwnServer>,
 }
 
 impl Server {
@@ -31,22 +32,12 @@ impl Server {
         let failed = |error| Failure::server("wink serve", &error);
         let program = std::env::current_exe().map_err(failed)?;
         let mut command = Command::new(program);
-        command
-            .args(["serve", "--end-with-parent"])
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
-        let own = command.spawn().map_err(failed)?;
-        let (pid, began) = (own.id(), Instant::now());
-        let mut server = OwnServer(Some(own));
-        while began.elapsed() < PATIENCE {
-            let lit = beacon::signals().into_iter().find(|it| it.pid == pid);
-            if let Some(signal) = lit.filter(is_there) {
-                return Ok(Self { signal, own: server.0.take() });
-            }
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        Err(failed(std::io::ErrorKind::TimedOut.into()))
+        command.arg("serve").arg(format!("--end-with-parent={}", std::process::id()));
+        // What it says when it fails is for the person who waits for it.
+        command.stdin(Stdio::null()).stdout(Stdio::null());
+        let mut own = OwnServer(command.spawn().map_err(failed)?);
+        let signal = own.lit().map_err(failed)?;
+        Ok(Self { signal, own: Some(own) })
     }
 
     /// Says where the demo takes place.
@@ -62,7 +53,7 @@ impl Server {
     /// Says what to do next.
     pub(super) fn farewell(&self) -> String {
         let watched = match &self.own {
-            None => format!("  {}  shows what was called\n", self.signal.url),
+            None => "  the page that `wink serve` printed shows what was called\n".to_owned(),
             Some(_) => String::new(),
         };
         format!(
@@ -73,29 +64,42 @@ impl Server {
     }
 }
 
-impl Drop for Server {
-    fn drop(&mut self) {
-        drop(OwnServer(self.own.take()));
+/// Ends with this, wherever that is.
+struct OwnServer(Child);
+
+impl OwnServer {
+    /// Waits until it can be reached.
+    fn lit(&mut self) -> io::Result<Signal> {
+        let began = Instant::now();
+        while began.elapsed() < PATIENCE {
+            let lit = beacon::signals().into_iter().find(|it| it.pid == self.0.id());
+            if let Some(signal) = lit.filter(is_there) {
+                return Ok(signal);
+            }
+            if let Some(status) = self.0.try_wait()? {
+                return Err(io::Error::other(format!("it ended at once: {status}")));
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        Err(io::ErrorKind::TimedOut.into())
     }
 }
 
-/// Ends with this, wherever that is.
-struct OwnServer(Option<Child>);
-
 impl Drop for OwnServer {
     fn drop(&mut self) {
-        let Some(mut child) = self.0.take() else { return };
-        // Politely, so that it takes its signal away.
-        if let Some(pid) = rustix::process::Pid::from_raw(child.id().cast_signed()) {
+        // Politely, so that it takes its signal away; whoever has ended already was waited for.
+        if let Ok(None) = self.0.try_wait() {
+            let pid = rustix::process::Pid::from_child(&self.0);
             let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+            let _ = self.0.wait();
         }
-        let _ = child.wait();
     }
 }
 
 /// Tells whether the server is still there, and no other program in its place: that must not get the token.
 fn is_there(signal: &Signal) -> bool {
     let address = signal.url.trim_start_matches("http://");
-    let is_wink = disk::program_of(signal.pid).is_some_and(|name| name == "wink");
-    is_wink && TcpStream::connect(address).is_ok()
+    let own = disk::program_of(std::process::id());
+    let is_ours = own.is_some() && disk::program_of(signal.pid) == own;
+    is_ours && TcpStream::connect(address).is_ok()
 }

@@ -41,6 +41,9 @@ pub(crate) struct Check {
     pub(crate) name: &'static str,
     pub(crate) health: Health,
     pub(crate) said: String,
+    /// Whether `--fix` may help.
+    #[serde(skip)]
+    pub(crate) can_be_mended: bool,
 }
 
 /// How something is that was looked at.

@@ -15,6 +15,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
+use tokio::sync::OwnedSemaphorePermit;
 use wink_agent::{Tool, ToolContext, ToolResult};
 
 use super::answer::{answered, linked};
@@ -74,7 +75,11 @@ impl ServerHandler for Endpoint {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let (files, cursor) = (self.context().clone(), page.and_then(|page| page.cursor));
-        let list = move || resources::list(&files, cursor.as_deref());
+        let slot = slot(self).await?;
+        let list = move || {
+            let _slot = slot;
+            resources::list(&files, cursor.as_deref())
+        };
         running::run("resources/list", &context, Arc::default(), list).await?
     }
 
@@ -98,8 +103,11 @@ impl ServerHandler for Endpoint {
         {
             return Ok(fixture?.into());
         }
-        let files = self.context().clone();
-        let read = move || resources::read(&files, &request.uri);
+        let (files, slot) = (self.context().clone(), slot(self).await?);
+        let read = move || {
+            let _slot = slot;
+            resources::read(&files, &request.uri)
+        };
         Ok(running::run("resources/read", &context, Arc::default(), read).await??.into())
     }
 
@@ -171,6 +179,12 @@ async fn unknown(
     Err(ErrorData::invalid_params(endpoint.unknown_tool_message(name), None))
 }
 
+/// Waits for a turn, which lasts until the slot is dropped.
+async fn slot(endpoint: &Endpoint) -> Result<OwnedSemaphorePermit, ErrorData> {
+    let slot = endpoint.slots.clone().acquire_owned().await;
+    slot.map_err(|_| ErrorData::internal_error("The server is ending.", None))
+}
+
 /// Calls a tool when a slot is free.
 async fn call(
     endpoint: &Endpoint,
@@ -178,8 +192,7 @@ async fn call(
     request: CallToolRequestParams,
     context: &RequestContext<RoleServer>,
 ) -> Result<CallToolResult, ErrorData> {
-    let slot = endpoint.slots.clone().acquire_owned().await;
-    let slot = slot.map_err(|_| ErrorData::internal_error("The server is ending.", None))?;
+    let slot = slot(endpoint).await?;
     let mut arguments = request.arguments.unwrap_or_default();
     let files = match endpoint.context_of(tool, &mut arguments) {
         Ok(files) => files,
@@ -208,4 +221,45 @@ fn told(endpoint: &Endpoint, tool: &Tool, files: &ToolContext, arguments: Value)
         records::forget_old(session);
     }
     result
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::Router;
+    use axum::body::Body;
+    use axum::http::Request;
+    use hyper::service::Service as _;
+    use hyper_util::service::TowerToHyperService;
+    use serde_json::json;
+    use wink_agent::Toolset;
+    use wink_fs::Workspace;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn resources_need_a_slot_as_calls_do() {
+        let endpoint = Endpoint::of_clients(&Workspace::memory(), Toolset::named("all").unwrap());
+        let app = Router::new().route("/", super::super::service(endpoint.clone()).route());
+        let app = TowerToHyperService::new(app);
+        let ask = async |method: &str| {
+            let params = json!({"uri": "wink://workspace/", "name": "ls"});
+            let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+            let request = Request::post("/").header("host", "localhost");
+            let request = request.header("content-type", "application/json");
+            let request = request.header("accept", "application/json, text/event-stream");
+            let answer = app.call(request.body(Body::from(body.to_string())).unwrap()).await;
+            let answer = axum::body::to_bytes(answer.unwrap().into_body(), usize::MAX).await;
+            String::from_utf8(answer.unwrap().into()).unwrap()
+        };
+        let methods = ["resources/list", "resources/read", "tools/call"];
+        for method in methods {
+            let answer = ask(method).await;
+            assert!(answer.contains("\"result\""), "{method}: {answer}");
+        }
+        endpoint.slots.close();
+        for method in methods {
+            let answer = ask(method).await;
+            assert!(answer.contains("The server is ending."), "{method}: {answer}");
+        }
+    }
 }

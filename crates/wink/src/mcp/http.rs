@@ -8,7 +8,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::{Body, Bytes, to_bytes};
+use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -19,7 +19,7 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde::Deserialize;
 
 use super::endpoint::{Endpoint, MOST_CALLS};
-use crate::http_guard::MAX_BODY_BYTES;
+use crate::http_guard::{self, MAX_BODY_BYTES};
 
 /// How many sessions of older clients there are at most.
 const MOST_SESSIONS: usize = 128;
@@ -116,8 +116,7 @@ async fn handle(State(service): State<McpService>, request: Request) -> Response
 /// Looks into a request: does it begin a session?
 async fn peeked(request: Request) -> Result<(Request, bool), Response> {
     let (head, body) = request.into_parts();
-    let body = to_bytes(body, MAX_BODY_BYTES).await;
-    let body = body.map_err(|_| StatusCode::PAYLOAD_TOO_LARGE.into_response())?;
+    let body = http_guard::whole(body).await.map_err(IntoResponse::into_response)?;
     let begins = head.method == Method::POST && is_initialize(&body);
     Ok((Request::from_parts(head, Body::from(body)), begins))
 }

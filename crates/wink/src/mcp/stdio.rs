@@ -24,6 +24,9 @@ const MAX_LINE_BYTES: usize = 32 * 1024 * 1024;
 /// How many messages wait to be written before calls wait too.
 const WAITING: usize = 64;
 
+/// How long calls have to come to their end when nobody waits for them any more.
+const LAST_CALLS: Duration = Duration::from_secs(5);
+
 /// How long the last answers have to be read.
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -41,7 +44,7 @@ pub(crate) async fn serve(endpoint: Endpoint, stop: impl Future<Output = ()>) {
         () = stop => {}
     }
     // A call that runs holds a slot: with all of them taken, none is left that does.
-    let _ = slots.acquire_many(MOST_CALLS).await;
+    let _ = timeout(LAST_CALLS, slots.acquire_many(MOST_CALLS)).await;
 }
 
 /// The standard streams as a transport.

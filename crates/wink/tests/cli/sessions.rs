@@ -124,3 +124,11 @@ fn a_dump_makes_its_directory_and_no_link_leads_it_into_the_workspace() {
     scene.fails(&["session", "dump", "../link/inside"]);
     assert_eq!(std::fs::read_dir(scene.path("project")).unwrap().count(), 0);
 }
+
+#[test]
+fn a_directory_that_is_not_there_has_no_list_of_sessions() {
+    let scene = Scene::new();
+    let (exit, said) = scene.fails(&["session", "list", "nowhere"]);
+    assert!(exit == 1 && said.contains("cannot find"), "{exit}: {said}");
+    assert_eq!(scene.ok(&["session", "list", "."]), "");
+}

@@ -69,6 +69,16 @@ fn a_doctor_mends_what_can_be_mended() {
 }
 
 #[test]
+fn a_doctor_promises_to_mend_only_what_it_can() {
+    let scene = Scene::new();
+    std::fs::write(scene.history().join("workspace.json"), "{}").unwrap();
+    let output = scene.run(&["doctor"]);
+    assert_eq!(output.status.code(), Some(1), "{}", stdout(&output));
+    assert!(stdout(&output).contains("✕ workspace"), "{}", stdout(&output));
+    assert!(!stderr(&output).contains("--fix"), "{}", stderr(&output));
+}
+
+#[test]
 fn completions_know_commands_and_names_of_states() {
     let scene = Scene::new();
     scene.ok(&["snapshot", "--tag", "before-refactor"]);

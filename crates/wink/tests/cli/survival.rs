@@ -129,6 +129,45 @@ fn what_is_excluded_is_left_alone() {
     assert_eq!(scene.read("kept.txt"), "kept");
 }
 
+/// The file with these notes was read from its beginning, and only as far as 16 MiB.
+#[test]
+fn where_head_was_is_found_behind_any_number_of_older_notes() {
+    let scene = Scene::empty();
+    scene.write(".git/HEAD", "ref: refs/heads/first\n");
+    scene.ok(&["init", "-q"]);
+    let older = format!("{} other\n", "0".repeat(36)).repeat(420_000);
+    assert!(older.len() > 16 * 1024 * 1024);
+    std::fs::write(scene.history().join("git-heads"), older).unwrap();
+    scene.ok(&["snapshot", "-q"]);
+    scene.write(".git/HEAD", "ref: refs/heads/second\n");
+    let status = scene.ok(&["status"]);
+    assert!(status.contains("moved since: first → second"), "{status}");
+    let kept = std::fs::metadata(scene.history().join("git-heads")).unwrap().len();
+    assert!(kept <= 4 * 1024 * 1024, "{kept}");
+}
+
+#[test]
+fn what_is_excluded_is_in_no_archive() {
+    let scene = Scene::empty();
+    scene.ok(&["init", "--exclude", "target/", "--exclude", "/.git"]);
+    scene.write("a/target/out", "built");
+    scene.write(".git/HEAD", "ref: refs/heads/main\n");
+    scene.write("a/kept.txt", "kept");
+    scene.ok(&["export", "../now.fs.zip"]);
+    scene.ok(&["session", "dump", "../dump"]);
+    let dumped = std::fs::read_dir(scene.path("dump")).unwrap().map(|it| it.unwrap().path());
+    let dumped = dumped.into_iter().find(|it| it.to_string_lossy().ends_with("fs.zip")).unwrap();
+    for archive in ["../now.fs.zip", dumped.to_str().unwrap()] {
+        assert_eq!(scene.ok(&["fs", "glob", "**", "--at", archive]), "a/kept.txt\n", "{archive}");
+    }
+    scene.write("a/kept.txt", "changed");
+    scene.ok(&["import", "../now.fs.zip"]);
+    assert_eq!(
+        (scene.read("a/kept.txt"), scene.read("a/target/out")),
+        ("kept".into(), "built".into())
+    );
+}
+
 #[test]
 fn a_workspace_is_found_from_below_and_from_elsewhere() {
     let scene = Scene::new();

@@ -103,6 +103,15 @@ fn a_pager_shows_what_is_long_and_only_on_a_terminal() {
 }
 
 #[test]
+fn a_pager_that_cannot_be_started_loses_no_answer() {
+    let scene = scene();
+    for pager in ["no-such-pager -R", "/etc/passwd"] {
+        let shown = on_terminal(&scene, &[("WINK_PAGER", pager), ("NO_COLOR", "1")], &["diff"]);
+        assert!(shown.contains("+two"), "{pager}: {shown}");
+    }
+}
+
+#[test]
 fn a_person_is_asked_before_what_cannot_be_undone() {
     let scene = scene();
     for _ in 0..3 {

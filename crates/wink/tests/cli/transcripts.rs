@@ -94,7 +94,8 @@ fn log() {
     change(&scene);
     scene.ok(&["restore", "one"]);
     scene.write("notes.txt", "changed\n");
-    insta::assert_snapshot!(scene.transcript(&[&["log"], &["log", "-n", "1"]]));
+    let commands: &[&[&str]] = &[&["log"], &["log", "-n", "1"], &["log", "-n", "0"]];
+    insta::assert_snapshot!(scene.transcript(commands));
 }
 
 #[test]
@@ -183,7 +184,8 @@ fn op_log() {
     scene.ok(&["snapshot", "-q"]);
     let before = scene.ids();
     scene.ok(&["prune", "--keep", "1"]);
-    let mut text = scene.transcript(&[&["op", "log"], &["op", "log", "-n", "1"]]);
+    let mut text =
+        scene.transcript(&[&["op", "log"], &["op", "log", "-n", "1"], &["op", "log", "-n", "0"]]);
     for (_, short) in before {
         text = text.replace(&short, "GONE");
     }
@@ -427,6 +429,15 @@ fn prune() {
     scene.ok(&["verify", "--data"]);
     assert_eq!(scene.read(".env"), "TOKEN=secret\n");
     insta::assert_snapshot!(text);
+}
+
+#[test]
+fn a_path_that_no_snapshot_holds_leaves_no_trace_in_the_op_log() {
+    let scene = project();
+    scene.ok(&["prune", "--path", "nowhere"]);
+    assert_eq!(scene.json(&["op", "log"])["pruned"], serde_json::json!([]));
+    scene.ok(&["prune", "--path", "notes.txt"]);
+    assert_eq!(scene.json(&["op", "log"])["pruned"][0]["paths"], serde_json::json!(["notes.txt"]));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 // Each test file uses its own part of this.
 #![allow(dead_code, clippy::expect_used)]
+#![allow(clippy::disallowed_methods, reason = "looks at host files from outside")]
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -41,6 +42,7 @@ impl Server {
     pub(crate) fn start_in(place: TempDir, args: &[&str]) -> Server {
         let mut serve = wink();
         serve.arg("serve").args(args).stdout(Stdio::piped()).current_dir(place.path());
+        serve.stderr(std::fs::File::create(place.path().join("stderr")).expect("a file"));
         serve
             .env("HOME", place.path().join("home"))
             .env("XDG_DATA_HOME", place.path().join("data"));
@@ -52,6 +54,14 @@ impl Server {
         let (_, rest) = announcement.split_once("Bearer ").expect("a token");
         let token = rest.split('"').next().expect("a token").to_owned();
         Server { child, announcement, address, token, place }
+    }
+
+    /// Tells it to stop, and returns all that it said on its standard error.
+    pub(crate) fn end(&mut self) -> String {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("signals");
+        self.child.wait().expect("ends");
+        std::fs::read_to_string(self.place.path().join("stderr")).expect("a file")
     }
 
     pub(crate) fn url(&self) -> String {
@@ -69,6 +79,21 @@ impl Server {
 
     /// Sends a request to a server that may be gone.
     pub(crate) fn try_send(&self, head: &str, body: &str) -> Option<Answer> {
+        let mut stream = self.begin(head, body)?;
+        let mut text = String::new();
+        stream.read_to_string(&mut text).ok()?;
+        (!text.is_empty()).then_some(Answer { text })
+    }
+
+    /// Asks for something that is no text.
+    pub(crate) fn send_bytes(&self, head: &str) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.begin(head, "").expect("a connection").read_to_end(&mut bytes).expect("answers");
+        bytes
+    }
+
+    /// Sends a request and does not wait for the answer.
+    pub(crate) fn begin(&self, head: &str, body: &str) -> Option<TcpStream> {
         let port: u16 = self.port().parse().expect("a number");
         let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
         let length = body.len();
@@ -77,9 +102,7 @@ impl Server {
         let request =
             format!("{head}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}");
         stream.write_all(request.as_bytes()).ok()?;
-        let mut text = String::new();
-        stream.read_to_string(&mut text).ok()?;
-        (!text.is_empty()).then_some(Answer { text })
+        Some(stream)
     }
 
     /// Posts one JSON-RPC message the way an MCP client does.

@@ -96,6 +96,27 @@ fn fault_33_a_signal_under_load_leaves_whole_files() {
     }
 }
 
+/// Once, calls that waited for somebody else kept the server for as long as that took.
+#[test]
+fn fault_33_a_signal_ends_it_in_bounded_time_whatever_calls_wait_for() {
+    let mut client = Client::new(&[]);
+    let histories = std::fs::read_dir(client.place.path().join("data/wink")).unwrap();
+    let history = histories.map(|it| it.unwrap().path()).next().unwrap();
+    let mut lock = std::fs::File::options();
+    let lock = lock.create(true).append(true).open(history.join("store/work.lock")).unwrap();
+    lock.lock().unwrap();
+    // Each waits for five seconds, and they take turns.
+    for number in 1..=4 {
+        client.ask("tools/call", write(number));
+    }
+    std::thread::sleep(Duration::from_millis(500));
+    let began = Instant::now();
+    kill_process(Pid::from_child(&client.child), Signal::TERM).expect("signals");
+    assert_eq!(client.child.wait().expect("ends").code(), Some(0));
+    assert!(began.elapsed() < Duration::from_secs(8), "{:?}", began.elapsed());
+    assert_eq!(check_whole(&client), 0);
+}
+
 #[test]
 fn fault_33_a_kill_under_load_leaves_whole_files_and_the_next_one_serves() {
     let mut client = Client::new(&[]);

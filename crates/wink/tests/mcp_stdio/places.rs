@@ -44,6 +44,27 @@ fn a_history_in_another_place_is_used_where_it_is_named() {
 }
 
 #[test]
+fn a_workspace_that_cannot_be_found_whole_gets_no_second_history_below_it() {
+    for (damaged, words) in [(true, "cannot be understood"), (false, "there is no history in")] {
+        let place = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(place.path().join("work/src")).unwrap();
+        let store = place.path().join("disk");
+        let init = wink_in(place.path()).arg("init").arg("--store").arg(&store).output().unwrap();
+        assert!(init.status.success());
+        match damaged {
+            true => std::fs::write(store.join("workspace.json"), "{}").unwrap(),
+            false => std::fs::remove_dir_all(&store).unwrap(),
+        }
+        let mut below = wink_in(place.path());
+        let output = below.arg("mcp").current_dir(place.path().join("work/src")).output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && stderr.contains(words), "{stderr}");
+        let histories = std::fs::read_dir(place.path().join("data/wink")).unwrap().count();
+        assert_eq!(histories, 1, "only the one that says where the history is");
+    }
+}
+
+#[test]
 fn absolute_paths_below_the_root_are_taken_and_others_refused() {
     let mut client = Client::new(&[]);
     let inside = client.file("a.txt").canonicalize().unwrap_or_else(|_| client.file("a.txt"));
@@ -117,6 +138,17 @@ fn a_home_directory_is_served_only_when_named_and_then_without_history() {
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{stderr}");
     assert!(stderr.contains("no history is kept"), "{stderr}");
+}
+
+#[test]
+fn a_backend_that_cannot_be_had_is_not_offered() {
+    for command in ["mcp", "serve"] {
+        let place = tempfile::tempdir().unwrap();
+        std::fs::create_dir(place.path().join("work")).unwrap();
+        let output = wink_in(place.path()).args([command, "--help"]).output().unwrap();
+        let help = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(help.contains("memory, host") && !help.contains("podman"), "{help}");
+    }
 }
 
 #[test]

@@ -27,7 +27,7 @@ pub(crate) fn run(context: &Context, args: &DoctorArgs) -> Result<Answer, Failur
     let document = Examined { ok, checks };
     let answer = context.answer(&document, |it| it.checks.iter().map(line).collect())?;
     let mut answer = answer.exit(u8::from(!ok));
-    if !ok && !args.fix {
+    if !args.fix && document.checks.iter().any(|it| it.can_be_mended) {
         answer.notes = context.note("help: `wink doctor --fix` mends what can be mended");
     }
     Ok(answer)
@@ -44,5 +44,10 @@ fn line(check: &Check) -> String {
 }
 
 fn check(name: &'static str, health: Health, said: impl Into<String>) -> Check {
-    Check { name, health, said: said.into() }
+    Check { name, health, said: said.into(), can_be_mended: false }
+}
+
+/// Tells of something that `--fix` may mend.
+fn mendable(name: &'static str, said: impl Into<String>) -> Check {
+    Check { can_be_mended: true, ..check(name, Health::Failed, said) }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use rustix::fs::{statfs, statvfs};
 use wink_fs::VerifyOptions;
 
-use super::check;
+use super::{check, mendable};
 use crate::context::{Context, Opened};
 use crate::documents::{Check, Health};
 use crate::failure::Failure;
@@ -73,7 +73,7 @@ fn private(directory: &Path, fix: bool) -> Check {
     }
     match disk::is_private(directory) {
         Ok(true) => check("privacy", Health::Ok, "nobody else may read the history"),
-        Ok(false) => check("privacy", Health::Failed, "others may read the history"),
+        Ok(false) => mendable("privacy", "others may read the history"),
         Err(error) => check("privacy", Health::Failed, error.to_string()),
     }
 }
@@ -93,7 +93,7 @@ fn history(opened: &Opened, fix: bool) -> Result<Check, Failure> {
         count => {
             let problems = words::counted(count, "problem", "problems");
             let said = format!("{problems}; `wink verify --data` says more");
-            check("history", Health::Failed, said)
+            mendable("history", said)
         }
     })
 }

@@ -3,17 +3,15 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use wink_fs::search::{self, Case, GlobOptions, GrepMatch, GrepOptions, Skipped};
+use wink_fs::search::{self, GlobOptions, GrepMatch, GrepOptions, Skipped};
 
+use super::super::matching::Matching;
 use super::At;
 use crate::answer::Answer;
 use crate::context::{Context, Opened};
 use crate::documents::{FoundFiles, FoundLine, FoundLines};
 use crate::failure::Failure;
 use crate::words;
-
-/// How many lines are listed where nobody says.
-const LINES: u64 = 1000;
 
 #[derive(Debug, Args)]
 pub(crate) struct GlobArgs {
@@ -39,21 +37,12 @@ pub(crate) struct GrepArgs {
     #[arg(value_name = "PATH", default_value = ".", hide_default_value = true)]
     path: PathBuf,
 
-    /// Takes upper and lower case for the same.
-    #[arg(short, long)]
-    ignore_case: bool,
-
-    /// Takes the pattern as plain text.
-    #[arg(short = 'F', long)]
-    fixed_strings: bool,
-
     /// Looks only into files whose path matches.
     #[arg(short, long, value_name = "GLOB")]
     glob: Option<String>,
 
-    /// Lists at most so many lines.
-    #[arg(short = 'n', value_name = "N", default_value_t = LINES)]
-    count: u64,
+    #[command(flatten)]
+    matching: Matching,
 
     #[command(flatten)]
     at: At,
@@ -95,10 +84,9 @@ pub(super) fn grep(context: &Context, opened: &Opened, args: &GrepArgs) -> Resul
 }
 
 fn options(args: &GrepArgs) -> GrepOptions {
-    let case = if args.ignore_case { Case::Insensitive } else { Case::Sensitive };
-    let mut options = GrepOptions::default().case(case).literal(args.fixed_strings);
+    let mut options = args.matching.options();
     options.glob.clone_from(&args.glob);
-    options.max_matches(args.count)
+    options
 }
 
 fn entry(found: &GrepMatch) -> FoundLine {

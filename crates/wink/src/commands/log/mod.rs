@@ -13,7 +13,7 @@ use crate::context::{Context, Opened};
 use crate::documents::{Changes, Log, SnapshotEntry};
 use crate::failure::Failure;
 use crate::paint::Paint;
-use crate::{refs, words};
+use crate::{cli, refs, words};
 
 #[derive(Debug, Args)]
 pub(crate) struct LogArgs {
@@ -22,7 +22,7 @@ pub(crate) struct LogArgs {
     path: Option<PathBuf>,
 
     /// Lists only the newest so many.
-    #[arg(short = 'n', value_name = "N")]
+    #[arg(short = 'n', value_name = "N", value_parser = cli::count::<usize>)]
     count: Option<usize>,
 
     /// Draws which snapshot grew from which.

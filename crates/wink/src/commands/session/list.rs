@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{archive_of, describe, read};
 use crate::answer::Answer;
-use crate::context::Context;
+use crate::context::{Context, real_path};
 use crate::documents::{SessionFile, SessionList};
 use crate::failure::{Failure, PARTIAL};
 use crate::{disk, words};
@@ -13,7 +13,7 @@ use crate::{disk, words};
 const DUMP: &str = ".jsonl";
 
 pub(super) fn run(context: &Context, directory: &Path) -> Result<Answer, Failure> {
-    let names = disk::names(directory);
+    let names = real_path(directory).map(|directory| disk::names(&directory))?;
     let names = names.map_err(|error| Failure::host("cannot list", directory, error))?;
     let dumps = names.iter().filter(|name| name.to_string_lossy().ends_with(DUMP));
     let sessions: Vec<_> = dumps.map(|name| describe_file(&directory.join(name))).collect();

@@ -27,7 +27,7 @@ pub(crate) enum SessionCommand {
     /// Shows a session, those below it, what they hold and which tools were called.
     Show(FileArgs),
 
-    /// Writes the files as a session that an agent can go on with.
+    /// Writes the files, without what is excluded, as a session that an agent can go on with.
     Dump(DumpArgs),
 
     /// Makes the files those of the archive beside a session; what is there now is kept in a snapshot.

@@ -1,0 +1,30 @@
+//! Which lines are found, by `wink search` and `wink fs grep` alike.
+
+use clap::Args;
+use wink_fs::search::{Case, GrepOptions};
+
+/// How many lines are listed where nobody says.
+const LINES: u64 = 1000;
+
+#[derive(Debug, Args)]
+pub(super) struct Matching {
+    /// Takes upper and lower case for the same.
+    #[arg(short, long)]
+    ignore_case: bool,
+
+    /// Takes the pattern as plain text.
+    #[arg(short = 'F', long)]
+    fixed_strings: bool,
+
+    /// Lists at most so many lines.
+    #[arg(short = 'n', value_name = "N", default_value_t = LINES)]
+    count: u64,
+}
+
+impl Matching {
+    pub(super) fn options(&self) -> GrepOptions {
+        let case = if self.ignore_case { Case::Insensitive } else { Case::Sensitive };
+        let options = GrepOptions::default().case(case).literal(self.fixed_strings);
+        options.max_matches(self.count)
+    }
+}

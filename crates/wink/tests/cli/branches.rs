@@ -1,0 +1,86 @@
+//! Forks that get other names, or are forgotten.
+
+use std::path::Path;
+
+use crate::scene::{Scene, stderr, stdout};
+
+/// A workspace in a git repository, with a fork.
+fn forked() -> Scene {
+    let scene = Scene::empty();
+    scene.write(".git/HEAD", "ref: refs/heads/main\n");
+    scene.write("notes.txt", "one\n");
+    scene.ok(&["init", "-q"]);
+    scene.ok(&["snapshot", "--tag", "one"]);
+    scene.ok(&["fork", "attempt", "one", "-q"]);
+    scene
+}
+
+fn in_fork(scene: &Scene, directory: &str, args: &[&str]) -> String {
+    let output = scene.wink_in(&scene.path(directory), args).output().unwrap();
+    assert!(output.status.success(), "{args:?}: {}", stderr(&output));
+    stdout(&output)
+}
+
+fn count(directory: &Path) -> usize {
+    std::fs::read_dir(directory).unwrap().count()
+}
+
+#[test]
+fn a_fork_that_gets_another_name_keeps_what_is_its_own() {
+    let scene = forked();
+    let fork = |args: &[&str]| in_fork(&scene, "project-attempt", args);
+    fork(&["config", "set", "retention.count", "7"]);
+    std::fs::create_dir(scene.path("project-attempt/.git")).unwrap();
+    let head = scene.path("project-attempt/.git/HEAD");
+    std::fs::write(&head, "ref: refs/heads/first\n").unwrap();
+    fork(&["fs", "mkdir", "made"]);
+    fork(&["snapshot", "-q"]);
+    std::fs::write(&head, "ref: refs/heads/second\n").unwrap();
+
+    scene.ok(&["branch", "rename", "attempt", "better"]);
+    assert_eq!(fork(&["config", "get", "retention.count"]), "7\n");
+    assert!(fork(&["status"]).contains("moved since: first → second"), "{}", fork(&["status"]));
+    fork(&["undo"]);
+    assert!(!scene.path("project-attempt/made").exists());
+}
+
+#[test]
+fn the_name_that_a_fork_had_is_free_for_another() {
+    let scene = forked();
+    std::fs::write(scene.path("project-attempt/notes.txt"), "two\n").unwrap();
+    in_fork(&scene, "project-attempt", &["snapshot", "-q"]);
+    scene.ok(&["branch", "rename", "attempt", "better"]);
+    let again = scene.path("again");
+    scene.ok(&["fork", "attempt", "one", "--materialize", again.to_str().unwrap(), "-q"]);
+    assert_eq!(scene.ok(&["fs", "cat", "notes.txt", "--at", "attempt"]), "one\n");
+    assert_eq!(scene.ok(&["fs", "cat", "notes.txt", "--at", "better"]), "two\n");
+    scene.ok(&["branch", "delete", "attempt"]);
+    assert_eq!(scene.ok(&["fs", "cat", "notes.txt", "--at", "better"]), "two\n");
+    assert!(in_fork(&scene, "project-attempt", &["status"]).contains("is protected"));
+    scene.ok(&["prune", "--keep", "1"]);
+    scene.ok(&["merge", "better"]);
+    assert_eq!(scene.read("notes.txt"), "two\n");
+}
+
+#[test]
+fn a_fork_that_was_forgotten_only_in_part_can_be_forgotten_again() {
+    let scene = forked();
+    let histories = std::fs::read_dir(scene.path("data/wink")).unwrap();
+    let pointer = histories
+        .map(|it| it.unwrap().path().join("workspace.json"))
+        .find(|it| std::fs::read_to_string(it).unwrap().contains("kept_in"))
+        .unwrap();
+    let history = pointer.parent().unwrap().parent().unwrap().to_owned();
+    let main = std::fs::read_dir(&history).unwrap().map(|it| it.unwrap().path());
+    let main = main.into_iter().find(|it| it.join("branches").exists()).unwrap();
+    assert_eq!(count(&main.join("store/pins")), 1);
+    let said = std::fs::read(&pointer).unwrap();
+    std::fs::write(&pointer, "{").unwrap();
+    scene.fails(&["branch", "delete", "attempt"]);
+    assert_eq!(count(&main.join("store/pins")), 0, "nothing is kept that nobody would find");
+    assert!(scene.ok(&["branch", "list"]).contains("attempt"), "it is still found");
+    std::fs::write(&pointer, said).unwrap();
+    scene.ok(&["branch", "delete", "attempt"]);
+    assert!(!pointer.exists());
+    assert_eq!((count(&main.join("branches")), count(&main.join("store/branches"))), (0, 0));
+}
