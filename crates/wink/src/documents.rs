@@ -249,10 +249,10 @@ pub(crate) struct Reverted {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct MergedIn {
     pub(crate) branch: String,
-    /// The id of the snapshot that the fork began with.
+    /// The id of the snapshot that the fork began with, or was last brought in as.
     pub(crate) base: String,
-    /// The id of the snapshot of what was brought in.
-    pub(crate) theirs: String,
+    /// The id of the snapshot of what was brought in; none where nothing was.
+    pub(crate) theirs: Option<String>,
     #[serde(flatten)]
     pub(crate) outcome: MergeOutcome,
 }

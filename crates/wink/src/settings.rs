@@ -51,11 +51,44 @@ pub(crate) struct Branch {
     pub(crate) base: String,
     /// The directory of the history that it shares.
     of: String,
+    /// The states of it that were brought back, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    merges: Vec<MergePoint>,
 }
+
+/// A state of a fork that was brought back.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MergePoint {
+    /// The id of the snapshot of the fork.
+    pub(crate) theirs: String,
+    /// The id of the snapshot of what was there before, where anything was changed.
+    pub(crate) saved: Option<String>,
+}
+
+/// How many states that were brought back are remembered, for those who undo merges.
+const MERGES: usize = 16;
 
 impl Branch {
     pub(crate) fn new(name: &str, base: &str, of: &Path) -> Result<Self, Failure> {
-        Ok(Self { name: name.to_owned(), base: base.to_owned(), of: text(of)? })
+        let (name, base, of) = (name.to_owned(), base.to_owned(), text(of)?);
+        Ok(Self { name, base, of, merges: Vec::new() })
+    }
+
+    /// Returns the states that were brought back, the last one first.
+    pub(crate) fn merges(&self) -> impl Iterator<Item = &MergePoint> {
+        self.merges.iter().rev()
+    }
+
+    /// Remembers a state that was brought back; returns those that are forgotten for it.
+    pub(crate) fn merged(&mut self, point: MergePoint) -> Vec<MergePoint> {
+        self.merges.push(point);
+        self.merges.drain(..self.merges.len().saturating_sub(MERGES)).collect()
+    }
+
+    /// Returns the ids of all snapshots that a merge may need.
+    pub(crate) fn needed(&self) -> impl Iterator<Item = &str> {
+        [&*self.base].into_iter().chain(self.merges.iter().map(|it| &*it.theirs))
     }
 
     /// Returns the directory of the history that it shares.

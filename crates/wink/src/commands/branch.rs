@@ -9,7 +9,7 @@ use crate::context::{Context, Opened};
 use crate::documents::{BranchDeleted, BranchEntry, BranchRenamed, Branches};
 use crate::failure::Failure;
 use crate::home::{self, Home};
-use crate::settings::Settings;
+use crate::settings::{Branch, Settings};
 use crate::{disk, words};
 
 #[derive(Debug, Subcommand)]
@@ -85,8 +85,9 @@ fn delete(context: &Context, opened: &Opened, name: &str) -> Result<Answer, Fail
     context.confirm(&format!("Forget the fork {name}?"))?;
     let failed = |error| Failure::host("cannot forget", &home.directory, error);
     let branch = described(&home).ok_or_else(|| Failure::no_branch(name))?;
-    if let Ok(base) = branch.base.parse() {
-        opened.files.snapshot_store()?.unpin(&base, &owner(&home.key()))?;
+    let needed = home.settings.branch.iter().flat_map(Branch::needed);
+    for id in needed.filter_map(|id| id.parse().ok()) {
+        opened.files.snapshot_store()?.unpin(&id, &owner(&home.key()))?;
     }
     opened.home.open_store()?.forget_branch(&home.key())?;
     let usual = home::usual_place(&home.root)?;

@@ -3,16 +3,17 @@
 use std::time::Instant;
 
 use clap::Args;
-use wink_fs::{Snapshot, SnapshotOptions};
+use wink_fs::{Merged, Pin, SnapshotOptions, Workspace};
 
 use super::branch;
+use super::fork::owner;
 use super::merged::{self, MergeFlags};
 use crate::answer::Answer;
 use crate::completing;
-use crate::context::Context;
+use crate::context::{Context, Opened};
 use crate::documents::MergedIn;
 use crate::failure::Failure;
-use crate::home::Home;
+use crate::settings::{Branch, MergePoint};
 
 #[derive(Debug, Args)]
 pub(crate) struct MergeArgs {
@@ -29,19 +30,62 @@ pub(crate) fn run(context: &Context, args: &MergeArgs) -> Result<Answer, Failure
     let start = Instant::now();
     let opened = context.open()?;
     let home = branch::find(&opened, &args.name)?;
-    let base = home.settings.branch.as_ref().map(|it| it.base.clone());
-    let base = base.ok_or_else(|| Failure::no_branch(&args.name))?;
-    let theirs = keep(home)?;
-    let merged = opened.files.merge_states(&*base, &theirs, &args.flags.options())?;
-    let (branch, theirs) = (args.name.clone(), theirs.id.to_string());
+    let branch = home.settings.branch.as_ref().ok_or_else(|| Failure::no_branch(&args.name))?;
+    let base = base_for(&opened.files, branch)?;
+    let fork = Context::open_home(home)?;
+    let (merged, theirs) = bring_in(&opened, fork, &base, &args.flags)?;
     let outcome = merged::outcome(&merged, &args.flags, start);
-    let document = MergedIn { branch, base, theirs, outcome };
+    let document = MergedIn { branch: args.name.clone(), base, theirs, outcome };
     let text = |_: &MergedIn| merged::text("Merged", "merge", &args.name, &merged, &args.flags);
     merged::answer(context, &document, &merged, text)
 }
 
-/// Takes a snapshot of a fork as it is now.
-fn keep(home: Home) -> Result<Snapshot, Failure> {
-    let fork = Context::open_home(home)?;
-    Ok(fork.files.snapshot_with(&SnapshotOptions::default().message("merge"))?)
+/// Returns the last state of a fork that is here: where the two began to differ.
+fn base_for(files: &Workspace, branch: &Branch) -> Result<String, Failure> {
+    for point in branch.merges() {
+        let saved = point.saved.as_ref().and_then(|id| id.parse().ok());
+        if !saved.map_or(Ok(false), |saved| files.is_undone(saved))? {
+            return Ok(point.theirs.clone());
+        }
+    }
+    Ok(branch.base.clone())
+}
+
+/// Merges; of what is only asked about, or not done, nothing is kept.
+fn bring_in(
+    opened: &Opened,
+    fork: Opened,
+    base: &str,
+    flags: &MergeFlags,
+) -> Result<(Merged, Option<String>), Failure> {
+    let mut rehearsed = opened.files.rehearse_merge(base, &fork.files, &flags.options())?;
+    let is_nothing = rehearsed.changes.is_empty() && rehearsed.conflicts.is_empty();
+    if flags.dry_run() || is_nothing || flags.stops_at(&rehearsed) {
+        rehearsed.applied = is_nothing && !flags.dry_run();
+        return Ok((rehearsed, None));
+    }
+    let theirs = fork.files.snapshot_with(&SnapshotOptions::default().message("merge"))?;
+    let merged = opened.files.merge_states(base, &theirs, &flags.options())?;
+    let id = theirs.id.to_string();
+    if merged.applied {
+        let saved = merged.saved.map(|saved| saved.to_string());
+        remember(opened, fork, MergePoint { theirs: id.clone(), saved })?;
+    }
+    Ok((merged, Some(id)))
+}
+
+/// Remembers what was brought in, so that the next merge begins there.
+fn remember(opened: &Opened, fork: Opened, point: MergePoint) -> Result<(), Failure> {
+    let store = opened.files.snapshot_store()?;
+    let (mut home, id) = (fork.home, point.theirs.parse());
+    let owner = owner(&home.key());
+    if let Ok(id) = id {
+        store.pin(&Pin::new(id, owner.clone()))?;
+    }
+    let forgotten = home.settings.branch.as_mut().map(|branch| branch.merged(point));
+    home.settings.write_over(&home.directory)?;
+    for id in forgotten.into_iter().flatten().filter_map(|it| it.theirs.parse().ok()) {
+        store.unpin(&id, &owner)?;
+    }
+    Ok(())
 }

@@ -42,6 +42,15 @@ impl MergeFlags {
         };
         MergeOptions::default().on_conflict(on_conflict).dry_run(self.dry_run)
     }
+
+    pub(super) fn dry_run(&self) -> bool {
+        self.dry_run
+    }
+
+    /// Tells whether conflicts keep it from being done.
+    pub(super) fn stops_at(&self, merged: &Merged) -> bool {
+        self.options().on_conflict == OnConflict::Stop && !merged.conflicts.is_empty()
+    }
 }
 
 /// Returns what is told of a merge or a revert.

@@ -84,3 +84,34 @@ fn a_fork_that_was_forgotten_only_in_part_can_be_forgotten_again() {
     assert!(!pointer.exists());
     assert_eq!((count(&main.join("branches")), count(&main.join("store/branches"))), (0, 0));
 }
+
+#[test]
+fn what_was_merged_once_is_not_merged_again_unless_that_was_undone() {
+    let scene = forked();
+    std::fs::write(scene.path("project-attempt/new"), "").unwrap();
+    scene.ok(&["merge", "attempt"]);
+    scene.ok(&["fs", "rm", "new"]);
+    assert!(scene.ok(&["merge", "attempt"]).starts_with("Nothing to merge"));
+    assert!(!scene.project("new").exists());
+    scene.ok(&["undo", "2"]);
+    scene.ok(&["merge", "attempt"]);
+    assert!(scene.project("new").exists());
+
+    std::fs::write(scene.path("project-attempt/notes.txt"), "theirs\n").unwrap();
+    scene.write("notes.txt", "ours\n");
+    scene.ok(&["merge", "attempt", "--ours"]);
+    assert!(scene.ok(&["merge", "attempt"]).starts_with("Nothing to merge"));
+    assert_eq!(scene.read("notes.txt"), "ours\n");
+    scene.ok(&["branch", "delete", "attempt"]);
+}
+
+#[test]
+fn a_merge_that_is_only_asked_about_or_refused_keeps_nothing() {
+    let scene = forked();
+    let kept = scene.ids().len();
+    std::fs::write(scene.path("project-attempt/notes.txt"), "theirs\n").unwrap();
+    scene.ok(&["merge", "attempt", "--dry-run"]);
+    scene.write("notes.txt", "ours\n");
+    assert_eq!(scene.fails(&["merge", "attempt"]).0, 13);
+    assert_eq!(scene.ids().len(), kept);
+}
