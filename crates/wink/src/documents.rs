@@ -406,6 +406,8 @@ pub(crate) struct RepairedEntry {
     pub(crate) objects_saved: u64,
     /// The ids of snapshots that cannot be restored as a whole any more.
     pub(crate) lost: Vec<String>,
+    /// The id of the snapshot that was taken of the files, which has again what others missed.
+    pub(crate) taken: Option<String>,
 }
 
 #[derive(Debug, Serialize)]

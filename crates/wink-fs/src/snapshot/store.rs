@@ -124,6 +124,11 @@ pub trait SnapshotStore: Send + Sync {
 
     /// Puts aside what is damaged, so that the rest verifies without a fault; nothing is deleted.
     fn repair(&self) -> Result<Repaired> {
+        self.repair_by(&mut || Ok(()))
+    }
+
+    /// Does the same; before snapshots are put aside that miss something, `heal` may store it again.
+    fn repair_by(&self, _: &mut dyn FnMut() -> Result<()>) -> Result<Repaired> {
         Err(Error::new(Operation::Repair, ErrorKind::Unsupported)
             .with_detail("this strategy cannot repair itself; restore its files from a copy"))
     }

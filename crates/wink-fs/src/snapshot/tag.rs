@@ -19,9 +19,20 @@ pub(crate) fn check_tag(tag: &str) -> Result<()> {
         _ if tag.parse::<SnapshotId>().is_ok() => {
             "a tag cannot be what only an id looks like; give another"
         }
+        _ if reads_as_a_state(tag) => {
+            "a tag cannot be another way to name a state (op:N, event:N, a..b, an age, an archive); \
+             give another"
+        }
         _ => return Ok(()),
     };
     Err(Error::new(Operation::Snapshot, ErrorKind::InvalidArgument).with_detail(why))
+}
+
+/// Tells whether a name means something else wherever states are named.
+fn reads_as_a_state(tag: &str) -> bool {
+    let is_age = tag.ends_with(" ago") && tag.starts_with(|c: char| c.is_ascii_digit());
+    let is_numbered = tag.starts_with("op:") || tag.starts_with("event:");
+    is_numbered || is_age || tag.contains("..") || tag.ends_with(".fs.zip")
 }
 
 /// Tells whether a name is safe as a part of a path or of a command line.
@@ -32,14 +43,16 @@ pub(crate) fn is_plain_name(name: &str) -> bool {
         && name.chars().all(is_plain)
 }
 
-/// Refuses a tag that a snapshot has already.
+/// Refuses a tag that a snapshot has already, or is known by.
 pub(crate) fn check_unused<'s>(
     tag: Option<&str>,
     mut snapshots: impl Iterator<Item = &'s Snapshot>,
 ) -> Result<()> {
     let Some(tag) = tag else { return Ok(()) };
-    match snapshots.find(|snapshot| snapshot.tag.as_deref() == Some(tag)) {
+    let is_id = |id: &SnapshotId| tag.len() >= id.short().len() && id.matches_prefix(tag);
+    match snapshots.find(|it| it.tag.as_deref() == Some(tag) || is_id(&it.id)) {
         None => Ok(()),
+        Some(other) if is_id(&other.id) => Err(is_another(other)),
         Some(other) => Err(in_use(other)),
     }
 }
@@ -58,6 +71,11 @@ pub(crate) fn check_new<'s>(
     }
 }
 
+fn is_another(other: &Snapshot) -> Error {
+    Error::new(Operation::Snapshot, ErrorKind::InvalidArgument)
+        .with_detail(format!("this is the id of snapshot {}; give another tag", other.id.short()))
+}
+
 fn in_use(other: &Snapshot) -> Error {
     Error::new(Operation::Snapshot, ErrorKind::AlreadyExists).with_detail(format!(
         "snapshot {} has this tag already; give another, or delete that snapshot",
@@ -71,7 +89,8 @@ mod tests {
 
     #[test]
     fn names_that_people_give_are_tags() {
-        for tag in ["a", "v1.0", "before the change", "größe", "日本", &"x".repeat(100), "a-@"]
+        let long = "x".repeat(100);
+        for tag in ["a", "v1.0", "before the change", "größe", "日本", &long, "a-@", "long ago"]
         {
             check_tag(tag).unwrap();
         }
@@ -81,7 +100,9 @@ mod tests {
     fn names_that_read_as_something_else_are_refused() {
         let id = SnapshotId::random();
         let (uuid, base32, long) = (id.to_string(), id.base32(), "x".repeat(101));
-        for tag in ["", "@1", "-f", " a", "a ", "a\nb", "\u{7}", &long, &uuid, &base32] {
+        let states = ["op:1", "event:4", "a..b", "10m ago", "work.fs.zip"];
+        let others = ["", "@1", "-f", " a", "a ", "a\nb", "\u{7}", &long, &uuid, &base32];
+        for tag in states.into_iter().chain(others) {
             assert_eq!(check_tag(tag).unwrap_err().kind(), ErrorKind::InvalidArgument, "{tag:?}");
         }
     }

@@ -100,4 +100,6 @@ pub struct Repaired {
     pub objects_saved: u64,
     /// The snapshots that cannot be restored as a whole any more; their records are in the quarantine.
     pub lost: Vec<SnapshotId>,
+    /// The snapshot of the files as they are now, which has again what others missed.
+    pub taken: Option<SnapshotId>,
 }

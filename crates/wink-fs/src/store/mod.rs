@@ -297,8 +297,8 @@ impl SnapshotStore for Store {
 
     /// What is damaged is moved to `quarantine` in the store's directory, what is whole of a damaged pack
     /// is in another pack before, and nothing is deleted. The next snapshot stores again what is missing.
-    fn repair(&self) -> Result<Repaired> {
-        repair::repair(self).map_err(|error| error.during(Operation::Repair))
+    fn repair_by(&self, heal: &mut dyn FnMut() -> Result<()>) -> Result<Repaired> {
+        repair::repair(self, heal).map_err(|error| error.during(Operation::Repair))
     }
 
     fn is_fragmented(&self) -> Result<bool> {

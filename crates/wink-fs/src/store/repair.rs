@@ -22,21 +22,21 @@ const DIRECTORY: &str = "quarantine";
 ///
 /// After each step the store is no worse than before: what is whole of a pack is in another one before
 /// the pack is moved.
-pub(super) fn repair(store: &Store) -> Result<Repaired> {
-    let disk = store.disk();
-    let _only = lock::prune(disk)?;
-    let _alone = lock::exclusive(disk)?;
+pub(super) fn repair(store: &Store, heal: &mut dyn FnMut() -> Result<()>) -> Result<Repaired> {
     let mut repair = Repair { store, repaired: Repaired::default() };
-    if repair.look()?.problems.is_empty() {
+    let is_whole = |repair: &Repair<'_>| Ok::<_, Error>(repair.look()?.problems.is_empty());
+    if repair.alone(|repair| {
+        if is_whole(repair)? {
+            return Ok(true);
+        }
+        repair.put_damage_aside()?;
+        is_whole(repair)
+    })? {
         return Ok(repair.repaired);
     }
-    repair.packs().map_err(failed)?;
-    repair.damaged_records()?;
-    repair.pins().map_err(failed)?;
-    repair.roster().map_err(failed)?;
-    repair.lost_snapshots()?;
-    store.catalog.forget();
-    store.library.refresh().map_err(failed)?;
+    // Nobody is kept out meanwhile: it is stored as always.
+    heal()?;
+    repair.alone(Repair::lost_snapshots)?;
     Ok(repair.repaired)
 }
 
@@ -50,6 +50,25 @@ struct Repair<'s> {
 }
 
 impl Repair<'_> {
+    /// Does something while nobody else uses the store.
+    fn alone<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let store = self.store;
+        let _only = lock::prune(store.disk())?;
+        let _alone = lock::exclusive(store.disk())?;
+        let done = work(self)?;
+        store.catalog.forget();
+        store.library.refresh().map_err(failed)?;
+        Ok(done)
+    }
+
+    /// Leaves only what is whole; snapshots may miss something then.
+    fn put_damage_aside(&mut self) -> Result<()> {
+        self.packs().map_err(failed)?;
+        self.damaged_records()?;
+        self.pins().map_err(failed)?;
+        self.roster().map_err(failed)
+    }
+
     fn look(&self) -> Result<Verification> {
         verify::verify_alone(self.store.disk(), &VerifyOptions::default().data(true))
     }

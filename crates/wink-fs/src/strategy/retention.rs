@@ -96,8 +96,8 @@ impl<S: SnapshotStore> SnapshotStore for Limited<S> {
         self.inner.redact(out)
     }
 
-    fn repair(&self) -> Result<Repaired> {
-        self.inner.repair()
+    fn repair_by(&self, heal: &mut dyn FnMut() -> Result<()>) -> Result<Repaired> {
+        self.inner.repair_by(heal)
     }
 
     fn is_fragmented(&self) -> Result<bool> {

@@ -5,6 +5,7 @@ mod fork;
 mod history;
 mod merge;
 mod prune;
+mod repair;
 mod room;
 mod snapshot_after;
 mod snapshots;

@@ -89,6 +89,10 @@ fn a_tag_is_unique(scene: Scene) {
     assert_eq!(scene.files.snapshot("mine").unwrap_err().kind(), ErrorKind::AlreadyExists);
     assert_eq!(scene.files.snapshot("").unwrap_err().kind(), ErrorKind::InvalidArgument);
     assert_eq!(scene.files.snapshots().unwrap().len(), 1);
+    let other = scene.files.snapshot_with(&SnapshotOptions::default()).unwrap();
+    let error = scene.files.tag("mine", Some(&other.id.short())).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidArgument, "it would mean another snapshot");
+    assert_eq!(scene.files.find_snapshot(&other.id.short()).unwrap(), other);
 }
 
 fn a_snapshot_is_found_by_tag_id_and_prefix(scene: Scene) {

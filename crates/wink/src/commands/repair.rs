@@ -1,5 +1,7 @@
 //! `wink repair`: what is damaged put aside, so that the rest can be used.
 
+use std::collections::HashMap;
+
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::documents::RepairedEntry;
@@ -10,23 +12,25 @@ use super::list_text;
 
 pub(crate) fn run(context: &Context) -> Result<Answer, Failure> {
     let opened = context.open()?;
+    // What is put aside cannot be asked for its tag any more.
+    let known = opened.files.snapshots().unwrap_or_default().into_iter();
+    let known: HashMap<_, _> =
+        known.map(|it| (it.id.to_string(), words::snapshot_line(&it))).collect();
     let progress = context.progress("repairing");
-    let repaired = opened.files.snapshot_store()?.repair()?;
+    let repaired = opened.files.repair()?;
     drop(progress);
     let document = RepairedEntry {
         quarantined: repaired.quarantined.clone(),
         objects_saved: repaired.objects_saved,
         lost: repaired.lost.iter().map(ToString::to_string).collect(),
+        taken: repaired.taken.map(|id| id.to_string()),
     };
-    let mut answer = context.answer(&document, text)?;
-    if !document.quarantined.is_empty() {
-        answer.notes = context.note("next: wink snapshot keeps again what the files still have");
-    }
-    Ok(answer)
+    let known = |id: &String| known.get(id).cloned().unwrap_or_else(|| id.clone());
+    context.answer(&document, |it| text(it, known))
 }
 
-fn text(document: &RepairedEntry) -> String {
-    let RepairedEntry { quarantined, objects_saved, lost } = document;
+fn text(document: &RepairedEntry, known: impl Fn(&String) -> String) -> String {
+    let RepairedEntry { quarantined, objects_saved, lost, taken } = document;
     if quarantined.is_empty() {
         return "Nothing is damaged.\n".to_owned();
     }
@@ -36,7 +40,11 @@ fn text(document: &RepairedEntry) -> String {
     text += &list_text(quarantined.iter());
     if !lost.is_empty() {
         text += "These snapshots cannot be restored as a whole any more\n";
-        text += &list_text(lost.iter());
+        text += &list_text(lost.iter().map(known));
+    }
+    if let Some(taken) = taken.as_ref().and_then(|id| id.parse().ok()) {
+        let taken: wink_fs::SnapshotId = taken;
+        text += &format!("Snapshot {} has all that the files still have\n", taken.short());
     }
     text
 }

@@ -74,6 +74,59 @@ fn after_a_restore_is_undone_the_last_snapshot_is_the_one_before_it() {
     scene.ok(&["show", "@-2"]);
 }
 
+/// Returns bytes that no two files share.
+fn noise(mut seed: u64) -> Vec<u8> {
+    let next = || {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (seed >> 56) as u8
+    };
+    std::iter::repeat_with(next).take(300_000).collect()
+}
+
+#[test]
+fn fault_18_damage_that_the_files_can_mend_loses_no_snapshot() {
+    let scene = Scene::new();
+    (1..=5).for_each(|number| scene.write(&format!("noise{number}"), noise(number)));
+    for tag in ["v1", "v2", "v3"] {
+        scene.write("code", tag);
+        scene.ok(&["snapshot", "--tag", tag]);
+    }
+    let packs = std::fs::read_dir(scene.history().join("store/packs")).unwrap();
+    let packs = packs.map(|it| it.unwrap().path());
+    let largest = packs.max_by_key(|it| it.metadata().unwrap().len()).unwrap();
+    let mut bytes = std::fs::read(&largest).unwrap();
+    bytes[800_000..800_008].fill(b'X');
+    std::fs::write(&largest, bytes).unwrap();
+    assert_eq!(scene.fails(&["verify", "--data"]).0, 14);
+
+    let said = scene.ok(&["repair"]);
+    assert!(said.contains("quarantine") && !said.contains("cannot be restored"), "{said}");
+    scene.ok(&["verify", "--data"]);
+    for tag in ["v1", "v2", "v3"] {
+        scene.ok(&["restore", tag]);
+        assert_eq!(scene.read("code"), tag);
+        assert!(std::fs::read(scene.project("noise2")).unwrap() == noise(2));
+    }
+}
+
+#[test]
+fn fault_18_snapshots_that_are_lost_are_named_as_people_know_them() {
+    let scene = Scene::new();
+    scene.write("noise", noise(1));
+    scene.ok(&["snapshot", "--tag", "old"]);
+    let pack = std::fs::read_dir(scene.history().join("store/packs")).unwrap().next().unwrap();
+    let pack = pack.unwrap().path();
+    scene.write("noise", noise(2));
+    scene.ok(&["snapshot", "--tag", "new"]);
+    let mut bytes = std::fs::read(&pack).unwrap();
+    bytes[100_000] ^= 1;
+    std::fs::write(&pack, bytes).unwrap();
+    let said = scene.ok(&["repair"]);
+    let lost = said.split_once("cannot be restored").unwrap().1;
+    assert!(lost.contains("old") && !lost.contains("  new"), "{said}");
+    scene.ok(&["restore", "new"]);
+}
+
 /// A program that uses the library keeps ten where it says nothing.
 #[test]
 fn many_snapshots_stay_although_they_have_no_tag() {
