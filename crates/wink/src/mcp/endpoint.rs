@@ -10,9 +10,9 @@ use wink_agent::{Effect, Refusal, Tool, ToolContext, ToolResult, Toolset};
 use wink_fs::{ErrorKind, Workspace};
 
 use super::declared::{self, Common, FORK, SESSION};
-use super::fixtures;
 use super::recent::RecentCalls;
 use super::sessions::Sessions;
+use super::{fixtures, records};
 
 /// How many calls run at the same time; the others wait for their turn.
 pub(super) const MOST_CALLS: u32 = 64;
@@ -50,7 +50,9 @@ pub(crate) struct Endpoint {
 impl Endpoint {
     /// Makes the endpoint of a process that is one session.
     pub(crate) fn of_session(workspace: &Workspace, tools: Toolset) -> Self {
-        Self::new(ToolContext::over(workspace).session(&Session::new()), tools, None)
+        let session = Session::new();
+        records::bound(&session);
+        Self::new(ToolContext::over(workspace).session(&session), tools, None)
     }
 
     /// Makes the endpoint of clients that name a session with each call, or go without one.

@@ -20,7 +20,7 @@ use wink_agent::{Tool, ToolContext, ToolResult};
 use super::answer::{answered, linked};
 use super::endpoint::{Endpoint, Found, only_reads};
 use super::recent::RecentCall;
-use super::{fixtures, records, resources, running};
+use super::{fixtures, resources, running};
 
 /// Methods of the protocol that this server knows.
 const KNOWN: [&str; 6] = [
@@ -204,8 +204,5 @@ fn told(endpoint: &Endpoint, tool: &Tool, files: &ToolContext, arguments: Value)
     let result = tool.call(files, arguments);
     let (error, took) = (result.code(), began.elapsed());
     endpoint.recent().add(RecentCall { at, tool: tool.name, path, error, took });
-    if let Some(session) = &files.session {
-        records::forget_old(session);
-    }
     result
 }
