@@ -19,6 +19,7 @@ mod running;
 mod sessions;
 mod shape;
 mod stdio;
+mod uses;
 
 pub(crate) use self::endpoint::Endpoint;
 pub(crate) use self::http::{McpService, service};
