@@ -65,6 +65,9 @@ pub struct ToolContext {
     pub cancelled: Option<Arc<AtomicBool>>,
     /// The forks that were made by the tool of that name.
     pub forks: Forks,
+    /// The name of the fork whose files these are, where they are those of one; it is written down with
+    /// the calls.
+    pub fork: Option<String>,
 }
 
 impl ToolContext {

@@ -256,6 +256,15 @@ fn a_client_works_in_a_fork_by_its_name() {
 }
 
 #[test]
+fn a_fork_that_is_no_text_is_refused() {
+    let server = Server::start();
+    let refused = server.call("ls", json!({"fork": 7}));
+    assert_eq!(refused["structuredContent"]["error"], "invalid_argument", "{refused}");
+    let message = refused["content"][0]["text"].as_str().expect("a message");
+    assert!(message.starts_with("`fork` must be a string"), "{message}");
+}
+
+#[test]
 fn forks_are_offered_only_with_the_tool_that_makes_them() {
     let server = Server::start_with(&["--port", "0", "--tools", "files"]);
     let tools = server.post(&request("tools/list", json!({})));

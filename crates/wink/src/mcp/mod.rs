@@ -5,6 +5,7 @@
 
 mod annotations;
 mod answer;
+mod calling;
 mod declared;
 mod endpoint;
 mod fixtures;
