@@ -151,11 +151,20 @@ impl ToolContext {
     /// # Ok::<(), wink_fs::Error>(())
     /// ```
     pub fn look(&self, at: impl Into<At>) -> Result<Arc<dyn Tree>, Refusal> {
-        let tree = self.files()?.tree_at(at)?;
-        Ok(match self.rules.is_empty() {
+        Ok(self.ruled(self.files()?.tree_at(at)?))
+    }
+
+    /// Leaves out of files what the rules deny.
+    pub(crate) fn ruled(&self, tree: Arc<dyn Tree>) -> Arc<dyn Tree> {
+        match self.rules.is_empty() {
             true => tree,
             false => Arc::new(RuledTree { inner: tree, rules: self.rules.clone() }),
-        })
+        }
+    }
+
+    /// Tells whether there is a history of the files; where there are no files, nobody knows.
+    pub(crate) fn has_history(&self) -> bool {
+        self.workspace.as_ref().is_none_or(|files| files.snapshot_store().is_ok())
     }
 
     /// Refuses to go on where somebody gave up.

@@ -59,8 +59,12 @@ impl Toolset {
     /// assert!(Toolset::ALL.offered(&context).all(|tool| tool.name != "shell_execute"));
     /// ```
     pub fn offered(self, context: &ToolContext) -> impl Iterator<Item = &'static Tool> {
-        let can_run = context.executor.is_some();
-        self.tools().filter(move |tool| can_run || tool.family != Family::Execution)
+        let (can_run, has_history) = (context.executor.is_some(), context.has_history());
+        self.tools().filter(move |tool| match tool.family {
+            Family::Files => true,
+            Family::History => has_history,
+            Family::Execution => can_run,
+        })
     }
 
     /// Finds a tool by its exact name, or by one it is known by elsewhere.
