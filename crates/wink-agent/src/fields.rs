@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use crate::field::Field;
 use crate::schema;
 use crate::suggest::nearest;
+use crate::unknown::shown;
 
 /// Other spellings models use, each with the parameter it stands for.
 const ALIASES: [(&str, &str); 15] = [
@@ -77,7 +78,7 @@ fn find<'a>(schema: &'a Map<String, Value>, key: &str) -> Option<Field<'a>> {
 
 fn unknown(schema: &Map<String, Value>, key: &str) -> String {
     let names = || schema::properties(schema).map(|(name, _)| name);
-    let key = key.chars().take(60).collect::<String>();
+    let key = shown(key);
     match nearest(&key, names()) {
         Some(near) => format!("There is no parameter `{key}`; did you mean `{near}`?"),
         None => format!(

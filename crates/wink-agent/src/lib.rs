@@ -42,6 +42,7 @@ mod field;
 mod fields;
 pub mod follow;
 mod forks;
+mod lock;
 mod policy;
 pub mod prompt;
 mod refusal;

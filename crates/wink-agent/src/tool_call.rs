@@ -1,13 +1,14 @@
 //! One call of a tool, as the tool's function sees it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use wink_fs::search::Stop;
 use wink_fs::{ContentHash, ErrorKind, Filesystem, Limits, Properties, Tree, TreePath, Workspace};
 
 use crate::context::ToolContext;
+use crate::lock::lock;
 use crate::policy::RuledFilesystem;
 use crate::refusal::{self, Refusal};
 use crate::result::ToolResult;
@@ -79,7 +80,7 @@ impl<'c> ToolCall<'c> {
     }
 
     fn changed(&self) -> MutexGuard<'_, Vec<u64>> {
-        self.operations.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.operations)
     }
 
     /// Ends the call: where it failed, what it had changed is taken back.

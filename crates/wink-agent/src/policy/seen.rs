@@ -1,9 +1,11 @@
 //! What a session has seen of files.
 
 use std::collections::{HashSet, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use wink_fs::ContentHash;
+
+use crate::lock::lock;
 
 /// How many contents are remembered; the oldest is forgotten first.
 const MOST: usize = 65_536;
@@ -59,6 +61,6 @@ impl SeenContents {
     }
 
     fn seen(&self) -> MutexGuard<'_, Seen> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }

@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind as IoErrorKind, Read, Write as _};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -14,6 +14,7 @@ use wink_fs::search::Stop;
 
 use super::super::output::{Collector, Output};
 use super::super::{Ended, Executed, Outputs};
+use crate::lock::lock;
 use crate::refusal::Refusal;
 
 /// How long it is waited for what a program has printed already, when it has ended.
@@ -136,7 +137,7 @@ impl Reader {
     fn finish(self, last: Instant) -> Output {
         let left = last.saturating_duration_since(Instant::now());
         let _ = self.done.recv_timeout(left);
-        self.collector.lock().unwrap_or_else(PoisonError::into_inner).output()
+        lock(&self.collector).output()
     }
 }
 
@@ -147,8 +148,7 @@ fn read_all(mut pipe: impl Read, collector: &Mutex<Collector>, done: &Sender<()>
             Err(error) if error.kind() == IoErrorKind::Interrupted => {}
             Ok(0) | Err(_) => break,
             Ok(read) => {
-                let mut collector = collector.lock().unwrap_or_else(PoisonError::into_inner);
-                collector.take(&buffer[..read]);
+                lock(collector).take(&buffer[..read]);
             }
         }
     }
