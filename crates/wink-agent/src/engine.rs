@@ -56,14 +56,17 @@ fn begun(name: &str, session: &Session, context: &ToolContext, arguments: &Value
 
 /// Returns the parameters as JSON, with the fork that the call is about.
 fn parameters(context: &ToolContext, arguments: &Value) -> String {
-    match (&context.fork, arguments) {
+    let written = match (&context.fork, arguments) {
         (Some(fork), Value::Object(arguments)) => {
             let mut all = arguments.clone();
             all.insert("fork".to_owned(), fork.as_str().into());
-            Value::Object(all).to_string()
+            serde_json::to_string(&all)
         }
-        _ => arguments.to_string(),
-    }
+        // The same as by its `to_string`, in a fraction of the time.
+        _ => serde_json::to_string(arguments),
+    };
+    // What was read as JSON can be written as JSON.
+    written.unwrap_or_default()
 }
 
 /// Returns the snapshot that the files were last kept in or made of.
