@@ -18,6 +18,7 @@ use rmcp::transport::streamable_http_server::session::local::{LocalSessionManage
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde::Deserialize;
+use tokio::sync::Mutex;
 
 use super::endpoint::{Endpoint, MOST_CALLS};
 use super::uses::{InUse, Uses};
@@ -47,6 +48,7 @@ pub(crate) struct McpService {
     stateful: StreamableHttpService<Endpoint, LocalSessionManager>,
     sessions: Arc<LocalSessionManager>,
     uses: Uses,
+    turn: Arc<Mutex<()>>,
 }
 
 /// Makes the service of an endpoint.
@@ -64,7 +66,8 @@ pub(crate) fn service(endpoint: Endpoint) -> McpService {
     let made = endpoint.clone();
     let config = config.with_legacy_session_mode(true);
     let stateful = StreamableHttpService::new(move || Ok(made.clone()), sessions.clone(), config);
-    McpService { endpoint, stateless, stateful, sessions, uses: Uses::default() }
+    let (uses, turn) = (Uses::default(), Arc::default());
+    McpService { endpoint, stateless, stateful, sessions, uses, turn }
 }
 
 fn sessions() -> LocalSessionManager {
@@ -114,7 +117,9 @@ impl McpService {
         is_known.then(|| self.uses.begin(id))
     }
 
+    /// Begins a session, one at a time: two would make room for only one.
     async fn begin(&self, request: Request) -> Result<Response, Response> {
+        let _turn = self.turn.lock().await;
         self.make_room().await?;
         let answer = self.stateful.handle(request).await.map(Body::new);
         if let Some(id) = answer.headers().get(SESSION_ID).and_then(|id| id.to_str().ok()) {
@@ -126,11 +131,11 @@ impl McpService {
     /// Ends the session that was idle for longest, where there are too many for another one.
     async fn make_room(&self) -> Result<(), Response> {
         let there = self.sessions.sessions.read().await;
-        if there.len() < MOST_SESSIONS {
+        let (count, idle) = (there.len(), self.uses.longest_idle(there.keys()));
+        drop(there);
+        if count < MOST_SESSIONS {
             return Ok(());
         }
-        let idle = self.uses.longest_idle(there.keys());
-        drop(there);
         let idle = idle.ok_or_else(|| TOO_MANY.into_response())?;
         // It fails only where the session has ended by itself.
         let _ = self.sessions.close_session(&idle).await;
@@ -209,6 +214,31 @@ mod tests {
         drop(all);
         let answer = to_bytes(waiting.into_body(), usize::MAX).await.expect("an answer");
         assert!(String::from_utf8_lossy(&answer).contains("isError"), "{answer:?}");
+    }
+
+    #[tokio::test]
+    async fn sessions_that_begin_at_the_same_time_are_never_too_many() {
+        let service = service(Endpoint::of_clients(&Workspace::memory(), Toolset::ALL));
+        for _ in 0..MOST_SESSIONS - 1 {
+            begin(&service).await.expect("room");
+        }
+        let mut begun = tokio::task::JoinSet::new();
+        for _ in 0..8 {
+            let service = service.clone();
+            begun.spawn(async move { begin(&service).await.expect("room") });
+        }
+        assert_eq!(begun.join_all().await.len(), 8);
+        assert_eq!(service.sessions.sessions.read().await.len(), MOST_SESSIONS);
+    }
+
+    #[tokio::test]
+    async fn sessions_that_are_gone_are_not_remembered() {
+        let service = service(Endpoint::of_clients(&Workspace::memory(), Toolset::ALL));
+        for _ in 0..3 {
+            let id = begin(&service).await.expect("room");
+            service.sessions.close_session(&id.into()).await.expect("ends");
+        }
+        assert_eq!(service.uses.count(), 1);
     }
 
     #[tokio::test]

@@ -29,7 +29,14 @@ impl Uses {
         Arc::new(InUse(lock(&self.0).entry(id.into()).or_insert_with(now).clone()))
     }
 
-    /// Returns which of the sessions that are there nobody has used for longest, and nobody uses now.
+    /// Returns how many sessions are remembered.
+    #[cfg(test)]
+    pub(super) fn count(&self) -> usize {
+        lock(&self.0).len()
+    }
+
+    /// Forgets the sessions that are not there any more, and returns which of those that are nobody has
+    /// used for longest, and nobody uses now.
     pub(super) fn longest_idle<'s>(
         &self,
         there: impl Iterator<Item = &'s SessionId>,
