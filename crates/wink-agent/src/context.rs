@@ -65,6 +65,9 @@ pub struct ToolContext {
     pub cancelled: Option<Arc<AtomicBool>>,
     /// The forks that were made by the tool of that name.
     pub forks: Forks,
+    /// The name of the fork whose files these are, where they are those of one; it is written down with
+    /// the calls.
+    pub fork: Option<String>,
 }
 
 impl ToolContext {
@@ -148,11 +151,20 @@ impl ToolContext {
     /// # Ok::<(), wink_fs::Error>(())
     /// ```
     pub fn look(&self, at: impl Into<At>) -> Result<Arc<dyn Tree>, Refusal> {
-        let tree = self.files()?.tree_at(at)?;
-        Ok(match self.rules.is_empty() {
+        Ok(self.ruled(self.files()?.tree_at(at)?))
+    }
+
+    /// Leaves out of files what the rules deny.
+    pub(crate) fn ruled(&self, tree: Arc<dyn Tree>) -> Arc<dyn Tree> {
+        match self.rules.is_empty() {
             true => tree,
             false => Arc::new(RuledTree { inner: tree, rules: self.rules.clone() }),
-        })
+        }
+    }
+
+    /// Tells whether there is a history of the files; where there are no files, nobody knows.
+    pub(crate) fn has_history(&self) -> bool {
+        self.workspace.as_ref().is_none_or(|files| files.snapshot_store().is_ok())
     }
 
     /// Refuses to go on where somebody gave up.

@@ -6,13 +6,13 @@ use std::time::Instant;
 use serde_json::Value;
 use wink_fs::{ErrorKind, SnapshotId, Workspace};
 
-use crate::call_id;
 use crate::context::ToolContext;
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
 use crate::session::{Session, ToolInvoked};
 use crate::tool::Tool;
 use crate::tool_call::ToolCall;
+use crate::{call_id, fields};
 
 /// Runs a tool: what it did is told to the session, whether it went well or not.
 pub(crate) fn run(tool: &Tool, context: &ToolContext, arguments: Value) -> ToolResult {
@@ -44,7 +44,29 @@ pub(crate) fn refuse(
 fn begun(name: &str, session: &Session, context: &ToolContext, arguments: &Value) -> ToolInvoked {
     let id = context.call_id.clone().unwrap_or_else(call_id::next);
     let record = ToolInvoked::new(id, name, session.now()).turn(context.turn);
-    described(record.parameters(&arguments.to_string()), arguments)
+    let mut record = record.parameters(&parameters(context, arguments));
+    if let Some(path) = fields::path_of(name, arguments) {
+        record = record.path(path);
+    }
+    match arguments.get("mode").and_then(Value::as_str) {
+        Some(mode) => record.mode(mode),
+        None => record,
+    }
+}
+
+/// Returns the parameters as JSON, with the fork that the call is about.
+fn parameters(context: &ToolContext, arguments: &Value) -> String {
+    let written = match (&context.fork, arguments) {
+        (Some(fork), Value::Object(arguments)) => {
+            let mut all = arguments.clone();
+            all.insert("fork".to_owned(), fork.as_str().into());
+            serde_json::to_string(&all)
+        }
+        // The same as by its `to_string`, in a fraction of the time.
+        _ => serde_json::to_string(arguments),
+    };
+    // What was read as JSON can be written as JSON.
+    written.unwrap_or_default()
 }
 
 /// Returns the snapshot that the files were last kept in or made of.
@@ -75,18 +97,6 @@ fn broke_off(tool: &Tool) -> Refusal {
         tool.name
     );
     Refusal::new(ErrorKind::Io, message)
-}
-
-/// Adds what the parameters say of a path and a mode.
-fn described(mut record: ToolInvoked, arguments: &Value) -> ToolInvoked {
-    let text = |name: &str| arguments.get(name).and_then(Value::as_str);
-    if let Some(path) = ["path", "file_path", "filePath", "from"].into_iter().find_map(text) {
-        record = record.path(path);
-    }
-    match text("mode") {
-        Some(mode) => record.mode(mode),
-        None => record,
-    }
 }
 
 /// Tells the session of the call and of the files it changed.

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use wink_fs::{Error, ErrorKind, Execution, Operation, SnapshotId};
+use wink_fs::{ErrorKind, Execution, SnapshotId};
 
 use crate::executor::{Command, Executed, Executor, Output, USUAL_TIMEOUT};
-use crate::refusal::Refusal;
+use crate::refusal::{self, Refusal};
 use crate::result::ToolResult;
 use crate::states::{self, Changes};
 use crate::tool_call::ToolCall;
@@ -62,18 +62,9 @@ impl ToolCall<'_> {
         &self,
         work: impl FnOnce(&mut wink_fs::ExecutionPlace<'_>) -> Result<Executed, Refusal>,
     ) -> Result<(Executed, Option<Execution>), Refusal> {
-        let mut refused = None;
-        let done = self.everything()?.as_executor(self.name(), |place| {
-            self.caught(|| work(place)).map_err(|refusal| {
-                let kind = refusal.kind();
-                refused = Some(refusal);
-                Error::new(Operation::Write, kind)
-            })
-        });
-        done.map_err(|error| match refused {
-            Some(refusal) if error.operation() == Operation::Write => refusal,
-            // What it had changed could not be taken back.
-            _ => error.into(),
+        let files = self.everything()?;
+        refusal::carried(|carry| {
+            files.as_executor(self.name(), |place| self.caught(|| work(place)).map_err(carry))
         })
     }
 }

@@ -1,10 +1,13 @@
 //! The parameters of one object, whether it is all of the arguments or an item of a list.
 
+use std::iter;
+
 use serde_json::{Map, Value};
 
 use crate::field::Field;
 use crate::schema;
 use crate::suggest::nearest;
+use crate::unknown::shown;
 
 /// Other spellings models use, each with the parameter it stands for.
 const ALIASES: [(&str, &str); 15] = [
@@ -24,6 +27,15 @@ const ALIASES: [(&str, &str); 15] = [
     ("input", "patch"),
     ("diff", "patch"),
 ];
+
+/// Returns the path that a call is about, in whatever spelling it was given.
+///
+/// Only for `mv` it is what `from` names; for other tools that is a state.
+pub(crate) fn path_of<'a>(tool: &str, given: &'a Value) -> Option<&'a str> {
+    let name = if tool == "mv" { "from" } else { "path" };
+    let aliases = ALIASES.iter().filter(|(_, own)| *own == name).map(|(alias, _)| *alias);
+    iter::once(name).chain(aliases).find_map(|spelled| given.get(spelled)?.as_str())
+}
 
 /// Makes of what was given what the schema declares, or says what is wrong with it.
 pub(crate) fn accepted(
@@ -66,7 +78,7 @@ fn find<'a>(schema: &'a Map<String, Value>, key: &str) -> Option<Field<'a>> {
 
 fn unknown(schema: &Map<String, Value>, key: &str) -> String {
     let names = || schema::properties(schema).map(|(name, _)| name);
-    let key = key.chars().take(60).collect::<String>();
+    let key = shown(key);
     match nearest(&key, names()) {
         Some(near) => format!("There is no parameter `{key}`; did you mean `{near}`?"),
         None => format!(

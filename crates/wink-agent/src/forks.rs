@@ -1,12 +1,14 @@
 //! Forks by name.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use wink_fs::{ErrorKind, Workspace};
 
+use crate::lock::lock;
 use crate::refusal::Refusal;
 use crate::suggest::nearest;
+use crate::unknown;
 
 /// How many forks there are at most: each keeps what was changed in it in memory.
 const MOST: usize = 64;
@@ -98,7 +100,7 @@ impl Forks {
 
     fn unknown(&self, name: &str) -> Refusal {
         let names = self.names();
-        let shown: String = name.chars().take(60).collect();
+        let shown = unknown::shown(name);
         let hint = match (nearest(name, names.iter().map(String::as_str)), names.is_empty()) {
             (Some(near), _) => format!("did you mean `{near}`?"),
             (None, true) => "make one with fork.".to_owned(),
@@ -108,7 +110,7 @@ impl Forks {
     }
 
     fn lock(&self) -> MutexGuard<'_, Named> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

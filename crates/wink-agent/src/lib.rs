@@ -1,8 +1,8 @@
 //! Tools a model can call over a wink workspace, and sessions that remember what was done with it.
 //!
-//! [`TOOLS`] is the one table: every door (MCP, command line, prompts) lists and calls tools from
-//! it. Adding a tool is one file under `tools/` and one line in the table. What a program offers beside
-//! files (their history, programs that are run) it chooses by a [`Toolset`].
+//! There are three tables of tools: for files, for their history, and for programs that are run. Every
+//! door (MCP, command line, prompts) lists and calls tools by a [`Toolset`], which says which of them a
+//! program offers. Adding a tool is one file under `tools/` and one line in a table.
 //!
 //! ```
 //! use serde_json::json;
@@ -42,6 +42,7 @@ mod field;
 mod fields;
 pub mod follow;
 mod forks;
+mod lock;
 mod policy;
 pub mod prompt;
 mod refusal;
@@ -68,7 +69,7 @@ pub use policy::{PathRules, SeenContents};
 pub use refusal::Refusal;
 pub use result::ToolResult;
 pub use session_files::SessionFiles;
-pub use table::{TOOLS, call, find, unknown_tool_message};
+pub use table::{call, find};
 pub use tool::{Effect, Family, Tool};
 pub use tool_call::ToolCall;
 pub use toolset::Toolset;

@@ -77,6 +77,24 @@ impl Refusal {
     }
 }
 
+/// Carries a refusal out of work whose failures are errors: the work makes its error of it by `carry`.
+///
+/// Where what had changed could not be taken back, that error is returned.
+pub(crate) fn carried<T>(
+    work: impl FnOnce(&mut dyn FnMut(Refusal) -> Error) -> wink_fs::Result<T>,
+) -> Result<T, Refusal> {
+    let mut refused = None;
+    let done = work(&mut |refusal| {
+        let kind = refusal.kind();
+        refused = Some(refusal);
+        Error::new(Operation::Write, kind)
+    });
+    done.map_err(|error| match refused {
+        Some(refusal) if error.operation() == Operation::Write => refusal,
+        _ => error.into(),
+    })
+}
+
 impl From<Error> for Refusal {
     fn from(error: Error) -> Self {
         Refusal {

@@ -2,13 +2,14 @@
 
 use std::fmt;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use wink_fs::{Result as FileResult, Workspace, WorkspaceBuilder};
 
 use crate::checkpoint::{self, Checkpoint, Dumped, WentBack};
 use crate::context::ToolContext;
 use crate::follow::Follower;
+use crate::lock::lock;
 use crate::session::{
     Session, SessionError, SessionReset, SnapshotName, Subscription, VirtualFileSystem,
 };
@@ -163,10 +164,6 @@ impl SessionFiles {
         let made = Current { workspace, follower, context };
         Ok(current.insert(made).clone())
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl fmt::Debug for SessionFiles {

@@ -7,6 +7,7 @@ use wink_fs::{
 };
 
 use crate::refusal::Refusal;
+use crate::unknown::shown;
 use crate::words::counted;
 
 /// How many paths an answer names.
@@ -25,7 +26,7 @@ pub(crate) fn at(text: &str) -> At {
 
 /// Words what the next step of a model is.
 pub(crate) fn refusal(error: Error) -> Refusal {
-    let name: String = error.path().unwrap_or_default().chars().take(60).collect();
+    let name = shown(error.path().unwrap_or_default());
     let refusal = Refusal::from(error);
     match refusal.kind() {
         ErrorKind::SnapshotNotFound if refusal.says("several snapshots") => refusal.reworded(

@@ -1,4 +1,4 @@
-//! The one table of tools.
+//! The tables of tools, one for each family.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use crate::tools;
 use crate::toolset::Toolset;
 
 /// The tools for files, in the order they are shown.
-pub static TOOLS: &[Tool] = &[
+pub(crate) static FILES: &[Tool] = &[
     tools::ls::TOOL,
     tools::read_file::TOOL,
     tools::write_file::TOOL,
@@ -52,9 +52,4 @@ pub fn find(name: &str) -> Option<&'static Tool> {
 /// Calls a tool for files by name; an unknown name is a failed result.
 pub fn call(context: &ToolContext, name: &str, arguments: Value) -> ToolResult {
     Toolset::FILES.call(context, name, arguments)
-}
-
-/// Words the answer to a tool name that does not exist among those for files.
-pub fn unknown_tool_message(name: &str) -> String {
-    Toolset::FILES.unknown_tool_message(name)
 }

@@ -12,7 +12,7 @@ use crate::engine;
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
 use crate::tool_call::ToolCall;
-use crate::{arguments, schema};
+use crate::{arguments, fields, schema};
 
 /// Says what a tool may do to the workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,6 +129,18 @@ impl Tool {
     /// Returns the JSON Schema of the arguments: one `type` a field, no references.
     pub fn input_schema(&self) -> &'static Map<String, Value> {
         (self.schema)()
+    }
+
+    /// Returns the path that a call is about, in whatever spelling a model gave it.
+    ///
+    /// ```
+    /// use serde_json::json;
+    ///
+    /// let read = wink_agent::find("read_file").unwrap();
+    /// assert_eq!(read.path_in(&json!({"filePath": "a.txt"})), Some("a.txt"));
+    /// ```
+    pub fn path_in<'a>(&self, arguments: &'a Value) -> Option<&'a str> {
+        fields::path_of(self.name, arguments)
     }
 
     /// Calls the tool; a failure is a result too, worded for the model.

@@ -1,18 +1,16 @@
 //! One call of a tool, as the tool's function sees it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use wink_fs::search::Stop;
-use wink_fs::{
-    ContentHash, Error, ErrorKind, Filesystem, Limits, Operation, Properties, Tree, TreePath,
-    Workspace,
-};
+use wink_fs::{ContentHash, ErrorKind, Filesystem, Limits, Properties, Tree, TreePath, Workspace};
 
 use crate::context::ToolContext;
-use crate::policy::{RuledFilesystem, RuledTree};
-use crate::refusal::Refusal;
+use crate::lock::lock;
+use crate::policy::RuledFilesystem;
+use crate::refusal::{self, Refusal};
 use crate::result::ToolResult;
 use crate::states;
 use crate::tool::{Effect, Tool};
@@ -59,11 +57,7 @@ impl<'c> ToolCall<'c> {
 
     /// Returns the files to look at.
     pub fn tree(&self) -> Arc<dyn Tree> {
-        let tree = self.workspace.tree();
-        match self.context.rules.is_empty() {
-            true => tree,
-            false => Arc::new(RuledTree { inner: tree, rules: self.context.rules.clone() }),
-        }
+        self.context.ruled(self.workspace.tree())
     }
 
     /// Changes files as one operation; where it is refused, or panics, nothing has changed.
@@ -77,21 +71,16 @@ impl<'c> ToolCall<'c> {
         if self.tool.effect == Effect::Reads {
             return Err(only_looks(self.tool));
         }
-        let mut refused = None;
-        let done = self.workspace.as_agent_operation(self.tool.name, |fs| {
-            self.by_the_rules(fs, work).map_err(|refusal| {
-                let kind = refusal.kind();
-                refused = Some(refusal);
-                Error::new(Operation::Write, kind)
-            })
-        });
-        let (done, operation) = done.map_err(|error| refused.unwrap_or_else(|| error.into()))?;
+        let (done, operation) = refusal::carried(|carry| {
+            let work = |fs: &mut dyn Filesystem| self.by_the_rules(fs, work).map_err(carry);
+            self.workspace.as_agent_operation(self.tool.name, work)
+        })?;
         self.changed().extend(operation);
         Ok(done)
     }
 
     fn changed(&self) -> MutexGuard<'_, Vec<u64>> {
-        self.operations.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.operations)
     }
 
     /// Ends the call: where it failed, what it had changed is taken back.

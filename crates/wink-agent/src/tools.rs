@@ -23,3 +23,8 @@ pub(crate) mod shell_execute;
 pub(crate) mod snapshot;
 pub(crate) mod undo;
 pub(crate) mod write_file;
+
+/// Names the directory that is meant where none is.
+fn root() -> String {
+    ".".to_owned()
+}

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::context::ToolContext;
 use crate::engine;
 use crate::result::ToolResult;
-use crate::table::{EXECUTION, HISTORY, TOOLS};
+use crate::table::{EXECUTION, FILES, HISTORY};
 use crate::tool::{Family, Tool};
 use crate::unknown;
 
@@ -45,11 +45,12 @@ impl Toolset {
 
     /// Returns the tools in the order they are shown.
     pub fn tools(self) -> impl Iterator<Item = &'static Tool> {
-        let all = TOOLS.iter().chain(HISTORY).chain(EXECUTION);
+        let all = FILES.iter().chain(HISTORY).chain(EXECUTION);
         all.filter(move |tool| self.0.contains(&tool.family))
     }
 
-    /// Returns the tools that can be used in a context: without an executor, none that run programs.
+    /// Returns the tools that can be used in a context: without an executor, none that run programs, and
+    /// on files without a history, none for it.
     ///
     /// ```
     /// use wink_agent::{ToolContext, Toolset};
@@ -58,8 +59,12 @@ impl Toolset {
     /// assert!(Toolset::ALL.offered(&context).all(|tool| tool.name != "shell_execute"));
     /// ```
     pub fn offered(self, context: &ToolContext) -> impl Iterator<Item = &'static Tool> {
-        let can_run = context.executor.is_some();
-        self.tools().filter(move |tool| can_run || tool.family != Family::Execution)
+        let (can_run, has_history) = (context.executor.is_some(), context.has_history());
+        self.tools().filter(move |tool| match tool.family {
+            Family::Files => true,
+            Family::History => has_history,
+            Family::Execution => can_run,
+        })
     }
 
     /// Finds a tool by its exact name, or by one it is known by elsewhere.

@@ -3,7 +3,7 @@
 #![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
 use serde_json::{Value, json};
-use wink_agent::{TOOLS, Tool, Toolset};
+use wink_agent::{Tool, Toolset};
 
 fn declaration(tool: &Tool) -> Value {
     json!({
@@ -20,7 +20,7 @@ fn declaration(tool: &Tool) -> Value {
 fn the_table_is_as_reviewed() {
     // Sorted, because another crate in the build may switch serde_json to insertion order.
     insta::with_settings!({sort_maps => true}, {
-        insta::assert_json_snapshot!(TOOLS.iter().map(declaration).collect::<Vec<_>>());
+        insta::assert_json_snapshot!(Toolset::FILES.tools().map(declaration).collect::<Vec<_>>());
     });
 }
 

@@ -58,8 +58,8 @@ fn called(calls: &[RecentCall]) -> String {
     }
     let mut rows = String::new();
     for call in calls {
-        let RecentCall { tool, path, took, .. } = call;
-        let (at, path) = (words::utc(call.at), escaped(path));
+        let RecentCall { tool, took, .. } = call;
+        let (at, path) = (words::utc(call.at), escaped(&call.place()));
         let (result, took) = (call.error.unwrap_or("ok"), took.as_millis());
         let _ = write!(rows, "<tr><td>{at}<td>{tool}<td>{path}<td>{result}<td>{took} ms");
     }

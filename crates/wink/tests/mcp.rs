@@ -98,17 +98,17 @@ fn a3_61_an_id_that_was_not_given_opens_nothing() {
 }
 
 #[test]
-fn there_is_an_end_to_sessions() {
+fn the_session_that_was_idle_for_longest_makes_room_for_another() {
     let server = Server::start();
-    let first = begin(&server);
-    (1..128).for_each(|_| drop(begin(&server)));
-    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {},
-                        "clientInfo": {"name": "test", "version": "1"}});
-    let one_more = request("initialize", params).to_string();
-    let answer = server.send(POST, &one_more);
-    assert_eq!(answer.status(), 503, "{}", answer.text);
-    server.send(&in_session(&first).replace("POST", "DELETE"), "");
-    begin(&server);
+    let (first, second) = (begin(&server), begin(&server));
+    (2..128).for_each(|_| drop(begin(&server)));
+    let list = request("tools/list", json!({})).to_string();
+    assert_eq!(server.send(&in_session(&first), &list).status(), 200);
+    let another = begin(&server);
+    assert_eq!(server.send(&in_session(&second), &list).status(), 404, "nobody used it");
+    for id in [first, another] {
+        assert_eq!(server.send(&in_session(&id), &list).status(), 200);
+    }
 }
 
 #[test]
@@ -253,6 +253,15 @@ fn a_client_works_in_a_fork_by_its_name() {
     assert!(read(json!({"path": "a"})).contains("two"));
     let unknown = call("read_file", json!({"path": "a", "fork": "ideal"}));
     assert!(unknown.to_string().contains("did you mean `idea`?"), "{unknown}");
+}
+
+#[test]
+fn a_fork_that_is_no_text_is_refused() {
+    let server = Server::start();
+    let refused = server.call("ls", json!({"fork": 7}));
+    assert_eq!(refused["structuredContent"]["error"], "invalid_argument", "{refused}");
+    let message = refused["content"][0]["text"].as_str().expect("a message");
+    assert!(message.starts_with("`fork` must be a string"), "{message}");
 }
 
 #[test]

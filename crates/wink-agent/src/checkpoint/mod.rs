@@ -123,6 +123,8 @@ pub fn go_back(
 }
 
 /// Forgets a checkpoint of a session; its files are not pinned any more and lose their tag.
+///
+/// The session forgets it last: where something fails before, it can be tried again.
 pub fn forget(
     session: &Session,
     workspace: &Workspace,
@@ -131,11 +133,12 @@ pub fn forget(
 ) -> Result<SessionSnapshot, SessionError> {
     let snapshot = session.find_snapshot(name)?;
     let id = files_of(&snapshot, filesystem_key)?;
-    let forgotten = session.forget_snapshot(&snapshot)?;
     workspace.snapshot_store()?.unpin(&id, &owner(session))?;
     match workspace.tag(&id.to_string(), None).map_err(|error| (error.kind(), error)) {
         // It is gone already, or nothing but its tag ever kept it.
-        Ok(_) | Err((ErrorKind::SnapshotNotFound | ErrorKind::Unsupported, _)) => Ok(forgotten),
+        Ok(_) | Err((ErrorKind::SnapshotNotFound | ErrorKind::Unsupported, _)) => {
+            session.forget_snapshot(&snapshot)
+        }
         Err((_, error)) => Err(error.into()),
     }
 }

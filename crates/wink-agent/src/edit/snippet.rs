@@ -14,12 +14,15 @@ const MOST_LINES: usize = 16;
 /// Changes shown.
 const MOST_CHANGES: usize = 3;
 
+/// Room for the lines around one change.
+const USUAL_BYTES: usize = 256;
+
 /// Characters shown of a line.
 const MOST_CHARACTERS: usize = 200;
 
 /// Shows the lines around the first changes; more lines between or after them are an ellipsis.
 pub(crate) fn snippets(bytes: &[u8], changes: &[Range<usize>]) -> String {
-    let mut text = String::new();
+    let mut text = String::with_capacity(USUAL_BYTES);
     let (mut shown_to, mut shown) = (0, 0);
     for change in changes.iter() {
         if shown > 0 && change.start < shown_to {

@@ -4,9 +4,11 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::io::{self, Write};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tempfile::{NamedTempFile, TempDir};
+
+use crate::lock::lock;
 
 /// Holds a directory for what programs print; it goes with the last handle to it.
 ///
@@ -63,7 +65,7 @@ impl Outputs {
 
     #[allow(clippy::disallowed_methods, reason = "the directory is this value's own")]
     fn remember(&self, name: &str) {
-        let mut names = self.0.names.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut names = lock(&self.0.names);
         names.push_back(name.to_owned());
         if names.len() > MOST
             && let Some(oldest) = names.pop_front()

@@ -7,7 +7,7 @@ mod taken_back;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 
 use wink_fs::{Event, Result as FileResult, Tree, TreePath, Workspace, WorkspaceBuilder};
 
@@ -16,6 +16,7 @@ use self::look::{Found, encoding, look};
 use self::overtaken::sort_out;
 use self::taken_back::{TakenBack, last_operation};
 use crate::checkpoint::{self, WentBack};
+use crate::lock::lock;
 use crate::session::{
     FileChange, FilesChanged, Session, SessionError, SnapshotName, VirtualFileSystem,
 };
@@ -159,7 +160,7 @@ impl Follower {
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.known)
     }
 }
 
@@ -185,7 +186,7 @@ impl Heard {
     }
 
     fn pending(&self) -> MutexGuard<'_, Pending> {
-        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.pending)
     }
 }
 

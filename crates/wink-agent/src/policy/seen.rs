@@ -1,12 +1,16 @@
 //! What a session has seen of files.
 
-use std::collections::{HashSet, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::collections::HashSet;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::mem;
+use std::sync::Mutex;
 
 use wink_fs::ContentHash;
 
-/// How many contents are remembered; the oldest is forgotten first.
-const MOST: usize = 65_536;
+use crate::lock::lock;
+
+/// How many of the newest contents are remembered at least, and at most twice as many.
+const FEWEST: usize = 65_536;
 
 /// Remembers which contents were read or written.
 ///
@@ -31,34 +35,81 @@ const MOST: usize = 65_536;
 #[derive(Debug, Default)]
 pub struct SeenContents(Mutex<Seen>);
 
+/// Contents in two halves; the older one is forgotten as a whole when the newer one is full.
 #[derive(Debug, Default)]
 struct Seen {
-    hashes: HashSet<[u8; 32]>,
-    order: VecDeque<[u8; 32]>,
+    newer: Hashes,
+    older: Hashes,
 }
+
+type Hashes = HashSet<[u8; 32], BuildHasherDefault<FirstBytes>>;
 
 impl SeenContents {
     /// Remembers a content.
     pub fn note(&self, hash: ContentHash) {
-        let mut seen = self.seen();
-        let hash = *hash.as_bytes();
-        if !seen.hashes.insert(hash) {
-            return;
+        let mut seen = lock(&self.0);
+        if seen.newer.len() >= FEWEST {
+            seen.older = mem::take(&mut seen.newer);
         }
-        seen.order.push_back(hash);
-        if seen.order.len() > MOST
-            && let Some(oldest) = seen.order.pop_front()
-        {
-            seen.hashes.remove(&oldest);
-        }
+        seen.newer.insert(*hash.as_bytes());
     }
 
     /// Tells whether a content was seen.
     pub fn contains(&self, hash: &ContentHash) -> bool {
-        self.seen().hashes.contains(hash.as_bytes())
+        let seen = lock(&self.0);
+        [&seen.newer, &seen.older].iter().any(|half| half.contains(hash.as_bytes()))
+    }
+}
+
+/// Takes the first bytes of a hash, any of which are as good as a hash of all of them.
+#[derive(Debug, Default)]
+struct FirstBytes(u64);
+
+impl Hasher for FirstBytes {
+    fn write(&mut self, bytes: &[u8]) {
+        // The last that is written is the hash; before it comes its length.
+        if let Some(first) = bytes.first_chunk() {
+            self.0 = u64::from_ne_bytes(*first);
+        }
     }
 
-    fn seen(&self) -> MutexGuard<'_, Seen> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::hash::BuildHasher as _;
+
+    use super::*;
+
+    fn hash(number: usize) -> ContentHash {
+        ContentHash::of(&number.to_le_bytes())
+    }
+
+    #[test]
+    fn the_newest_contents_are_remembered_and_the_oldest_forgotten() {
+        let seen = SeenContents::default();
+        let most = 2 * FEWEST + 1;
+        (0..most).for_each(|number| seen.note(hash(number)));
+        assert!((most - FEWEST..most).all(|number| seen.contains(&hash(number))));
+        assert!(!(0..FEWEST).any(|number| seen.contains(&hash(number))));
+    }
+
+    #[test]
+    fn a_content_that_is_seen_again_is_new_again() {
+        let seen = SeenContents::default();
+        (0..FEWEST).for_each(|number| seen.note(hash(number)));
+        seen.note(hash(0));
+        (FEWEST..2 * FEWEST).for_each(|number| seen.note(hash(number)));
+        assert!(seen.contains(&hash(0)) && !seen.contains(&hash(1)));
+    }
+
+    #[test]
+    fn hashes_are_told_apart_by_their_first_bytes() {
+        let first =
+            |number| BuildHasherDefault::<FirstBytes>::default().hash_one(hash(number).as_bytes());
+        assert_eq!((0..1_000).map(first).collect::<HashSet<_>>().len(), 1_000);
     }
 }

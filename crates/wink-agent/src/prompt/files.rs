@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use wink_fs::{
     Backend, HostBackend, MemoryBackend, NamedSnapshots, Result as FileResult, Store, Workspace,
@@ -13,6 +13,7 @@ use super::error::PromptError;
 use super::options::SectionOptions;
 use super::preview::Preview;
 use crate::context::ToolContext;
+use crate::lock::lock;
 use crate::session::{Session, SessionError};
 use crate::session_files::SessionFiles;
 
@@ -133,10 +134,6 @@ impl Mounts {
         *lock(&self.mounted) = previews.collect();
         Ok(())
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl fmt::Debug for SectionFiles {

@@ -13,8 +13,8 @@ use super::given::Given;
 use super::guidance::{self, Hands};
 use super::{key, own_tool};
 use crate::session::caught;
-use crate::table::TOOLS;
 use crate::tool::Tool;
+use crate::toolset::Toolset;
 
 type Predicate = dyn Fn(&Given<'_>) -> bool + Send + Sync;
 
@@ -93,7 +93,7 @@ impl Section {
         let section =
             Self::bare(title.to_owned(), files.key.to_owned(), Content::Files(files, hands));
         match hands {
-            Hands::Tools => section.tools(TOOLS.iter().cloned()),
+            Hands::Tools => section.tools(Toolset::FILES.tools().cloned()),
             Hands::Native => section,
         }
     }

@@ -3,9 +3,10 @@
 use std::any::{Any, TypeId, type_name};
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use super::panics::caught;
+use crate::lock::lock;
 
 type Handler = dyn Fn(&dyn Any) -> Result<(), String> + Send + Sync;
 
@@ -62,7 +63,7 @@ impl Bus {
     }
 
     fn lock(&self) -> MutexGuard<'_, Subscribers> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

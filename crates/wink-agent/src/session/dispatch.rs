@@ -2,7 +2,7 @@
 
 use std::cell::Cell as Flag;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 
 use super::Session;
 use super::bus::{Outcome, Subscription, Told};
@@ -13,6 +13,7 @@ use super::registry::Registry;
 use super::slice::{Slice, SliceKind};
 use super::slices::Slices;
 use super::view::View;
+use crate::lock::lock;
 
 /// What only one call at a time works with: the reducers, and what slices begin with.
 #[derive(Default)]
@@ -185,7 +186,7 @@ impl Session {
 
     /// Returns the slices, which are locked only for a moment.
     pub(super) fn slices(&self) -> MutexGuard<'_, Slices> {
-        self.0.slices.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0.slices)
     }
 
     fn set_slices(&self, slices: Slices) {
@@ -199,10 +200,6 @@ impl Session {
         assert!(!REDUCING.get(), "a reducer works only with the view and the event it is given");
         lock(&self.0.rules)
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Lets a reducer that would wait for its own end panic instead.

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::items::Items;
 use super::slice::Slice;
 use super::view::View;
+use crate::lock::lock;
 
 /// Keeps every item, in the order they come. Costs the same however many there are.
 ///
@@ -110,7 +111,7 @@ pub fn upsert_by<S: Slice, K: Hash + Eq + Send + 'static>(
 ) -> impl Fn(&View<'_, S>, &Arc<S>) -> Items<S> + Send + Sync + 'static {
     let remembered = Mutex::new(Places::<S, K>::default());
     move |view, item| {
-        let mut places = remembered.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut places = lock(&remembered);
         let wanted = key(item);
         places.learn(view.items(), &key);
         places.upsert(wanted, item)

@@ -1,7 +1,7 @@
 //! Keeping what a session knows, and going back to it.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 use std::time::SystemTime;
 
 use wink_fs::SnapshotId;
@@ -11,6 +11,7 @@ use super::error::SessionError;
 use super::filesystem_ref::FilesystemSnapshotRef;
 use super::slice::SliceKind;
 use super::slices::SliceMap;
+use crate::lock::lock;
 
 const MAX_TAG_CHARACTERS: usize = 100;
 
@@ -238,7 +239,7 @@ impl Session {
     }
 
     fn table(&self) -> MutexGuard<'_, Table> {
-        self.0.snapshots.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0.snapshots)
     }
 }
 

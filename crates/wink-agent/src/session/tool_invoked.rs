@@ -71,7 +71,7 @@ impl ToolInvoked {
     /// Tells of a call that has no result yet.
     pub fn new(call_id: impl Into<String>, tool: impl Into<String>, at: SystemTime) -> Self {
         Self {
-            call_id: bounded(&call_id.into()),
+            call_id: bounded(call_id),
             turn: 0,
             at: moment::to_millis(at),
             tool: tool.into(),
@@ -111,14 +111,14 @@ impl ToolInvoked {
     /// Sets the path it was about, of which 4,096 bytes are kept.
     #[must_use]
     pub fn path(mut self, path: impl Into<String>) -> Self {
-        self.path = Some(bounded(&path.into()));
+        self.path = Some(bounded(path));
         self
     }
 
     /// Sets the mode it was called in, of which 4,096 bytes are kept.
     #[must_use]
     pub fn mode(mut self, mode: impl Into<String>) -> Self {
-        self.mode = Some(bounded(&mode.into()));
+        self.mode = Some(bounded(mode));
         self
     }
 
@@ -139,6 +139,8 @@ impl ToolInvoked {
 }
 
 /// Cuts what a model sent, which stays in the session for good.
-fn bounded(text: &str) -> String {
-    BoundedText::new(text, MAX_TEXT_BYTES).text
+fn bounded(text: impl Into<String>) -> String {
+    let mut text = text.into();
+    text.truncate(text.floor_char_boundary(MAX_TEXT_BYTES));
+    text
 }

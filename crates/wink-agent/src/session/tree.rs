@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use super::id::SessionId;
 use super::{Session, Shared};
+use crate::lock::lock;
 
 /// A session's place among others. A parent holds its children, and a child only knows its parent, so
 /// a tree goes when its root does.
@@ -105,6 +106,6 @@ impl Session {
     }
 
     fn children_lock<T>(&self, work: impl FnOnce(&mut Vec<Self>) -> T) -> T {
-        work(&mut self.0.place.children.lock().unwrap_or_else(PoisonError::into_inner))
+        work(&mut lock(&self.0.place.children))
     }
 }

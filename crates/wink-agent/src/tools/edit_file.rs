@@ -64,19 +64,20 @@ fn refusal(path: &TreePath, why: &EditRefusal) -> Refusal {
 }
 
 fn answer(path: &TreePath, rewritten: &Rewritten) -> ToolResult {
-    let Rewritten { edited, content_hash } = rewritten;
+    let edited = &rewritten.edited;
+    let (path, hash) = (path.to_string(), rewritten.content_hash.to_string());
     let (lines, count) = (edited.lines(), edited.replaced);
     let place = match lines.as_slice() {
         [line] => format!("at line {line}"),
         _ => format!("in {count} places"),
     };
     let snippets = snippets(&edited.bytes, &edited.changes);
-    let message = format!("Edited {path} {place}:\n{snippets}content_hash: {content_hash}");
+    let message = format!("Edited {path} {place}:\n{snippets}content_hash: {hash}");
     let value = json!({
-        "path": path.to_string(),
+        "path": path,
         "replacements": count,
         "lines": lines,
-        "content_hash": content_hash.to_string(),
+        "content_hash": hash,
     });
     ToolResult::success(message, value)
 }

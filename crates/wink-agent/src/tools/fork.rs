@@ -16,9 +16,9 @@ pub(crate) const TOOL: Tool = Tool {
     name: "fork",
     title: "Fork files",
     description: "Makes an independent copy of all files under a name, for another attempt that \
-                  leaves these files alone. The tools for files go on working on the files here; \
-                  who works in the copy is up to the program. See what was done there with diff \
-                  and `fork`, bring it in with merge. Without a name it lists the forks; with \
+                  leaves these files alone. A tool for files works in the copy where it takes the \
+                  copy's name as `fork`, and on the files here otherwise. See what was done there \
+                  with diff and `fork`, bring it in with merge. Without a name it lists the forks; with \
                   `remove` it removes one.",
     effect: Effect::Writes,
     family: Family::History,

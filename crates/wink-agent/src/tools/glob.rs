@@ -31,15 +31,11 @@ struct Params {
     /// The pattern, for example `**/*.rs`.
     pattern: String,
     /// Directory to search in, relative to the workspace root.
-    #[serde(default = "root")]
+    #[serde(default = "super::root")]
     path: String,
     /// Leave out what .gitignore and .ignore files hide.
     #[serde(default)]
     respect_ignore_files: bool,
-}
-
-fn root() -> String {
-    ".".to_owned()
 }
 
 fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {

@@ -32,7 +32,7 @@ struct Params {
     /// The regular expression.
     pattern: String,
     /// Directory or file to search in, relative to the workspace root.
-    #[serde(default = "root")]
+    #[serde(default = "super::root")]
     path: String,
     /// Search only files whose path matches this pattern, for example `*.py`.
     glob: Option<String>,
@@ -67,10 +67,6 @@ enum Mode {
     Content,
     Files,
     Count,
-}
-
-fn root() -> String {
-    ".".to_owned()
 }
 
 fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {

@@ -30,7 +30,7 @@ pub(crate) const TOOL: Tool = Tool {
 #[derive(Deserialize, JsonSchema)]
 struct Params {
     /// Directory to list, relative to the workspace root.
-    #[serde(default = "root")]
+    #[serde(default = "super::root")]
     path: String,
     /// How many levels to list: 1 (the default) is the directory's own entries.
     #[serde(default = "one")]
@@ -40,10 +40,6 @@ struct Params {
     #[serde(default)]
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64))]
     offset: u64,
-}
-
-fn root() -> String {
-    ".".to_owned()
 }
 
 fn one() -> u64 {

@@ -8,7 +8,7 @@ mod part;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use wink_fs::ops::{self, LineOptions, PageLimit, ReadOptions};
-use wink_fs::{ErrorKind, TreePath};
+use wink_fs::{ContentHash, ErrorKind, TreePath};
 
 use crate::encoding::Encoding;
 use crate::refusal::Refusal;
@@ -66,6 +66,11 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
         },
         _ => refusal,
     })
+}
+
+/// Shows the hash of a file that was read to its end or not.
+fn hash(hash: Option<ContentHash>) -> String {
+    hash.map(|hash| hash.to_string()).unwrap_or_default()
 }
 
 fn refuse_column(params: &Params) -> Result<(), Refusal> {

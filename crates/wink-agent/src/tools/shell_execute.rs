@@ -11,7 +11,7 @@ use crate::result::ToolResult;
 use crate::rewrite::check_supplied;
 use crate::tool::{Effect, Family, Run, Tool};
 use crate::tool_call::ToolCall;
-use crate::{arguments, execution, schema};
+use crate::{arguments, execution, schema, unknown};
 
 pub(crate) const TOOL: Tool = Tool {
     name: "shell_execute",
@@ -31,7 +31,7 @@ struct Params {
     /// The command, for example `make test 2>&1 | tail`.
     command: String,
     /// Directory to run it in, relative to the workspace root.
-    #[serde(default = "root")]
+    #[serde(default = "super::root")]
     cwd: String,
     /// Variables to add to its environment.
     #[serde(default)]
@@ -50,10 +50,6 @@ struct Variable {
     name: String,
     /// Its value.
     value: String,
-}
-
-fn root() -> String {
-    ".".to_owned()
 }
 
 fn run(call: &ToolCall<'_>, params: Params) -> Result<ToolResult, Refusal> {
@@ -76,7 +72,7 @@ fn environment(variables: Vec<Variable>) -> Result<BTreeMap<String, String>, Ref
         match is_name(&name) && !value.contains('\0') {
             true => Ok((name, value)),
             false => {
-                let shown: String = name.chars().take(60).collect();
+                let shown = unknown::shown(&name);
                 Err(Refusal::invalid_argument(format!(
                     "In `env`, `{}` cannot be set: a name has letters, digits and _, does not \
                      begin with a digit, and its value has no NUL.",

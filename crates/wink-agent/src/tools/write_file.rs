@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use wink_fs::ops::{self, WriteMode, WriteOptions, Written};
 use wink_fs::{ContentHash, Error, ErrorKind, Filesystem, Operation, TreePath};
 
@@ -64,7 +64,7 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
         .change(|fs| write(call, fs, &path, (&content, params.mode), expected))
         .map_err(|refused| refusal(refused, call, &path, expected))?;
     call.saw(written.content_hash);
-    Ok(ToolResult::success(message(&written, params.mode), value(&written, params.mode)))
+    Ok(answer(&written, params.mode))
 }
 
 /// Content as the limits count it: text by characters, bytes by bytes.
@@ -154,22 +154,21 @@ fn refusal(
     }
 }
 
-fn message(written: &Written, mode: Mode) -> String {
-    let Written { path, bytes_written, content_hash, .. } = written;
-    let did = match (written.created, mode) {
+fn answer(written: &Written, mode: Mode) -> ToolResult {
+    let Written { bytes_written, created, .. } = written;
+    let (path, hash) = (written.path.to_string(), written.content_hash.to_string());
+    let did = match (created, mode) {
         (true, _) => format!("Created {path} with {bytes_written} bytes."),
         (false, Mode::Append) => format!("Appended {bytes_written} bytes to {path}."),
         (false, _) => format!("Replaced {path}; it now has {bytes_written} bytes."),
     };
-    format!("{did}\ncontent_hash: {content_hash}")
-}
-
-fn value(written: &Written, mode: Mode) -> Value {
-    json!({
-        "path": written.path.to_string(),
-        "bytes_written": written.bytes_written,
+    let message = did + "\ncontent_hash: " + &hash;
+    let value = json!({
+        "path": path,
+        "bytes_written": bytes_written,
         "mode": mode,
-        "created": written.created,
-        "content_hash": written.content_hash.to_string(),
-    })
+        "created": created,
+        "content_hash": hash,
+    });
+    ToolResult::success(message, value)
 }

@@ -4,6 +4,7 @@
 
 mod scene;
 
+mod forgetting;
 mod history;
 mod listing;
 mod owned;

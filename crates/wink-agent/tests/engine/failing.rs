@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use wink_agent::follow::Follower;
 use wink_agent::session::{Session, VirtualFileSystem};
-use wink_agent::{Effect, Refusal, TOOLS, Tool, ToolCall, ToolContext, ToolResult};
+use wink_agent::{Effect, Refusal, Tool, ToolCall, ToolContext, ToolResult, Toolset};
 use wink_fs::{
     ErrorKind, HostBackend, MemoryBackend, Store, Workspace, WriteMode, WriteOptions, ops,
 };
@@ -168,7 +168,7 @@ fn nonsense_given_to_any_writing_tool_changes_nothing_and_shows_no_path_of_the_h
     on_each_backend(|files| {
         files.write("kept.txt", "kept").unwrap();
         let (before, context) = (hash(files), ToolContext::over(files));
-        for tool in TOOLS.iter().filter(|tool| tool.effect != Effect::Reads) {
+        for tool in Toolset::FILES.tools().filter(|tool| tool.effect != Effect::Reads) {
             for arguments in nonsense() {
                 // An export, and a directory that is to be made, need nothing.
                 if ["export", "mkdir", "import"].contains(&tool.name) {

@@ -29,6 +29,26 @@ fn a_session_is_told_of_every_call_whether_it_went_well_or_not() {
 }
 
 #[test]
+fn a_call_is_written_down_with_its_path_and_no_state_is_taken_for_one() {
+    let (files, session) = (Workspace::memory(), Session::new());
+    files.write("a.txt", "one").unwrap();
+    files.snapshot("start").unwrap();
+    let context = ToolContext::over(&files).session(&session);
+    for (name, arguments, path) in [
+        ("read_file", json!({"filePath": "a.txt"}), Some("a.txt")),
+        ("mv", json!({"source": "a.txt", "destination": "b.txt"}), Some("a.txt")),
+        ("diff", json!({"from": "start"}), None),
+        ("diff", json!({"from": "start", "path": "b.txt"}), Some("b.txt")),
+        ("revert", json!({"from": "start", "to": "@", "dry_run": true}), None),
+    ] {
+        let result = Toolset::ALL.call(&context, name, arguments);
+        assert!(result.ok(), "{name}: {}", result.message);
+        let calls = session.query::<ToolInvoked>().unwrap();
+        assert_eq!(calls.latest().unwrap().path.as_deref(), path, "{name}");
+    }
+}
+
+#[test]
 fn a_call_is_written_down_with_the_snapshots_that_were_current_before_and_after_it() {
     on_each_backend(|files| {
         let session = Session::new();

@@ -1,6 +1,6 @@
 //! What a model is told of its workspace.
 
-use wink_agent::TOOLS;
+use wink_agent::Toolset;
 use wink_agent::prompt::{PromptTemplate, SectionOptions, VfsSection, WorkspaceSection};
 use wink_agent::session::Session;
 use wink_fs::{HostMount, Limits, TreePath};
@@ -70,7 +70,7 @@ fn all_tools_are_offered_and_named_as_they_are_called(backend: Backend) {
     let named = rendered.text.split('`').skip(1).step_by(2);
     let named: Vec<_> = named.filter(|name| !name.contains(' ')).collect();
     assert!(named.iter().all(|name| offered.contains(name)), "{named:?}");
-    assert!(offered.iter().all(|name| TOOLS.iter().any(|tool| tool.name == *name)));
+    assert!(offered.iter().all(|name| Toolset::FILES.tools().any(|tool| tool.name == *name)));
 }
 
 fn the_limits_are_those_of_the_workspace(backend: Backend) {

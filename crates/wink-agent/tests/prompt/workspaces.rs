@@ -3,7 +3,7 @@
 use serde_json::json;
 use wink_agent::prompt::{PromptError, PromptTemplate, Section, SectionOptions, WorkspaceSection};
 use wink_agent::session::{Session, ToolInvoked, VirtualFileSystem};
-use wink_agent::{Effect, TOOLS, Tool, ToolContext, ToolResult};
+use wink_agent::{Effect, Tool, ToolContext, ToolResult, Toolset};
 use wink_fs::{ErrorKind, HostMount, tree_hash};
 
 use crate::scene::{Backend, Project, call, empty, listing, on_each_backend, paths};
@@ -201,7 +201,7 @@ fn a_section_offers_the_table_and_what_the_program_adds() {
     let prompt = PromptTemplate::new("a", "b").unwrap().section(section).prompt(&session).unwrap();
     let rendered = prompt.render().unwrap();
     let offered: Vec<_> = rendered.tools.iter().map(|offered| offered.tool.name).collect();
-    let table = TOOLS.iter().map(|tool| tool.name);
+    let table = Toolset::FILES.tools().map(|tool| tool.name);
     assert_eq!(offered, table.chain(["which"]).collect::<Vec<_>>());
 }
 

@@ -6,13 +6,13 @@ use rmcp::model::Tool as McpTool;
 use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 use wink_agent::session::Session;
-use wink_agent::{Effect, Refusal, Tool, ToolContext, ToolResult, Toolset};
+use wink_agent::{Effect, Family, Refusal, Tool, ToolContext, Toolset};
 use wink_fs::{ErrorKind, Workspace};
 
 use super::declared::{self, Common, FORK, SESSION};
-use super::fixtures;
 use super::recent::RecentCalls;
 use super::sessions::Sessions;
+use super::{fixtures, records};
 
 /// How many calls run at the same time; the others wait for their turn.
 pub(super) const MOST_CALLS: u32 = 64;
@@ -50,7 +50,9 @@ pub(crate) struct Endpoint {
 impl Endpoint {
     /// Makes the endpoint of a process that is one session.
     pub(crate) fn of_session(workspace: &Workspace, tools: Toolset) -> Self {
-        Self::new(ToolContext::over(workspace).session(&Session::new()), tools, None)
+        let session = Session::new();
+        records::bound(&session);
+        Self::new(ToolContext::over(workspace).session(&session), tools, None)
     }
 
     /// Makes the endpoint of clients that name a session with each call, or go without one.
@@ -162,7 +164,10 @@ impl Endpoint {
         let Some(tool) = self.tools.find(name) else { return Found::Unknown };
         match self.offered().find(|offered| offered.name == tool.name) {
             Some(tool) => Found::Tool(tool),
-            None if self.only_reads && tool.effect == Effect::Writes => Found::Refused(tool),
+            None if self.only_reads && tool.effect == Effect::Writes => {
+                Found::Refused(only_reads(tool))
+            }
+            None if tool.family == Family::History => Found::Refused(no_history(tool)),
             None => Found::Unknown,
         }
     }
@@ -190,7 +195,9 @@ impl Endpoint {
             && declared::works_in_forks(tool)
             && let Some(name) = taken(arguments, FORK)
         {
-            context.workspace = Some(context.forks.find(name.as_str().unwrap_or_default())?);
+            let name = name.as_str().ok_or_else(no_text)?;
+            context.workspace = Some(context.forks.find(name)?);
+            context.fork = Some(name.to_owned());
         }
         Ok(context)
     }
@@ -201,19 +208,33 @@ fn taken(arguments: &mut Map<String, Value>, name: &str) -> Option<Value> {
     arguments.remove(name).filter(|value| !value.is_null())
 }
 
+fn no_text() -> Refusal {
+    let message = format!("`{FORK}` must be a string: the name of a fork.");
+    Refusal::new(ErrorKind::InvalidArgument, message)
+}
+
 /// Says what there is under the name of a tool.
 pub(super) enum Found {
     Tool(&'static Tool),
-    /// It changes files, which nobody may here.
-    Refused(&'static Tool),
+    /// It cannot be used here.
+    Refused(Refusal),
     Unknown,
 }
 
 /// Refuses a tool that changes files.
-pub(super) fn only_reads(tool: &Tool) -> ToolResult {
+fn only_reads(tool: &Tool) -> Refusal {
     let message = format!(
         "`{}` changes files, and this server was started read-only; nothing was changed.",
         tool.name
     );
-    Refusal::new(ErrorKind::ReadOnly, message).into()
+    Refusal::new(ErrorKind::ReadOnly, message)
+}
+
+/// Refuses a tool that works on a history.
+fn no_history(tool: &Tool) -> Refusal {
+    let message = format!(
+        "`{}` needs a history, and this workspace keeps none; use the tools for files.",
+        tool.name
+    );
+    Refusal::new(ErrorKind::Unsupported, message)
 }

@@ -1,8 +1,6 @@
 //! The requests of clients, each with who answers it.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::time::{Instant, SystemTime};
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
@@ -14,14 +12,11 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
-use serde_json::Value;
-use tokio::sync::OwnedSemaphorePermit;
-use wink_agent::{Tool, ToolContext, ToolResult};
 
-use super::answer::{answered, linked};
-use super::endpoint::{Endpoint, Found, only_reads};
-use super::recent::RecentCall;
-use super::{fixtures, records, resources, running};
+use super::answer::answered;
+use super::calling::{call, turn};
+use super::endpoint::{Endpoint, Found};
+use super::{fixtures, resources, running};
 
 /// Methods of the protocol that this server knows.
 const KNOWN: [&str; 6] = [
@@ -64,7 +59,7 @@ impl ServerHandler for Endpoint {
     ) -> Result<CallToolResponse, ErrorData> {
         match self.find(&request.name) {
             Found::Tool(tool) => Ok(call(self, tool, request, &context).await?.into()),
-            Found::Refused(tool) => Ok(answered(only_reads(tool)).into()),
+            Found::Refused(why) => Ok(answered(why.into()).into()),
             Found::Unknown => unknown(self, &request.name, &context).await.map(Into::into),
         }
     }
@@ -75,7 +70,7 @@ impl ServerHandler for Endpoint {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let (files, cursor) = (self.context().clone(), page.and_then(|page| page.cursor));
-        let slot = slot(self).await?;
+        let slot = turn(self, &context).await?;
         let list = move || {
             let _slot = slot;
             resources::list(&files, cursor.as_deref())
@@ -103,7 +98,7 @@ impl ServerHandler for Endpoint {
         {
             return Ok(fixture?.into());
         }
-        let (files, slot) = (self.context().clone(), slot(self).await?);
+        let (files, slot) = (self.context().clone(), turn(self, &context).await?);
         let read = move || {
             let _slot = slot;
             resources::read(&files, &request.uri)
@@ -177,50 +172,6 @@ async fn unknown(
         return answer;
     }
     Err(ErrorData::invalid_params(endpoint.unknown_tool_message(name), None))
-}
-
-/// Waits for a turn, which lasts until the slot is dropped.
-async fn slot(endpoint: &Endpoint) -> Result<OwnedSemaphorePermit, ErrorData> {
-    let slot = endpoint.slots.clone().acquire_owned().await;
-    slot.map_err(|_| ErrorData::internal_error("The server is ending.", None))
-}
-
-/// Calls a tool when a slot is free.
-async fn call(
-    endpoint: &Endpoint,
-    tool: &'static Tool,
-    request: CallToolRequestParams,
-    context: &RequestContext<RoleServer>,
-) -> Result<CallToolResult, ErrorData> {
-    let slot = slot(endpoint).await?;
-    let mut arguments = request.arguments.unwrap_or_default();
-    let files = match endpoint.context_of(tool, &mut arguments) {
-        Ok(files) => files,
-        Err(refusal) => return Ok(answered(refusal.into())),
-    };
-    let given_up = Arc::new(AtomicBool::new(false));
-    let (files, endpoint) = (files.cancelled(given_up.clone()), endpoint.clone());
-    running::run(tool.name, context, given_up, move || {
-        let result = told(&endpoint, tool, &files, Value::Object(arguments));
-        let answer = linked(answered(result), tool, &files);
-        drop(slot);
-        answer
-    })
-    .await
-}
-
-/// Calls a tool, and tells of it whoever watches.
-fn told(endpoint: &Endpoint, tool: &Tool, files: &ToolContext, arguments: Value) -> ToolResult {
-    let (at, began) = (SystemTime::now(), Instant::now());
-    let mut names = ["path", "file_path", "filePath", "from"].into_iter();
-    let path = names.find_map(|name| arguments.get(name)?.as_str()).unwrap_or_default().to_owned();
-    let result = tool.call(files, arguments);
-    let (error, took) = (result.code(), began.elapsed());
-    endpoint.recent().add(RecentCall { at, tool: tool.name, path, error, took });
-    if let Some(session) = &files.session {
-        records::forget_old(session);
-    }
-    result
 }
 
 #[cfg(test)]

@@ -10,18 +10,21 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
-use axum::http::{Method, StatusCode};
+use axum::http::{HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, any};
+use rmcp::transport::streamable_http_server::SessionManager as _;
 use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde::Deserialize;
+use tokio::sync::Mutex;
 
 use super::endpoint::{Endpoint, MOST_CALLS};
+use super::uses::{InUse, Uses};
 use crate::http_guard::{self, MAX_BODY_BYTES};
 
-/// How many sessions of older clients there are at most.
+/// How many sessions of older clients there are at most; the one that was idle for longest goes first.
 const MOST_SESSIONS: usize = 128;
 
 /// How long a session of an older client is kept that nobody uses.
@@ -31,7 +34,8 @@ const SESSION_ID: &str = "mcp-session-id";
 
 const TOO_MANY: (StatusCode, &str) = (
     StatusCode::SERVICE_UNAVAILABLE,
-    "Too many sessions: end one with DELETE, or speak revision 2026-07-28, which needs none.\n",
+    "Too many sessions, and all are in a call: try again later, or speak revision 2026-07-28, which \
+     needs none.\n",
 );
 const UNKNOWN_SESSION: (StatusCode, &str) =
     (StatusCode::NOT_FOUND, "Not found: there is no such session; begin one with initialize.\n");
@@ -43,6 +47,8 @@ pub(crate) struct McpService {
     stateless: StreamableHttpService<Endpoint, NeverSessionManager>,
     stateful: StreamableHttpService<Endpoint, LocalSessionManager>,
     sessions: Arc<LocalSessionManager>,
+    uses: Uses,
+    turn: Arc<Mutex<()>>,
 }
 
 /// Makes the service of an endpoint.
@@ -60,7 +66,8 @@ pub(crate) fn service(endpoint: Endpoint) -> McpService {
     let made = endpoint.clone();
     let config = config.with_legacy_session_mode(true);
     let stateful = StreamableHttpService::new(move || Ok(made.clone()), sessions.clone(), config);
-    McpService { endpoint, stateless, stateful, sessions }
+    let (uses, turn) = (Uses::default(), Arc::default());
+    McpService { endpoint, stateless, stateful, sessions, uses, turn }
 }
 
 fn sessions() -> LocalSessionManager {
@@ -87,25 +94,52 @@ impl McpService {
 
     async fn answer(&self, request: Request) -> Result<Response, Response> {
         let named = request.headers().get(SESSION_ID).cloned();
-        let is_known = match &named {
-            Some(id) => self.is_known(id.to_str().unwrap_or_default()).await,
-            None => false,
-        };
-        if request.method() == Method::DELETE && named.is_some() && !is_known {
+        let in_use = self.in_use(named.as_ref()).await;
+        if request.method() == Method::DELETE && named.is_some() && in_use.is_none() {
             return Err(UNKNOWN_SESSION.into_response());
         }
-        let (request, begins) = peeked(request).await?;
-        if begins && self.sessions.sessions.read().await.len() >= MOST_SESSIONS {
-            return Err(TOO_MANY.into_response());
+        let (mut request, begins) = peeked(request).await?;
+        // It goes where the request goes, and lasts as long as the call.
+        if let Some(in_use) = in_use {
+            request.extensions_mut().insert(in_use);
         }
-        Ok(match named.is_some() || begins {
-            true => self.stateful.handle(request).await.map(Body::new),
-            false => self.stateless.handle(request).await.map(Body::new),
+        Ok(match (named.is_some(), begins) {
+            (true, _) => self.stateful.handle(request).await.map(Body::new),
+            (false, true) => self.begin(request).await?,
+            (false, false) => self.stateless.handle(request).await.map(Body::new),
         })
     }
 
-    async fn is_known(&self, id: &str) -> bool {
-        self.sessions.sessions.read().await.contains_key(id)
+    /// Begins a use of the session that a request names, if there is one.
+    async fn in_use(&self, named: Option<&HeaderValue>) -> Option<Arc<InUse>> {
+        let id = named?.to_str().ok()?;
+        let is_known = self.sessions.sessions.read().await.contains_key(id);
+        is_known.then(|| self.uses.begin(id))
+    }
+
+    /// Begins a session, one at a time: two would make room for only one.
+    async fn begin(&self, request: Request) -> Result<Response, Response> {
+        let _turn = self.turn.lock().await;
+        self.make_room().await?;
+        let answer = self.stateful.handle(request).await.map(Body::new);
+        if let Some(id) = answer.headers().get(SESSION_ID).and_then(|id| id.to_str().ok()) {
+            drop(self.uses.begin(id));
+        }
+        Ok(answer)
+    }
+
+    /// Ends the session that was idle for longest, where there are too many for another one.
+    async fn make_room(&self) -> Result<(), Response> {
+        let there = self.sessions.sessions.read().await;
+        let (count, idle) = (there.len(), self.uses.longest_idle(there.keys()));
+        drop(there);
+        if count < MOST_SESSIONS {
+            return Ok(());
+        }
+        let idle = idle.ok_or_else(|| TOO_MANY.into_response())?;
+        // It fails only where the session has ended by itself.
+        let _ = self.sessions.close_session(&idle).await;
+        Ok(())
     }
 }
 
@@ -128,4 +162,102 @@ fn is_initialize(body: &Bytes) -> bool {
         method: Option<&'m str>,
     }
     serde_json::from_slice(body).is_ok_and(|it: Message<'_>| it.method == Some("initialize"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use wink_agent::Toolset;
+    use wink_fs::Workspace;
+
+    use axum::body::to_bytes;
+
+    use super::*;
+
+    fn post(session: Option<&str>, method: &str, params: Value) -> Request {
+        let message = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        let mut request = Request::post("/mcp")
+            .header("host", "localhost")
+            .header("content-type", "application/json")
+            .header("accept", "application/json, text/event-stream");
+        if let Some(id) = session {
+            request = request.header(SESSION_ID, id).header("mcp-protocol-version", "2025-11-25");
+        }
+        request.body(Body::from(message.to_string())).expect("a request")
+    }
+
+    async fn begin(service: &McpService) -> Result<String, Response> {
+        let params = json!({"protocolVersion": "2025-11-25", "capabilities": {},
+                            "clientInfo": {"name": "test", "version": "1"}});
+        let answer = service.answer(post(None, "initialize", params)).await?;
+        let id = answer.headers()[SESSION_ID].to_str().expect("a session id");
+        Ok(id.to_owned())
+    }
+
+    async fn call(service: &McpService, id: &str) -> Response {
+        let look = json!({"name": "ls", "arguments": {}});
+        service.answer(post(Some(id), "tools/call", look)).await.expect("an answer")
+    }
+
+    #[tokio::test]
+    async fn a_session_that_is_in_a_call_is_never_ended_for_another() {
+        let service = service(Endpoint::of_clients(&Workspace::memory(), Toolset::ALL));
+        let slots = service.endpoint.slots.clone();
+        let all = slots.acquire_many(MOST_CALLS).await.expect("slots");
+        let first = begin(&service).await.expect("room");
+        let waiting = call(&service, &first).await;
+        let second = begin(&service).await.expect("room");
+        for _ in 2..MOST_SESSIONS {
+            begin(&service).await.expect("room");
+        }
+        begin(&service).await.expect("room of the second, which is idle");
+        assert_eq!(call(&service, &second).await.status(), StatusCode::NOT_FOUND);
+        drop(all);
+        let answer = to_bytes(waiting.into_body(), usize::MAX).await.expect("an answer");
+        assert!(String::from_utf8_lossy(&answer).contains("isError"), "{answer:?}");
+    }
+
+    #[tokio::test]
+    async fn sessions_that_begin_at_the_same_time_are_never_too_many() {
+        let service = service(Endpoint::of_clients(&Workspace::memory(), Toolset::ALL));
+        for _ in 0..MOST_SESSIONS - 1 {
+            begin(&service).await.expect("room");
+        }
+        let mut begun = tokio::task::JoinSet::new();
+        for _ in 0..8 {
+            let service = service.clone();
+            begun.spawn(async move { begin(&service).await.expect("room") });
+        }
+        assert_eq!(begun.join_all().await.len(), 8);
+        assert_eq!(service.sessions.sessions.read().await.len(), MOST_SESSIONS);
+    }
+
+    #[tokio::test]
+    async fn sessions_that_are_gone_are_not_remembered() {
+        let service = service(Endpoint::of_clients(&Workspace::memory(), Toolset::ALL));
+        for _ in 0..3 {
+            let id = begin(&service).await.expect("room");
+            service.sessions.close_session(&id.into()).await.expect("ends");
+        }
+        assert_eq!(service.uses.count(), 1);
+    }
+
+    #[tokio::test]
+    async fn where_every_session_is_in_a_call_another_is_refused() {
+        let service = service(Endpoint::of_clients(&Workspace::memory(), Toolset::ALL));
+        let slots = service.endpoint.slots.clone();
+        let all = slots.acquire_many(MOST_CALLS).await.expect("slots");
+        let mut waiting = Vec::new();
+        for _ in 0..MOST_SESSIONS {
+            let id = begin(&service).await.expect("room");
+            waiting.push(call(&service, &id).await);
+        }
+        let refused = begin(&service).await.expect_err("no room");
+        assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+        drop(all);
+        for answer in waiting {
+            to_bytes(answer.into_body(), usize::MAX).await.expect("an answer");
+        }
+        begin(&service).await.expect("room");
+    }
 }

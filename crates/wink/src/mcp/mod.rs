@@ -5,6 +5,7 @@
 
 mod annotations;
 mod answer;
+mod calling;
 mod declared;
 mod endpoint;
 mod fixtures;
@@ -19,6 +20,7 @@ mod running;
 mod sessions;
 mod shape;
 mod stdio;
+mod uses;
 
 pub(crate) use self::endpoint::Endpoint;
 pub(crate) use self::http::{McpService, service};

@@ -20,9 +20,21 @@ pub(crate) struct RecentCall {
     pub(crate) at: SystemTime,
     pub(crate) tool: &'static str,
     pub(crate) path: String,
+    /// The fork whose files it was about, where it was one.
+    pub(crate) fork: Option<String>,
     /// The code of a failure, where it failed.
     pub(crate) error: Option<&'static str>,
     pub(crate) took: Duration,
+}
+
+impl RecentCall {
+    /// Says what it was about: a path, and in which fork.
+    pub(crate) fn place(&self) -> String {
+        match &self.fork {
+            Some(fork) => format!("{} (fork {fork})", self.path),
+            None => self.path.clone(),
+        }
+    }
 }
 
 impl RecentCalls {

@@ -31,6 +31,9 @@ pub(super) async fn run<T: Send + 'static>(
     given_up: Arc<AtomicBool>,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, ErrorData> {
+    if context.ct.is_cancelled() {
+        given_up.store(true, Ordering::Relaxed);
+    }
     let mut work = spawn_blocking(work);
     let giving_up = GivingUp(given_up);
     let began = Instant::now();

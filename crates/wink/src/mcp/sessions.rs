@@ -9,6 +9,8 @@ use wink_agent::session::Session;
 use wink_agent::{Refusal, SeenContents};
 use wink_fs::ErrorKind;
 
+use super::records;
+
 /// How many sessions are remembered; the one that was not used for longest is forgotten first.
 const MOST: usize = 256;
 
@@ -47,8 +49,7 @@ impl Sessions {
         if known.len() >= MOST && !known.contains_key(name) {
             forget_oldest(&mut known);
         }
-        let begun = || Session::builder().tag("name", name).build();
-        let new = || Known { session: begun(), seen: Arc::default(), used: now };
+        let new = || Known { session: begun(name), seen: Arc::default(), used: now };
         let found = known.entry(name.to_owned()).or_insert_with(new);
         found.used = now;
         Ok((found.session.clone(), found.seen.clone()))
@@ -57,6 +58,12 @@ impl Sessions {
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Known>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn begun(name: &str) -> Session {
+    let session = Session::builder().tag("name", name).build();
+    records::bound(&session);
+    session
 }
 
 fn forget_oldest(known: &mut HashMap<String, Known>) {

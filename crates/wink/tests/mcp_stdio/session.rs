@@ -77,6 +77,26 @@ fn read_only_offers_what_reads_and_refuses_what_writes() {
 }
 
 #[test]
+fn tools_for_the_history_are_offered_only_where_there_is_one() {
+    let place = tempfile::tempdir().unwrap();
+    for name in ["work", "home"] {
+        std::fs::create_dir(place.path().join(name)).unwrap();
+    }
+    // A home directory is served without a history.
+    let mut client = Client::start_in(place, &["--root", "../home"]);
+    client.request("initialize", crate::scene::initialize());
+    let files = offered(&mut Client::memory(&["--tools", "files"]));
+    assert_eq!(offered(&mut client), files);
+    for name in ["undo", "history", "merge"] {
+        let refused = client.call(name, json!({}));
+        assert_eq!(refused["structuredContent"]["error"], "unsupported", "{refused}");
+        let message = refused["content"][0]["text"].as_str().expect("a message");
+        assert!(message.contains("this workspace keeps none"), "{message}");
+    }
+    client.done("write_file", json!({"path": "a.txt", "content": "x"}));
+}
+
+#[test]
 fn tools_for_files_work_in_a_fork_by_its_name() {
     let mut client = Client::new(&[]);
     std::fs::write(client.file("a.txt"), "one\n").unwrap();

@@ -1,10 +1,10 @@
 //! One process group from its beginning to its end.
 
-use std::io::{ErrorKind as IoErrorKind, Read, Write as _};
+use std::io::{self, ErrorKind as IoErrorKind, Read, Write as _};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -14,6 +14,7 @@ use wink_fs::search::Stop;
 
 use super::super::output::{Collector, Output};
 use super::super::{Ended, Executed, Outputs};
+use crate::lock::lock;
 use crate::refusal::Refusal;
 
 /// How long it is waited for what a program has printed already, when it has ended.
@@ -24,42 +25,56 @@ const LOOKS: (Duration, Duration) = (Duration::from_millis(1), Duration::from_mi
 
 /// Runs a program in a group of its own, of which nothing is left afterwards.
 pub(super) fn run(
-    mut command: Command,
+    command: Command,
     stdin: &str,
     outputs: &Outputs,
     stop: &Stop,
 ) -> Result<Executed, Refusal> {
     let began = Instant::now();
-    command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command.stdin(if stdin.is_empty() { Stdio::null() } else { Stdio::piped() });
-    let mut child = command.spawn().map_err(cannot_start)?;
-    feed(&mut child, stdin);
-    let (stdout, stderr) = (
-        Reader::of(child.stdout.take(), outputs, "stdout"),
-        Reader::of(child.stderr.take(), outputs, "stderr"),
-    );
-    let stopped = wait(&child, stop);
+    let mut child = start(command, stdin)?;
+    let readers = connect(&mut child, stdin, outputs);
+    let stopped = readers.is_ok().then(|| wait(&child, stop)).flatten();
     // Also when it has ended: what it left running would change files behind the workspace's back.
     kill_group(&child);
     let status = child.wait()?;
-    let last = Instant::now() + LAST_WORDS;
-    let (stdout, stderr) = (stdout.finish(last), stderr.finish(last));
+    let executed = finish(readers.map_err(no_thread)?, status);
     match stopped {
         Some(ErrorKind::Cancelled) => Err(cancelled()),
-        stopped => Ok(Executed::ended(ended(status))
-            .stdout(stdout)
-            .stderr(stderr)
-            .duration(began.elapsed())
-            .timed_out(stopped.is_some())),
+        stopped => Ok(executed.duration(began.elapsed()).timed_out(stopped.is_some())),
     }
 }
 
+fn start(mut command: Command, stdin: &str) -> Result<Child, Refusal> {
+    command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.stdin(if stdin.is_empty() { Stdio::null() } else { Stdio::piped() });
+    command.spawn().map_err(cannot_start)
+}
+
+/// Begins to give a program what it reads, and to take what it prints.
+fn connect(child: &mut Child, stdin: &str, outputs: &Outputs) -> io::Result<[Reader; 2]> {
+    feed(child, stdin)?;
+    Ok([
+        Reader::of(child.stdout.take(), outputs, "stdout")?,
+        Reader::of(child.stderr.take(), outputs, "stderr")?,
+    ])
+}
+
+fn finish([stdout, stderr]: [Reader; 2], status: ExitStatus) -> Executed {
+    let last = Instant::now() + LAST_WORDS;
+    Executed::ended(ended(status)).stdout(stdout.finish(last)).stderr(stderr.finish(last))
+}
+
 /// Writes what a program reads; one that does not read it is not waited for.
-fn feed(child: &mut Child, stdin: &str) {
-    let (Some(mut pipe), text) = (child.stdin.take(), stdin.to_owned()) else { return };
-    thread::spawn(move || {
+fn feed(child: &mut Child, stdin: &str) -> io::Result<()> {
+    let (Some(mut pipe), text) = (child.stdin.take(), stdin.to_owned()) else { return Ok(()) };
+    in_thread(move || {
         let _ = pipe.write_all(text.as_bytes());
-    });
+    })
+}
+
+/// Does something in a thread that nobody waits for, if there can be one more.
+fn in_thread(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    thread::Builder::new().spawn(work).map(drop)
 }
 
 /// Waits until a program has ended, which it is left to be asked for, or has to.
@@ -104,21 +119,25 @@ struct Reader {
 }
 
 impl Reader {
-    fn of(pipe: Option<impl Read + Send + 'static>, outputs: &Outputs, name: &'static str) -> Self {
+    fn of(
+        pipe: Option<impl Read + Send + 'static>,
+        outputs: &Outputs,
+        name: &'static str,
+    ) -> io::Result<Self> {
         let collector = Arc::new(Mutex::new(Collector::new(outputs, name)));
         let (sender, done) = channel();
         if let Some(pipe) = pipe {
             let collector = collector.clone();
-            thread::spawn(move || read_all(pipe, &collector, &sender));
+            in_thread(move || read_all(pipe, &collector, &sender))?;
         }
-        Self { collector, done }
+        Ok(Self { collector, done })
     }
 
     /// Returns what was read; a program that escaped the group may keep the pipe open for ever.
     fn finish(self, last: Instant) -> Output {
         let left = last.saturating_duration_since(Instant::now());
         let _ = self.done.recv_timeout(left);
-        self.collector.lock().unwrap_or_else(PoisonError::into_inner).output()
+        lock(&self.collector).output()
     }
 }
 
@@ -129,15 +148,14 @@ fn read_all(mut pipe: impl Read, collector: &Mutex<Collector>, done: &Sender<()>
             Err(error) if error.kind() == IoErrorKind::Interrupted => {}
             Ok(0) | Err(_) => break,
             Ok(read) => {
-                let mut collector = collector.lock().unwrap_or_else(PoisonError::into_inner);
-                collector.take(&buffer[..read]);
+                lock(collector).take(&buffer[..read]);
             }
         }
     }
     let _ = done.send(());
 }
 
-fn cannot_start(error: std::io::Error) -> Refusal {
+fn cannot_start(error: io::Error) -> Refusal {
     match error.kind() {
         IoErrorKind::NotFound => Refusal::new(
             ErrorKind::Unsupported,
@@ -147,6 +165,49 @@ fn cannot_start(error: std::io::Error) -> Refusal {
     }
 }
 
+fn no_thread(error: io::Error) -> Refusal {
+    let message = format!(
+        "The program was ended, because there was no thread to listen to it ({error}); try again later."
+    );
+    Refusal::new(ErrorKind::Unavailable, message)
+}
+
 fn cancelled() -> Refusal {
     Refusal::new(ErrorKind::Cancelled, "The call was cancelled, and nothing was changed.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Set where the test below plays the part of a process that gets no more threads.
+    const CHILD: &str = "WINK_TEST_WITHOUT_THREADS";
+
+    #[test]
+    fn a_program_that_nobody_can_listen_to_is_ended_and_refused() {
+        if std::env::var_os(CHILD).is_some() {
+            return without_threads();
+        }
+        let child = Command::new(std::env::current_exe().unwrap())
+            .args(["a_program_that_nobody_can_listen_to_is_ended_and_refused", "--test-threads=1"])
+            // More than any machine has, for each thread.
+            .env("RUST_MIN_STACK", (1_u64 << 60).to_string())
+            .env(CHILD, "1")
+            .output();
+        let child = child.unwrap();
+        assert!(child.status.success(), "{child:?}");
+        assert!(String::from_utf8_lossy(&child.stdout).contains("1 passed"), "{child:?}");
+    }
+
+    fn without_threads() {
+        let outputs = Outputs::temporary().unwrap();
+        for stdin in ["", "read by nobody"] {
+            let (mut command, began) = (Command::new("sleep"), Instant::now());
+            command.arg("60");
+            let stop = Stop::after(Duration::from_secs(60));
+            let refused = run(command, stdin, &outputs, &stop).unwrap_err();
+            assert_eq!(refused.kind(), ErrorKind::Unavailable, "{refused:?}");
+            assert!(began.elapsed() < Duration::from_secs(30), "it was ended");
+        }
+    }
 }

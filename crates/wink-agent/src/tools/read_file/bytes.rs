@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use wink_fs::ops::{self, BytePage, PageLimit, ReadOptions};
 use wink_fs::{Tree, TreePath};
 
-use super::magic;
+use super::{hash, magic};
 use crate::encoding::encoded;
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
@@ -42,7 +42,7 @@ fn message(page: &BytePage, limit: u64) -> String {
     if page.truncated {
         message.push_str(&next_call(page, limit));
     }
-    message + &format!("content_hash: {}", hash(page))
+    message + &format!("content_hash: {}", hash(page.content_hash))
 }
 
 fn next_call(page: &BytePage, limit: u64) -> String {
@@ -54,10 +54,6 @@ fn next_call(page: &BytePage, limit: u64) -> String {
     format!("{left} to go. Next call: read_file {arguments}\n")
 }
 
-fn hash(page: &BytePage) -> String {
-    page.content_hash.map(|hash| hash.to_string()).unwrap_or_default()
-}
-
 fn value(page: &BytePage) -> Value {
     json!({
         "path": page.path.to_string(),
@@ -66,7 +62,7 @@ fn value(page: &BytePage) -> Value {
         "offset": page.offset,
         "limit": page.content.len(),
         "truncated": page.truncated,
-        "content_hash": hash(page),
+        "content_hash": hash(page.content_hash),
     })
 }
 

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use wink_fs::TreePath;
 use wink_fs::ops::TextPage;
 
+use super::hash;
 use crate::result::ToolResult;
 use crate::words::counted;
 
@@ -33,7 +34,7 @@ fn message(page: &TextPage, limit: u64) -> String {
     } else if !page.content.is_empty() && !page.content.ends_with('\n') {
         message.push_str(NO_NEWLINE);
     }
-    message + &format!("content_hash: {}", hash(page))
+    message + &format!("content_hash: {}", hash(page.content_hash))
 }
 
 pub(super) fn past_the_end(path: &TreePath, offset: u64, total_lines: u64) -> String {
@@ -119,10 +120,6 @@ fn end(page: &TextPage) -> u64 {
     page.offset + page.limit
 }
 
-fn hash(page: &TextPage) -> String {
-    page.content_hash.map(|hash| hash.to_string()).unwrap_or_default()
-}
-
 fn value(page: &TextPage) -> Value {
     json!({
         "path": page.path.to_string(),
@@ -130,7 +127,7 @@ fn value(page: &TextPage) -> Value {
         "offset": page.offset,
         "limit": page.limit,
         "truncated": page.truncated,
-        "content_hash": hash(page),
+        "content_hash": hash(page.content_hash),
     })
 }
 

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use wink_fs::ErrorKind;
 use wink_fs::ops::{self, LineOptions, LinePart};
 
+use super::hash;
 use super::page::{NO_NEWLINE, carriage_returns, numbered, past_the_end};
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
@@ -47,7 +48,7 @@ fn message(part: &LinePart, limit: u64) -> String {
     if line < total_lines {
         message.push_str(&next(part, limit));
     }
-    message + &format!("content_hash: {}", hash(part))
+    message + &format!("content_hash: {}", hash(part.content_hash))
 }
 
 fn shown(part: &LinePart) -> String {
@@ -90,10 +91,6 @@ fn next(part: &LinePart, limit: u64) -> String {
     }
 }
 
-fn hash(part: &LinePart) -> String {
-    part.content_hash.map(|hash| hash.to_string()).unwrap_or_default()
-}
-
 fn value(part: &LinePart) -> Value {
     let is_there = part.line < part.total_lines;
     json!({
@@ -104,6 +101,6 @@ fn value(part: &LinePart) -> Value {
         "line_bytes": part.line_bytes,
         "limit": u64::from(is_there && !part.truncated),
         "truncated": is_there && (part.truncated || part.line + 1 < part.total_lines),
-        "content_hash": hash(part),
+        "content_hash": hash(part.content_hash),
     })
 }
