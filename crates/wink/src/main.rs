@@ -23,6 +23,7 @@ mod help;
 mod home;
 mod http_guard;
 mod input;
+mod line_pairs;
 mod logging;
 mod mcp;
 mod mcp_command;

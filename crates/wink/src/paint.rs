@@ -1,5 +1,7 @@
 //! Colours for people; what is said is said without them too.
 
+mod patch;
+
 use anstyle::{AnsiColor, Effects, Style};
 
 const ADDED: Style = AnsiColor::Green.on_default();
@@ -22,7 +24,7 @@ const TALK: [(&str, Style); 5] = [
 pub(crate) enum Paint {
     #[default]
     Plain,
-    /// A patch as git writes it.
+    /// A patch as git writes it; the words by which lines differ are marked.
     Patch,
     /// Lines with a letter for each change.
     Letters,
@@ -35,7 +37,7 @@ impl Paint {
     pub(crate) fn paint(&self, text: &str) -> String {
         let line: Box<dyn Fn(&str) -> String> = match self {
             Self::Plain => return text.to_owned(),
-            Self::Patch => Box::new(|line| painted(line, patch_style(line))),
+            Self::Patch => return patch::paint(text),
             Self::Letters => Box::new(letter_line),
             Self::Ids(ids) => Box::new(|line| id_line(line, ids)),
         };
@@ -73,18 +75,6 @@ fn painted(text: &str, style: Option<Style>) -> String {
     match style.filter(|_| !text.is_empty()) {
         Some(style) => format!("{style}{text}{style:#}"),
         None => text.to_owned(),
-    }
-}
-
-fn patch_style(line: &str) -> Option<Style> {
-    match line.as_bytes() {
-        [b'd', b'i', b'f', b'f', b' ', ..]
-        | [b'-', b'-', b'-', b' ', ..]
-        | [b'+', b'+', b'+', b' ', ..] => Some(STRONG),
-        [b'@', b'@', ..] => Some(PLACE),
-        [b'+', ..] => Some(ADDED),
-        [b'-', ..] => Some(REMOVED),
-        _ => None,
     }
 }
 
