@@ -10,7 +10,8 @@ use crate::completing;
 use crate::context::Context;
 use crate::documents::ExportedTo;
 use crate::failure::Failure;
-use crate::{refs, words};
+use crate::refs::{self, State};
+use crate::words;
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
@@ -34,7 +35,11 @@ pub(crate) fn run(context: &Context, args: &ExportArgs) -> Result<Answer, Failur
     let target = context.host_path(&args.file);
     let options = ExportOptions::default().only_new(!args.force);
     let progress = context.progress("exporting");
-    let exported = archive::export_ambient(&*state.tree(&opened.files)?, &target, &options)
+    let tree = state.tree(&opened.files)?;
+    if let State::Snapshot(snapshot) = &state {
+        context.counted.begin(snapshot.file_count, 0);
+    }
+    let exported = archive::export_ambient(&context.counted.counted(&*tree), &target, &options)
         .map_err(|error| Failure::export(&target, error))?;
     drop(progress);
     let document = ExportedTo {

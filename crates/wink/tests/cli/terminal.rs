@@ -142,6 +142,27 @@ fn a_person_is_asked_before_what_cannot_be_undone() {
 }
 
 #[test]
+fn what_takes_long_is_said_with_how_far_it_is() {
+    let scene = scene();
+    for number in 0..3 {
+        scene.write(&format!("new-{number}.txt"), format!("content {number}\n"));
+    }
+    // Everything is read then, and it waits for its place in the order.
+    let turn = File::create(scene.history().join("store/publish.lock")).unwrap();
+    turn.lock().unwrap();
+    let shown = std::thread::scope(|scope| {
+        scope.spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(1500));
+            drop(turn);
+        });
+        on_terminal(&scene, &[], &["snapshot"])
+    });
+    // Three that are new, and one that is another since the last snapshot.
+    assert!(shown.contains("taking a snapshot · 100% 4/4 files 34 B "), "{shown:?}");
+    assert!(shown.contains("Snapshot "), "{shown:?}");
+}
+
+#[test]
 fn what_takes_long_is_said_on_a_terminal_and_gone_when_it_is_done() {
     let scene = scene();
     let args = ["tool", "shell_execute", "command=sleep 1", "--allow-execution"];
