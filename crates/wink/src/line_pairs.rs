@@ -109,7 +109,7 @@ fn kind(c: char) -> Kind {
 
 /// Returns how much there is to read in words; blanks make no lines alike.
 fn weight(words: &[&str]) -> usize {
-    words.iter().map(|word| word.trim().len()).sum()
+    words.iter().map(|word| word.trim().chars().count()).sum()
 }
 
 /// Returns where runs of words are in their line.

@@ -2,6 +2,8 @@
 
 mod patch;
 
+use std::ops::Range;
+
 use anstyle::{AnsiColor, Effects, Style};
 
 const ADDED: Style = AnsiColor::Green.on_default();
@@ -30,6 +32,8 @@ pub(crate) enum Paint {
     Letters,
     /// Short ids, each with how many of its characters no other id begins with.
     Ids(Vec<(String, usize)>),
+    /// A text that has its colours already, to be shown in the place of the other one.
+    Ready(String),
 }
 
 impl Paint {
@@ -37,6 +41,7 @@ impl Paint {
     pub(crate) fn paint(&self, text: &str) -> String {
         let line: Box<dyn Fn(&str) -> String> = match self {
             Self::Plain => return text.to_owned(),
+            Self::Ready(painted) => return painted.clone(),
             Self::Patch => return patch::paint(text),
             Self::Letters => Box::new(letter_line),
             Self::Ids(ids) => Box::new(|line| id_line(line, ids)),
@@ -69,6 +74,30 @@ pub(crate) fn harmless(text: &str) -> String {
         c => c,
     };
     text.chars().map(shown).collect()
+}
+
+/// Paints what went, and marks parts of it.
+pub(crate) fn removed(text: &str, parts: &[Range<usize>]) -> String {
+    marked(text, Some(REMOVED), parts, 0)
+}
+
+/// Paints what came, and marks parts of it.
+pub(crate) fn added(text: &str, parts: &[Range<usize>]) -> String {
+    marked(text, Some(ADDED), parts, 0)
+}
+
+/// Paints a text, and marks parts of it that are counted from a place in it.
+fn marked(text: &str, style: Option<Style>, parts: &[Range<usize>], from: usize) -> String {
+    let (mut marked, mut done) = (String::new(), 0);
+    for part in parts {
+        // The end of a line is none that can be marked.
+        let end = (part.end + from).min(text.len());
+        let start = (part.start + from).min(end);
+        marked += &painted(&text[done..start], style);
+        marked += &painted(&text[start..end], style.map(Style::invert));
+        done = end;
+    }
+    marked + &painted(&text[done..], style)
 }
 
 fn painted(text: &str, style: Option<Style>) -> String {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use anstyle::Style;
 
-use super::{ADDED, PLACE, REMOVED, STRONG, painted};
+use super::{ADDED, PLACE, REMOVED, STRONG, marked};
 use crate::line_pairs::Pairing;
 
 /// Adds colours to a patch.
@@ -97,20 +97,6 @@ impl<'a> Patch<'a> {
         self.painted += &marked(content, style, parts, 1);
         self.painted += &line[content.len()..];
     }
-}
-
-/// Paints a text, and marks parts of it that are counted from a place in it.
-fn marked(text: &str, style: Option<Style>, parts: &[Range<usize>], from: usize) -> String {
-    let (mut marked, mut done) = (String::new(), 0);
-    for part in parts {
-        // The end of a line is none that can be marked.
-        let end = (part.end + from).min(text.len());
-        let start = (part.start + from).min(end);
-        marked += &painted(&text[done..start], style);
-        marked += &painted(&text[start..end], style.map(Style::invert));
-        done = end;
-    }
-    marked + &painted(&text[done..], style)
 }
 
 fn style(line: &str) -> Option<Style> {

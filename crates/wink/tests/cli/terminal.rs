@@ -78,6 +78,23 @@ fn words_that_differ_are_marked_where_there_are_colours() {
 }
 
 #[test]
+fn two_columns_have_colours_too_and_as_much_room_as_there_is() {
+    let scene = scene();
+    scene.write("notes.txt", "one and more\n");
+    scene.ok(&["snapshot"]);
+    scene.write("notes.txt", "two and more\n");
+    let plain = scene.ok(&["diff", "-y"]);
+    let line = |width: usize| format!("1 {:<width$} | 1 two and more\n", "one and more");
+    assert!(plain.ends_with(&line(36)), "{plain:?}");
+    let painted = scene.ok(&["diff", "-y", "--color", "always"]);
+    assert!(painted.contains(&format!("\u{1b}[7m{RED}one\u{1b}[0m{RED} and more")), "{painted:?}");
+    assert_eq!(anstream::adapter::strip_str(&painted).to_string(), plain);
+    let env = [("COLUMNS", "40"), ("NO_COLOR", "1")];
+    let shown = on_terminal(&scene, &env, &["diff", "-y"]);
+    assert!(shown.ends_with(&line(16)), "{shown:?}");
+}
+
+#[test]
 fn a_failure_has_its_first_word_marked() {
     let scene = scene();
     let shown = on_terminal(&scene, &[], &["show", "none"]);
