@@ -11,6 +11,7 @@ const REMOVED: Style = AnsiColor::Red.on_default();
 const CHANGED: Style = AnsiColor::Yellow.on_default();
 const PLACE: Style = AnsiColor::Cyan.on_default();
 const STRONG: Style = Style::new().effects(Effects::BOLD);
+const FAINT: Style = Style::new().effects(Effects::DIMMED);
 
 /// The words that talk begins with, each with its colour.
 const TALK: [(&str, Style); 5] = [
@@ -26,7 +27,7 @@ const TALK: [(&str, Style); 5] = [
 pub(crate) enum Paint {
     #[default]
     Plain,
-    /// A patch as git writes it; the words by which lines differ are marked.
+    /// A patch as git writes it, maybe after a list with letters; the words by which lines differ are marked.
     Patch,
     /// Lines with a letter for each change.
     Letters,
@@ -74,6 +75,32 @@ pub(crate) fn harmless(text: &str) -> String {
         c => c,
     };
     text.chars().map(shown).collect()
+}
+
+/// Paints a sign that something went well.
+pub(crate) fn good(text: &str) -> String {
+    painted(text, Some(ADDED.bold()))
+}
+
+/// Paints a sign that something was refused.
+pub(crate) fn bad(text: &str) -> String {
+    painted(text, Some(REMOVED.bold()))
+}
+
+/// Paints what a refusal says, line by line.
+pub(crate) fn warning(text: &str) -> String {
+    let line = |line: &str| painted(line, Some(CHANGED));
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Paints what is read first.
+pub(crate) fn strong(text: &str) -> String {
+    painted(text, Some(STRONG))
+}
+
+/// Paints what is read last.
+pub(crate) fn faint(text: &str) -> String {
+    painted(text, Some(FAINT))
 }
 
 /// Paints what went, and marks parts of it.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use anstyle::Style;
 
-use super::{ADDED, PLACE, REMOVED, STRONG, marked};
+use super::{ADDED, PLACE, REMOVED, STRONG, letter_line, marked};
 use crate::line_pairs::Pairing;
 
 /// Adds colours to a patch.
@@ -57,14 +57,17 @@ impl<'a> Patch<'a> {
     fn other(&mut self, line: &str) {
         let (old, new) = self.left;
         if let (Some(old), Some(new), true) =
-            (old.checked_sub(1), new.checked_sub(1), line.starts_with(' '))
+            (old.checked_sub(1), new.checked_sub(1), is_kept(line))
         {
             self.left = (old, new);
             self.painted += line;
             return;
         }
         self.left = counts(line).unwrap_or_default();
-        self.push(line, style(line), &[]);
+        match style(line) {
+            None => self.painted += &letter_line(line),
+            style => self.push(line, style, &[]),
+        }
     }
 
     fn end_run(&mut self) {
@@ -97,6 +100,11 @@ impl<'a> Patch<'a> {
         self.painted += &marked(content, style, parts, 1);
         self.painted += &line[content.len()..];
     }
+}
+
+/// Tells whether a line of a hunk is in both files; some leave out the sign of an empty one.
+fn is_kept(line: &str) -> bool {
+    line.starts_with(' ') || line == "\n"
 }
 
 fn style(line: &str) -> Option<Style> {
@@ -160,6 +168,16 @@ mod tests {
         let painted = paint(patch);
         assert!(painted.contains(&format!("{MARK}{GREEN}there{END}\n")), "{painted:?}");
         assert_eq!(stripped(&painted), patch);
+    }
+
+    #[test]
+    fn letters_before_a_patch_and_empty_lines_in_it_are_known() {
+        let text =
+            "2 paths changed:\nM x\n\nx\n@@ -1,3 +1,3 @@\n one\n\n-let a = 1;\n+let a = 2;\n";
+        let painted = paint(text);
+        assert!(painted.contains(&format!("\u{1b}[33mM{END} x\n")), "{painted:?}");
+        assert!(painted.contains(&format!("{MARK}{GREEN}2{END}")), "{painted:?}");
+        assert_eq!(stripped(&painted), text);
     }
 
     #[test]

@@ -66,13 +66,15 @@ fn colours_are_for_terminals() {
 fn words_that_differ_are_marked_where_there_are_colours() {
     let scene = scene();
     scene.write("notes.txt", "let a = 1;\n");
-    scene.ok(&["snapshot"]);
+    scene.ok(&["snapshot", "--tag", "before"]);
     scene.write("notes.txt", "let a = 2;\n");
     let shown = on_terminal(&scene, &[], &["diff"]);
     let marked = format!("{RED}-let a = \u{1b}[0m\u{1b}[7m{RED}1\u{1b}[0m{RED};");
     assert!(shown.contains(&marked), "{shown:?}");
     let patch = scene.ok(&["diff"]);
     assert!(patch.ends_with("@@ -1,1 +1,1 @@\n-let a = 1;\n+let a = 2;\n"), "{patch:?}");
+    let tool = scene.ok(&["tool", "diff", "from=before", "--color", "always"]);
+    assert!(tool.contains(&marked), "{tool:?}");
     let painted = scene.ok(&["diff", "--color", "always"]);
     assert_eq!(anstream::adapter::strip_str(&painted).to_string(), patch);
 }

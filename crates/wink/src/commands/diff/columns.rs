@@ -1,7 +1,5 @@
 //! Two columns of text, each wrapped at its width.
 
-use std::env;
-use std::io;
 use std::ops::Range;
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
@@ -10,9 +8,6 @@ use crate::paint;
 
 /// Columns of a tab.
 const TAB: usize = 4;
-
-/// The width where there is no terminal.
-const USUAL: usize = 80;
 
 /// The narrowest column in which anything can be read.
 const NARROWEST: usize = 8;
@@ -133,13 +128,6 @@ pub(super) fn visible(line: &str) -> String {
         used += wide;
     }
     text
-}
-
-/// Returns how wide the terminal is that the answer goes to.
-pub(super) fn width_of_terminal() -> usize {
-    let said = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    let seen = || rustix::termios::tcgetwinsize(io::stdout()).ok().map(|it| it.ws_col.into());
-    said.or_else(seen).filter(|width| *width > 0).unwrap_or(USUAL)
 }
 
 #[cfg(test)]

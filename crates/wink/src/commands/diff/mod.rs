@@ -17,6 +17,7 @@ use crate::documents::{ChangedEntry, Changes, Compared};
 use crate::failure::Failure;
 use crate::paint::Paint;
 use crate::refs::{self, State};
+use crate::terminal;
 
 #[derive(Debug, Args)]
 pub(crate) struct DiffArgs {
@@ -103,7 +104,7 @@ fn shown(
     }
     let (before, after) = (base.tree(&opened.files)?, target.tree(&opened.files)?);
     if args.side_by_side {
-        let width = columns::width_of_terminal();
+        let width = terminal::width();
         let (text, painted) = side_by_side::text(&*before, &*after, &all, width)?;
         return Ok(answer(text, Paint::Ready(painted)));
     }
