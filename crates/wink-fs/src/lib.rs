@@ -106,6 +106,7 @@ mod operation;
 pub mod ops;
 mod parallel;
 mod path;
+mod progress;
 mod refusal;
 mod replace_plan;
 mod scope;
@@ -146,6 +147,7 @@ pub use ops::{
     PageLimit, ReadOptions, TextPage, WriteMode, WriteOptions, Written,
 };
 pub use path::{MAX_NAME_BYTES, MAX_PATH_BYTES, MountPoint, Name, RESERVED_NAME, TreePath};
+pub use progress::{Figures, Progress};
 pub use replace_plan::ReplacePlan;
 pub use scope::{Exclusions, Scope};
 pub use snapshot::{

@@ -33,7 +33,7 @@ A state is named by:
   ID          the snapshot whose id is, or begins with, that
   op:N        what operation N left, where a snapshot of it was taken
   \"10m ago\"   the newest snapshot that is as old, or older: s, m, h, d or w
-  X.fs.zip    the files of an archive, where they are only looked at";
+  X.fs.zip    the files of an archive, where they are looked at or forked";
 
 /// What the first page of help ends with.
 const FIRST_PAGE: &str = "\

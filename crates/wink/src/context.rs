@@ -20,6 +20,8 @@ pub(crate) struct Context {
     json: bool,
     quiet: bool,
     yes: bool,
+    /// How far the command is with what takes long.
+    pub(crate) counted: wink_fs::Progress,
     /// The real path of the directory that the command works in.
     pub(crate) directory: PathBuf,
     /// The directory of the history, where it was named.
@@ -43,19 +45,30 @@ impl Context {
         let directory = real_path(&args.directory)?;
         let store = args.store.as_ref().map(|store| real_path_to_be(&directory.join(store)));
         let store = store.transpose()?;
-        Ok(Self { json: args.json, quiet: args.quiet, yes: args.yes, directory, store })
+        let GlobalArgs { json, quiet, yes, .. } = *args;
+        let counted = wink_fs::Progress::default();
+        Ok(Self { json, quiet, yes, counted, directory, store })
     }
 
     /// Opens the workspace that the command works in.
     pub(crate) fn open(&self) -> Result<Opened, Failure> {
         let home = Home::find(&self.directory, self.store.as_deref())?;
-        Ok(Opened { directory: self.directory.clone(), ..Self::open_home(home)? })
+        let counted = (!self.quiet).then(|| self.counted.clone());
+        let opened = Self::open_counted(home, counted)?;
+        Ok(Opened { directory: self.directory.clone(), ..opened })
     }
 
     /// Opens a workspace whose history was found.
     pub(crate) fn open_home(home: Home) -> Result<Opened, Failure> {
+        Self::open_counted(home, None)
+    }
+
+    fn open_counted(home: Home, counted: Option<wink_fs::Progress>) -> Result<Opened, Failure> {
         tracing::info!(root = ?home.root, history = ?home.directory, "workspace");
-        let (files, excluded) = Self::builder(&home)?;
+        let (mut files, excluded) = Self::builder(&home)?;
+        if let Some(counted) = counted {
+            files = files.progress(counted);
+        }
         let heard = Heard::default();
         let listener = heard.clone();
         let files = files.observe(move |event| listener.hear(event));
@@ -124,6 +137,7 @@ impl Context {
     pub(crate) fn progress(&self, doing: &'static str) -> Progress {
         Progress::begin(
             doing,
+            &self.counted,
             match (self.quiet, self.json) {
                 (true, _) => Audience::Nobody,
                 (_, true) => Audience::Programs,

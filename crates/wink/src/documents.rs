@@ -570,6 +570,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::FORMS;
+    use crate::progress::ProgressLine;
 
     /// What people and programs read of the forms; a change shows in a review.
     #[test]
@@ -580,9 +581,12 @@ mod tests {
             schema["properties"]["type"] = json!({"const": "summary"});
             schema
         };
-        let all: BTreeMap<&str, Value> =
+        let mut all: BTreeMap<&str, Value> =
             FORMS.iter().map(|(name, it)| (*name, schema(*it))).collect();
         assert_eq!(all.len(), FORMS.len(), "no name is there twice");
+        let mut progress = schemars::schema_for!(ProgressLine).to_value();
+        progress["properties"]["type"] = json!({"const": "progress"});
+        all.insert(ProgressLine::SCHEMA, progress);
         let mut all = json!(all);
         // Another crate in the build may switch serde_json to insertion order.
         all.sort_all_objects();

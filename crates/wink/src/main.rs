@@ -24,6 +24,7 @@ mod help;
 mod home;
 mod http_guard;
 mod input;
+mod line_pairs;
 mod logging;
 mod mcp;
 mod mcp_command;
@@ -41,6 +42,7 @@ mod settings;
 mod signals;
 mod status_page;
 mod stop_signals;
+mod terminal;
 mod token;
 mod welcome;
 mod words;
@@ -100,7 +102,7 @@ fn run(cli: &Cli) -> Result<Answer, Failure> {
         Command::Session(command) => commands::session::run(&context, command),
         Command::Tool(args) => commands::tool::run(&context, args),
         Command::Mcp(args) => mcp_command::run(&context, args).map(|()| Answer::default()),
-        Command::Demo(args) => demo::run(&context, args),
+        Command::Demo(args) => demo::run(&context, args, Screen::new(&cli.global)),
         Command::Serve(args) => serve::run(&context, args).map(|()| Answer::default()),
     }
 }

@@ -1,5 +1,9 @@
 //! Colours for people; what is said is said without them too.
 
+mod patch;
+
+use std::ops::Range;
+
 use anstyle::{AnsiColor, Effects, Style};
 
 const ADDED: Style = AnsiColor::Green.on_default();
@@ -7,6 +11,7 @@ const REMOVED: Style = AnsiColor::Red.on_default();
 const CHANGED: Style = AnsiColor::Yellow.on_default();
 const PLACE: Style = AnsiColor::Cyan.on_default();
 const STRONG: Style = Style::new().effects(Effects::BOLD);
+const FAINT: Style = Style::new().effects(Effects::DIMMED);
 
 /// The words that talk begins with, each with its colour.
 const TALK: [(&str, Style); 5] = [
@@ -22,12 +27,14 @@ const TALK: [(&str, Style); 5] = [
 pub(crate) enum Paint {
     #[default]
     Plain,
-    /// A patch as git writes it.
+    /// A patch as git writes it, maybe after a list with letters; the words by which lines differ are marked.
     Patch,
     /// Lines with a letter for each change.
     Letters,
     /// Short ids, each with how many of its characters no other id begins with.
     Ids(Vec<(String, usize)>),
+    /// A text that has its colours already, to be shown in the place of the other one.
+    Ready(String),
 }
 
 impl Paint {
@@ -35,7 +42,8 @@ impl Paint {
     pub(crate) fn paint(&self, text: &str) -> String {
         let line: Box<dyn Fn(&str) -> String> = match self {
             Self::Plain => return text.to_owned(),
-            Self::Patch => Box::new(|line| painted(line, patch_style(line))),
+            Self::Ready(painted) => return painted.clone(),
+            Self::Patch => return patch::paint(text),
             Self::Letters => Box::new(letter_line),
             Self::Ids(ids) => Box::new(|line| id_line(line, ids)),
         };
@@ -69,22 +77,60 @@ pub(crate) fn harmless(text: &str) -> String {
     text.chars().map(shown).collect()
 }
 
+/// Paints a sign that something went well.
+pub(crate) fn good(text: &str) -> String {
+    painted(text, Some(ADDED.bold()))
+}
+
+/// Paints a sign that something was refused.
+pub(crate) fn bad(text: &str) -> String {
+    painted(text, Some(REMOVED.bold()))
+}
+
+/// Paints what a refusal says, line by line.
+pub(crate) fn warning(text: &str) -> String {
+    let line = |line: &str| painted(line, Some(CHANGED));
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Paints what is read first.
+pub(crate) fn strong(text: &str) -> String {
+    painted(text, Some(STRONG))
+}
+
+/// Paints what is read last.
+pub(crate) fn faint(text: &str) -> String {
+    painted(text, Some(FAINT))
+}
+
+/// Paints what went, and marks parts of it.
+pub(crate) fn removed(text: &str, parts: &[Range<usize>]) -> String {
+    marked(text, Some(REMOVED), parts, 0)
+}
+
+/// Paints what came, and marks parts of it.
+pub(crate) fn added(text: &str, parts: &[Range<usize>]) -> String {
+    marked(text, Some(ADDED), parts, 0)
+}
+
+/// Paints a text, and marks parts of it that are counted from a place in it.
+fn marked(text: &str, style: Option<Style>, parts: &[Range<usize>], from: usize) -> String {
+    let (mut marked, mut done) = (String::new(), 0);
+    for part in parts {
+        // The end of a line is none that can be marked.
+        let end = (part.end + from).min(text.len());
+        let start = (part.start + from).min(end);
+        marked += &painted(&text[done..start], style);
+        marked += &painted(&text[start..end], style.map(Style::invert));
+        done = end;
+    }
+    marked + &painted(&text[done..], style)
+}
+
 fn painted(text: &str, style: Option<Style>) -> String {
     match style.filter(|_| !text.is_empty()) {
         Some(style) => format!("{style}{text}{style:#}"),
         None => text.to_owned(),
-    }
-}
-
-fn patch_style(line: &str) -> Option<Style> {
-    match line.as_bytes() {
-        [b'd', b'i', b'f', b'f', b' ', ..]
-        | [b'-', b'-', b'-', b' ', ..]
-        | [b'+', b'+', b'+', b' ', ..] => Some(STRONG),
-        [b'@', b'@', ..] => Some(PLACE),
-        [b'+', ..] => Some(ADDED),
-        [b'-', ..] => Some(REMOVED),
-        _ => None,
     }
 }
 

@@ -6,7 +6,8 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use serde_json::json;
+use serde::Serialize;
+use wink_fs::Figures;
 
 use crate::disk::{self, Transferred};
 use crate::{screen, words};
@@ -36,9 +37,13 @@ pub(crate) struct Progress {
 
 impl Progress {
     /// Begins to say it: to people on stderr, to programs before the answer on stdout.
-    pub(crate) fn begin(doing: &'static str, audience: Audience) -> Self {
+    pub(crate) fn begin(
+        doing: &'static str,
+        counted: &wink_fs::Progress,
+        audience: Audience,
+    ) -> Self {
         let (done, waiting) = channel();
-        let work = Work { doing, began: Instant::now(), before: disk::transferred() };
+        let work = Work::new(doing, counted);
         let say: Box<dyn FnOnce() + Send> = match audience {
             Audience::Nobody => return Self { running: None },
             Audience::Programs => Box::new(move || {
@@ -64,14 +69,20 @@ impl Drop for Progress {
     }
 }
 
-/// What is being done, for how long, and how much the system had read and written before.
+/// What is being done, for how long, how far it is, and how much the system had read and written before.
 struct Work {
     doing: &'static str,
+    counted: wink_fs::Progress,
     began: Instant,
     before: Option<Transferred>,
 }
 
 impl Work {
+    fn new(doing: &'static str, counted: &wink_fs::Progress) -> Self {
+        let (began, before) = (Instant::now(), disk::transferred());
+        Self { doing, counted: counted.clone(), began, before }
+    }
+
     /// Returns how much was read and written since; nothing where the system does not tell.
     fn moved(&self) -> Option<Transferred> {
         let (before, now) = (self.before?, disk::transferred()?);
@@ -80,6 +91,10 @@ impl Work {
     }
 
     fn message(&self) -> String {
+        let figures = figures_text(self.counted.figures(), self.began.elapsed());
+        if let Some(figures) = figures {
+            return format!("{} · {figures}", self.doing);
+        }
         match self.moved() {
             Some(Transferred { read, written }) => {
                 let [read, written] = [read, written].map(words::size);
@@ -95,16 +110,71 @@ impl Work {
     }
 
     fn json(&self) -> String {
-        let moved = self.moved();
-        json!({
-            "type": "progress",
-            "doing": self.doing,
-            "elapsed_ms": self.began.elapsed().as_millis() as u64,
-            "bytes_read": moved.map(|it| it.read),
-            "bytes_written": moved.map(|it| it.written),
-        })
-        .to_string()
+        let (moved, figures) = (self.moved(), self.counted.figures());
+        let line = ProgressLine {
+            schema: ProgressLine::SCHEMA,
+            kind: "progress",
+            doing: self.doing,
+            elapsed_ms: self.began.elapsed().as_millis() as u64,
+            files: figures.files,
+            expected_files: figures.expected_files,
+            bytes: figures.bytes,
+            expected_bytes: figures.expected_bytes,
+            bytes_read: moved.map(|it| it.read),
+            bytes_written: moved.map(|it| it.written),
+        };
+        // Numbers and text can be written.
+        serde_json::to_string(&line).unwrap_or_default()
     }
+}
+
+/// What programs are told before the answer.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct ProgressLine {
+    schema: &'static str,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    doing: &'static str,
+    elapsed_ms: u64,
+    /// Files and links that were begun, where they are counted.
+    files: u64,
+    /// How many there will be, where that is known.
+    expected_files: Option<u64>,
+    /// Bytes of them that were read.
+    bytes: u64,
+    expected_bytes: Option<u64>,
+    /// What the whole process read, where the system tells.
+    bytes_read: Option<u64>,
+    bytes_written: Option<u64>,
+}
+
+impl ProgressLine {
+    pub(crate) const SCHEMA: &'static str = "wink/progress@1";
+}
+
+/// Says how far something is, such as `62% 61,204/98,311 files 412.0 MiB 103.0 MiB/s`; `None` where
+/// nothing was counted.
+fn figures_text(figures: Figures, time: Duration) -> Option<String> {
+    let Figures { files, bytes, expected_files, expected_bytes, .. } = figures;
+    if (files, bytes) == (0, 0) {
+        return None;
+    }
+    let share = |(done, expected): (u64, u64)| format!("{}%", done.saturating_mul(100) / expected);
+    let known = |done, expected: Option<u64>| Some(done).zip(expected.filter(|it| *it > 0));
+    let percent = known(files, expected_files).or(known(bytes, expected_bytes)).map(share);
+    let counted = (files > 0).then(|| match expected_files {
+        Some(expected) => format!("{}/{} files", words::number(files), words::number(expected)),
+        None => words::counted(files, "file", "files"),
+    });
+    let read = match expected_bytes {
+        Some(expected) => format!("{}/{}", words::size(bytes), words::size(expected)),
+        None => words::size(bytes),
+    };
+    let rate = bytes as f64 / time.as_secs_f64().max(0.001);
+    let rate = format!("{}/s", words::size(rate as u64));
+    let parts: Vec<_> = percent.into_iter().chain(counted).chain([read, rate]).collect();
+    Some(parts.join(" "))
 }
 
 /// Draws a line that goes away when the work is done.
@@ -158,17 +228,32 @@ mod tests {
         let (done, waiting) = channel::<()>();
         drop(done);
         every(&waiting, Duration::from_secs(60), || panic!("it is done"));
-        drop(Progress::begin("working", Audience::Nobody));
+        drop(Progress::begin("working", &wink_fs::Progress::default(), Audience::Nobody));
+    }
+
+    #[test]
+    fn figures_say_how_far_it_is_and_how_fast() {
+        let mut figures = Figures::default();
+        let shown = |figures| figures_text(figures, Duration::from_secs(4));
+        assert_eq!(shown(figures), None);
+        (figures.files, figures.bytes) = (61_204, 412 << 20);
+        assert_eq!(shown(figures).unwrap(), "61,204 files 412.0 MiB 103.0 MiB/s");
+        figures.expected_files = Some(98_311);
+        assert_eq!(shown(figures).unwrap(), "62% 61,204/98,311 files 412.0 MiB 103.0 MiB/s");
+        (figures.files, figures.expected_files) = (0, None);
+        figures.expected_bytes = Some(824 << 20);
+        assert_eq!(shown(figures).unwrap(), "50% 412.0 MiB/824.0 MiB 103.0 MiB/s");
     }
 
     #[test]
     fn people_read_a_line_and_programs_an_object() {
-        let work = Work { doing: "pruning", began: Instant::now(), before: disk::transferred() };
+        let work = Work::new("pruning", &wink_fs::Progress::default());
         assert!(work.line().starts_with("[0:00] pruning · "), "{}", work.line());
         assert!(work.line().ends_with(" written"), "{}", work.line());
         let line: serde_json::Value = serde_json::from_str(&work.json()).unwrap();
         assert_eq!((&line["type"], &line["doing"]), (&"progress".into(), &"pruning".into()));
         assert!(line["bytes_read"].is_u64());
+        assert_eq!((&line["files"], line["expected_files"].is_null()), (&0.into(), true));
         let untold = Work { before: None, ..work };
         assert_eq!(untold.line(), "[0:00] pruning");
     }

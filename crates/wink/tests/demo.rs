@@ -63,6 +63,31 @@ fn a_demo_by_itself_serves_shows_and_dumps_what_happens() {
 }
 
 #[test]
+fn a_demo_has_colours_and_says_the_same_without() {
+    let place = tempfile::tempdir().expect("a directory");
+    let colored = |when: &str| {
+        let output = place.path().join(when);
+        let mut command = wink();
+        command.args(["demo", "--pace", "0", "--color", when, "--output"]).arg(&output);
+        command.env("HOME", place.path()).env("XDG_RUNTIME_DIR", place.path().join("run"));
+        text(&command.output().expect("wink starts"))
+    };
+    let (painted, plain) = (colored("always"), colored("never"));
+    for part in [
+        "\u{1b}[1mUnderstand, then change\u{1b}[0m\n",
+        "\u{1b}[1m\u{1b}[32m✓\u{1b}[0m \u{1b}[1mwrite_file  \u{1b}[0m README.md",
+        "\u{1b}[1m\u{1b}[31m✕\u{1b}[0m",
+        "\u{1b}[7m\u{1b}[32mlower().\u{1b}[0m",
+        "\u{1b}[1mwink init\u{1b}[0m      protects",
+    ] {
+        assert!(painted.contains(part), "{part:?} in {painted:?}");
+    }
+    let stripped = anstream::adapter::strip_str(&painted).to_string();
+    assert_eq!(calls(&stripped), calls(&plain));
+    assert!(!plain.contains('\u{1b}'), "{plain:?}");
+}
+
+#[test]
 fn a_demo_works_in_the_server_that_runs_and_leaves_it_running() {
     let server = Server::start();
     let output = server.place.path().join("dump");

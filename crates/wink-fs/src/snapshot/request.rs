@@ -5,6 +5,7 @@ use std::time::SystemTime;
 use super::id::SnapshotId;
 use super::value::{Skipped, Snapshot, SnapshotCause};
 use crate::capture::Capture;
+use crate::progress::Progress;
 
 /// Says what is known of a snapshot before it is kept.
 ///
@@ -44,6 +45,8 @@ pub struct NewSnapshot {
     pub excluded: Vec<String>,
     /// What the tree left out already.
     pub skipped: Vec<Skipped>,
+    /// Where it is said how many files must be read, by who keeps it and knows that.
+    pub progress: Option<Progress>,
 }
 
 impl NewSnapshot {
@@ -63,6 +66,7 @@ impl NewSnapshot {
             point_in_time: false,
             excluded: Vec::new(),
             skipped: Vec::new(),
+            progress: None,
         }
     }
 
@@ -95,6 +99,7 @@ impl NewSnapshot {
             point_in_time: snapshot.point_in_time,
             excluded,
             skipped,
+            progress: None,
         }
     }
 

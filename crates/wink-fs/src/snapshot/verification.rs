@@ -1,6 +1,7 @@
 //! What is looked at when a store is verified, and what is found.
 
 use super::id::SnapshotId;
+use crate::progress::Progress;
 
 /// Says how much of a store is verified.
 ///
@@ -15,6 +16,8 @@ pub struct VerifyOptions {
     pub data: bool,
     /// Which part of the bytes: the n-th of t, counted from 1; all parts together are everything.
     pub subset: Option<(u32, u32)>,
+    /// Where it is counted how many of the bytes were read.
+    pub progress: Option<Progress>,
 }
 
 impl VerifyOptions {
@@ -29,6 +32,13 @@ impl VerifyOptions {
     #[must_use]
     pub fn subset(mut self, n: u32, t: u32) -> Self {
         self.subset = Some((n, t));
+        self
+    }
+
+    /// Sets where it is counted how many of the bytes were read.
+    #[must_use]
+    pub fn progress(mut self, progress: Progress) -> Self {
+        self.progress = Some(progress);
         self
     }
 }

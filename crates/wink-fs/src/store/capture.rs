@@ -13,6 +13,7 @@ use crate::hash::ContentHash;
 use crate::merkle::{self, Identity};
 use crate::parallel;
 use crate::path::TreePath;
+use crate::progress::Progress;
 use crate::snapshot::Skipped;
 use crate::tree::{Entry, Kind, KnownEntry, KnownFile, Tree};
 use crate::tree_hash::TreeHash;
@@ -79,9 +80,11 @@ impl<'a, 'd> Capture<'a, 'd> {
     /// Adds everything that is new, and returns the root's hash and what was left out, by path.
     ///
     /// It goes down and up again by levels, because trees can be deeper than a stack.
-    pub(super) fn run(self) -> Result<(TreeHash, Vec<Skipped>)> {
+    pub(super) fn run(self, progress: Option<&Progress>) -> Result<(TreeHash, Vec<Skipped>)> {
         let mut hashes = Vec::new();
-        for level in self.levels()?.iter().rev() {
+        let levels = self.levels()?;
+        progress.into_iter().for_each(|it| it.expect_files(self.unknown_files(&levels)));
+        for level in levels.iter().rev() {
             hashes = self.finish_level(level, &hashes)?;
         }
         let mut skipped = self.skipped.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -100,6 +103,19 @@ impl<'a, 'd> Capture<'a, 'd> {
             level = parallel::try_map(&below, |path| self.look(path.clone()))?;
         }
         Ok(levels)
+    }
+
+    /// Counts the files and links that must be read.
+    fn unknown_files(&self, levels: &[Vec<Directory>]) -> u64 {
+        let entries = levels.iter().flatten().flat_map(|directory| match directory {
+            Directory::Known(_) => &[],
+            Directory::Listed { entries, .. } => &entries[..],
+        });
+        let is_unknown = |known: &&KnownEntry| match known.entry.kind {
+            Kind::File => !known.file.is_some_and(|file| self.has_content(&file.hash)),
+            kind => kind == Kind::Symlink,
+        };
+        entries.filter(is_unknown).count() as u64
     }
 
     fn look(&self, path: TreePath) -> Result<Directory> {

@@ -19,7 +19,7 @@ pub(super) fn save(store: &Store, tree: &dyn Tree, new: &NewSnapshot) -> Result<
     let _shared = lock::share(store.disk())?;
     let Standing { shelf, complete, through } = Standing::of(store).map_err(failed)?;
     let writer = PackWriter::new(store.disk());
-    let captured = Capture::new(tree, &shelf, complete, &writer).run()?;
+    let captured = Capture::new(tree, &shelf, complete, &writer).run(new.progress.as_ref())?;
     let pack = writer.finish().map_err(failed)?;
     let described = describe(new, captured);
     let line = new.line.clone().or_else(|| store.line().map(str::to_owned));

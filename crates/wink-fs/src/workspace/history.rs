@@ -16,6 +16,7 @@ use crate::operation::{
 };
 use crate::parallel;
 use crate::path::TreePath;
+use crate::progress::Progress;
 use crate::scope::{Exclusions, Scope};
 use crate::snapshot::{
     MemorySnapshots, NewSnapshot, Retention, SAFETY_KEPT, Snapshot, SnapshotCause, SnapshotId,
@@ -43,6 +44,8 @@ pub(super) struct History {
     /// Who does what is written down.
     pub(super) actor: Option<String>,
     pub(super) observers: Arc<Observers>,
+    /// Where it is counted how far long calls are.
+    pub(super) progress: Option<Progress>,
     /// The snapshots of what was replaced, oldest first; none until the first one is taken.
     saved: Mutex<Option<VecDeque<SnapshotId>>>,
     /// How many snapshots can be taken before one may have to go.
@@ -82,6 +85,7 @@ impl History {
             retention: Retention::default(),
             actor: None,
             observers: Arc::default(),
+            progress: None,
             saved: Mutex::default(),
             room: AtomicUsize::new(0),
             known_head: Mutex::default(),
@@ -119,7 +123,14 @@ impl History {
         new: &NewSnapshot,
     ) -> Result<Snapshot> {
         let backend_name = backend.properties().backend;
-        let snapshot = self.save_unlearnt(backend_name, capture, new)?;
+        let snapshot = match &self.progress {
+            None => self.save_unlearnt(backend_name, capture, &*capture.tree, new)?,
+            Some(progress) => {
+                progress.begin(0, 0);
+                let new = NewSnapshot { progress: Some(progress.clone()), ..new.clone() };
+                self.save_unlearnt(backend_name, capture, &progress.counted(&*capture.tree), &new)?
+            }
+        };
         if capture.unlearnt > 0 {
             self.teach(backend, capture, &snapshot);
         }
@@ -135,23 +146,24 @@ impl History {
         }
     }
 
-    /// Keeps it, and tells the backend nothing of what it could learn.
+    /// Keeps it, read from a tree that is the same, and tells the backend nothing of what it could learn.
     fn save_unlearnt(
         &self,
         backend: &'static str,
         capture: &Capture,
+        tree: &dyn Tree,
         new: &NewSnapshot,
     ) -> Result<Snapshot> {
         let mut new = new.clone().captured(capture).backend(backend);
         new.parent = self.head()?;
         new.excluded = self.excluded.patterns().map(str::to_owned).collect();
-        self.snapshots.save(&*capture.tree, &new)
+        self.snapshots.save(tree, &new)
     }
 
     /// Keeps what was captured because it is about to be replaced.
     pub(super) fn save_before(&self, backend: &'static str, capture: &Capture) -> Result<Snapshot> {
         let new = NewSnapshot::new(self.clock.now()).cause(SnapshotCause::Safety);
-        self.save_unlearnt(backend, capture, &new)
+        self.save_unlearnt(backend, capture, &*capture.tree, &new)
     }
 
     /// Does what can wait until it was replaced.

@@ -48,6 +48,7 @@ use crate::ops::{
     ReadOptions, TextPage, WriteOptions, Written,
 };
 use crate::path::{MountPoint, TreePath};
+use crate::progress::Progress;
 use crate::scope::{Exclusions, Scope};
 use crate::search::{self, GlobOptions, GlobResult, GrepOptions, GrepResult};
 use crate::snapshot::{Retention, SnapshotStore};
@@ -108,6 +109,7 @@ pub struct WorkspaceBuilder {
     clock: Arc<dyn Clock>,
     retention: Option<Retention>,
     actor: Option<String>,
+    progress: Option<Progress>,
 }
 
 impl WorkspaceBuilder {
@@ -226,6 +228,13 @@ impl WorkspaceBuilder {
         self
     }
 
+    /// Sets where it is counted how far snapshots, restores and imports are; see [`Progress`].
+    #[must_use]
+    pub fn progress(mut self, progress: Progress) -> Self {
+        self.progress = Some(progress);
+        self
+    }
+
     /// Makes the workspace.
     pub fn build(self) -> Workspace {
         let (observers, recording) = (Arc::new(self.observers), Arc::new(Recording::default()));
@@ -237,7 +246,7 @@ impl WorkspaceBuilder {
         let mut history = self.history.or_else(in_memory);
         if let Some(history) = &mut history {
             (history.excluded, history.clock) = (self.excluded, self.clock);
-            history.actor = self.actor;
+            (history.actor, history.progress) = (self.actor, self.progress);
             let usual = || history.snapshots.retention().unwrap_or_default();
             history.retention = self.retention.unwrap_or_else(usual);
             history.observers = observers.clone();
@@ -310,6 +319,7 @@ impl Workspace {
             clock: Arc::new(SystemClock),
             retention: None,
             actor: None,
+            progress: None,
         }
     }
 

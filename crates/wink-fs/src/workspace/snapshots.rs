@@ -10,7 +10,7 @@ use crate::compare::{Difference, count_files};
 use crate::diff::{Diff, DiffOptions, diff_of};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::event::Event;
-use crate::filesystem::{Backend, Replaced};
+use crate::filesystem::{Backend, DoneFirst, Replaced};
 use crate::operation::{Left, OperationCause, OperationChange, OperationRecord};
 use crate::path::TreePath;
 use crate::replace_plan::ReplacePlan;
@@ -433,7 +433,7 @@ impl<'a> Restore<'a> {
         let changes = self.describe(&plan)?;
         let backend_name = backend.properties().backend;
         let mut kept = None;
-        let counts = backend.replace_by(&plan, &mut || {
+        let counts = self.replace_counted(backend, &plan, &mut || {
             if !plan.is_empty() {
                 kept = Some(self.keep(backend_name, &plan.before, name, &changes)?);
             }
@@ -441,6 +441,20 @@ impl<'a> Restore<'a> {
         })?;
         let saved = kept.map(|kept| self.settle(backend, &plan.before, kept)).transpose()?;
         Ok(Done { plan, counts, saved, changes })
+    }
+
+    /// Does what is planned, and counts the files it writes where somebody wants to know.
+    fn replace_counted(
+        &self,
+        backend: &mut dyn Backend,
+        plan: &ReplacePlan<'_>,
+        first: DoneFirst<'_>,
+    ) -> Result<Replaced> {
+        let Some(progress) = &self.history.progress else { return backend.replace_by(plan, first) };
+        let expected = |it: &Difference| count_files(plan.target, &it.path, it.after);
+        progress.begin(plan.differences.iter().map(expected).sum::<Result<_>>()?, 0);
+        let target = progress.counted(plan.target);
+        backend.replace_by(&ReplacePlan { target: &target, ..plan.clone() }, first)
     }
 
     /// Keeps what is there, and writes down what is about to be done to it.

@@ -1,5 +1,7 @@
 //! `wink config`: what is set, and where.
 
+use std::path::Path;
+
 use clap::{Args, Subcommand};
 use wink_fs::Exclusions;
 
@@ -18,6 +20,12 @@ pub(crate) enum ConfigCommand {
 
     /// Sets a key, or, without a value, takes what was set away.
     Set(SetArgs),
+
+    /// Adds to what a key has several of, which is `exclude`.
+    Add(PartArgs),
+
+    /// Takes some of it away.
+    Remove(PartArgs),
 
     /// Lists what holds for all keys.
     List(ListArgs),
@@ -44,6 +52,15 @@ pub(crate) struct SetArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct PartArgs {
+    #[arg(value_name = "KEY")]
+    key: Key,
+
+    #[arg(value_name = "VALUE", required = true)]
+    values: Vec<String>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ListArgs {
     /// Says where each value was set.
     #[arg(long)]
@@ -54,6 +71,8 @@ pub(crate) fn run(context: &Context, command: &ConfigCommand) -> Result<Answer, 
     match command {
         ConfigCommand::Get(args) => get(context, args.key),
         ConfigCommand::Set(args) => set(context, args),
+        ConfigCommand::Add(args) => change_list(context, args, add),
+        ConfigCommand::Remove(args) => change_list(context, args, remove),
         ConfigCommand::List(args) => list(context, args),
     }
 }
@@ -96,12 +115,57 @@ fn set(context: &Context, args: &SetArgs) -> Result<Answer, Failure> {
         false if *key == Key::Exclude => return Err(Failure::exclude_of_person()),
         false => Config::read()?.set(*key, values.first().map(String::as_str))?,
     };
+    answer(context, *key, values.clone(), &place)
+}
+
+/// Says what holds now, and where it is written.
+fn answer(
+    context: &Context,
+    key: Key,
+    values: Vec<String>,
+    place: &Path,
+) -> Result<Answer, Failure> {
     let (key, place) = (key.name(), place.display().to_string());
-    let document = ConfigSet { key, values: values.clone(), place };
+    let document = ConfigSet { key, values, place };
     context.answer(&document, |it| match it.values.as_slice() {
         [] => format!("{} is not set any more in {}\n", it.key, it.place),
         values => format!("{} = {} in {}\n", it.key, values.join(", "), it.place),
     })
+}
+
+/// Makes a list of values another one.
+type ChangeList = fn(Vec<String>, &[String]) -> Result<Vec<String>, Failure>;
+
+/// Changes what is excluded, which alone has several values.
+fn change_list(context: &Context, args: &PartArgs, change: ChangeList) -> Result<Answer, Failure> {
+    let PartArgs { key, values } = args;
+    if *key != Key::Exclude {
+        return Err(Failure::single_setting(key.name()));
+    }
+    values.iter().try_for_each(|value| key.check(value))?;
+    let home = Home::find(&context.directory, context.store.as_deref())?;
+    let all = change(home.settings.exclude, values)?;
+    let place = set_here(context, *key, &all)?;
+    answer(context, *key, all, &place)
+}
+
+/// Adds values that are not there yet.
+fn add(mut all: Vec<String>, values: &[String]) -> Result<Vec<String>, Failure> {
+    for value in values {
+        if !all.contains(value) {
+            all.push(value.clone());
+        }
+    }
+    Ok(all)
+}
+
+/// Takes values away; all of them must be there.
+fn remove(mut all: Vec<String>, values: &[String]) -> Result<Vec<String>, Failure> {
+    if let Some(unknown) = values.iter().find(|value| !all.contains(value)) {
+        return Err(Failure::not_set(Key::Exclude.name(), unknown, &all));
+    }
+    all.retain(|value| !values.contains(value));
+    Ok(all)
 }
 
 fn set_here(context: &Context, key: Key, values: &[String]) -> Result<std::path::PathBuf, Failure> {

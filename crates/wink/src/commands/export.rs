@@ -39,7 +39,10 @@ pub(crate) fn run(context: &Context, args: &ExportArgs) -> Result<Answer, Failur
         State::Live => opened.files.tree_without_excluded(),
         state => state.tree(&opened.files)?,
     };
-    let exported = archive::export_ambient(&*tree, &target, &options)
+    if let State::Snapshot(snapshot) = &state {
+        context.counted.begin(snapshot.file_count, 0);
+    }
+    let exported = archive::export_ambient(&context.counted.counted(&*tree), &target, &options)
         .map_err(|error| Failure::export(&target, error))?;
     drop(progress);
     let document = ExportedTo {

@@ -1,10 +1,11 @@
 //! `wink fork`: a directory to work in, apart from this one.
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use clap::Args;
-use wink_fs::{Pin, Snapshot, SnapshotOptions, Store};
+use wink_fs::archive::ArchiveTree;
+use wink_fs::{NewSnapshot, Pin, Snapshot, SnapshotOptions, SnapshotStore as _, Store};
 
 use super::milliseconds;
 use crate::answer::Answer;
@@ -13,8 +14,9 @@ use crate::context::{Context, Opened};
 use crate::documents::{BranchEntry, Forked};
 use crate::failure::Failure;
 use crate::home::{self, Home};
+use crate::refs::{self, State};
 use crate::settings::{Branch, Settings};
-use crate::{disk, refs, words};
+use crate::{disk, words};
 
 #[derive(Debug, Args)]
 pub(crate) struct ForkArgs {
@@ -41,7 +43,7 @@ pub(crate) fn run(context: &Context, args: &ForkArgs) -> Result<Answer, Failure>
         None => beside(&opened.home.root, &args.name),
     };
     check_directory(&opened.home.root, &directory)?;
-    let snapshot = begin(&opened, &args.state)?;
+    let snapshot = begin(&opened, args)?;
     let written = opened.files.fork(&snapshot)?.materialise(&directory);
     let written = written.map_err(|error| Failure::materialise(&directory, error))?;
     let directory = crate::context::real_path(&directory)?;
@@ -85,11 +87,24 @@ fn check_directory(root: &Path, directory: &Path) -> Result<(), Failure> {
 }
 
 /// Finds the snapshot that a fork begins with, or takes it.
-fn begin(opened: &Opened, state: &str) -> Result<Snapshot, Failure> {
-    match state {
-        "@" => Ok(opened.files.snapshot_with(&SnapshotOptions::default().message("fork"))?),
-        named => refs::find_snapshot(opened, named),
+fn begin(opened: &Opened, args: &ForkArgs) -> Result<Snapshot, Failure> {
+    match refs::find(opened, &args.state)? {
+        State::Live => {
+            Ok(opened.files.snapshot_with(&SnapshotOptions::default().message("fork"))?)
+        }
+        State::Snapshot(snapshot) => Ok(*snapshot),
+        State::Archive(tree) => keep(opened, args, &tree),
     }
+}
+
+/// Keeps the files of an archive as the first snapshot of a fork.
+fn keep(opened: &Opened, args: &ForkArgs, tree: &ArchiveTree) -> Result<Snapshot, Failure> {
+    let store = opened.home.open_store()?.on_branch(&args.name)?;
+    let backend = opened.files.properties().backend;
+    let mut new = NewSnapshot::new(SystemTime::now()).backend(backend);
+    (new.file_count, new.total_bytes) = (tree.file_count(), tree.total_bytes());
+    (new.message, new.point_in_time) = (Some(format!("fork of {}", args.state)), true);
+    Ok(store.save(tree, &new)?)
 }
 
 fn beside(root: &Path, name: &str) -> PathBuf {

@@ -34,7 +34,7 @@ fn subset(text: &str) -> Result<(u32, u32), String> {
 pub(crate) fn run(context: &Context, args: &VerifyArgs) -> Result<Answer, Failure> {
     let start = Instant::now();
     let opened = context.open()?;
-    let mut options = VerifyOptions::default().data(args.data);
+    let mut options = VerifyOptions::default().data(args.data).progress(context.counted.clone());
     options.subset = args.subset;
     let progress = context.progress("verifying the history");
     let found = opened.files.snapshot_store()?.verify(&options)?;

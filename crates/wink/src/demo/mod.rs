@@ -18,6 +18,7 @@ use crate::context::Context;
 use crate::disk;
 use crate::downloads::{FILES, SESSIONS};
 use crate::failure::Failure;
+use crate::screen::Screen;
 
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
@@ -31,10 +32,10 @@ pub(crate) struct DemoArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(context: &Context, args: &DemoArgs) -> Result<Answer, Failure> {
+pub(crate) fn run(context: &Context, args: &DemoArgs, screen: Screen) -> Result<Answer, Failure> {
     let server = Server::find_or_start()?;
     let client = Client::connect(&server.signal.url, &server.signal.token)?;
-    let mut player = Player::new(client, Duration::from_millis(args.pace))?;
+    let mut player = Player::new(client, screen, Duration::from_millis(args.pace))?;
     player.say(&server.introduction());
     script::play(&mut player)?;
     let directory = match &args.output {
@@ -42,7 +43,7 @@ pub(crate) fn run(context: &Context, args: &DemoArgs) -> Result<Answer, Failure>
         None => std::env::temp_dir().join(format!("wink-demo-{}", std::process::id())),
     };
     dump(&mut player, &directory)?;
-    player.say(&server.farewell());
+    player.propose(&server.farewell());
     Ok(Answer::default())
 }
 
@@ -55,7 +56,7 @@ fn dump(player: &mut Player, directory: &std::path::Path) -> Result<(), Failure>
     let file = |ending: &str| directory.join(format!("{}.{ending}", player.session()));
     disk::replace(&file("fs.zip"), &files).map_err(failed)?;
     disk::replace(&file("jsonl"), &session).map_err(failed)?;
-    player.say(&format!(
+    player.propose(&format!(
         "\nDumped the session and the files to {}\n  look at them: wink session show {}",
         directory.display(),
         file("jsonl").display()

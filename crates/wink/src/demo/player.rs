@@ -1,6 +1,5 @@
 //! Makes the calls of the script, and shows them as they happen.
 
-use std::io::{self, Write};
 use std::thread;
 use std::time::Duration;
 
@@ -8,9 +7,15 @@ use serde_json::{Value, json};
 
 use super::client::{Called, Client};
 use crate::failure::Failure;
+use crate::paint::{self, Paint};
+use crate::screen::Screen;
+use crate::terminal;
 
 /// The lines of an answer that are shown where its first one does not say it all.
 const MOST_LINES: usize = 40;
+
+/// How far in answers stand.
+const INDENT: usize = 6;
 
 /// How wide what a call is about may be.
 const WIDTH: usize = 44;
@@ -18,6 +23,7 @@ const WIDTH: usize = 44;
 /// Plays calls to a person who watches.
 pub(super) struct Player {
     client: Client,
+    screen: Screen,
     pace: Duration,
     /// The directory that everything happens in, and the name of the session.
     place: String,
@@ -26,14 +32,14 @@ pub(super) struct Player {
 
 impl Player {
     /// Finds a name that nobody has used in this workspace.
-    pub(super) fn new(mut client: Client, pace: Duration) -> Result<Self, Failure> {
+    pub(super) fn new(mut client: Client, screen: Screen, pace: Duration) -> Result<Self, Failure> {
         for number in 1.. {
             let place = match number {
                 1 => "demo".to_owned(),
                 number => format!("demo-{number}"),
             };
             if !client.call("ls", &json!({ "path": &place }))?.is_ok {
-                return Ok(Self { client, pace, place, calls: 0 });
+                return Ok(Self { client, screen, pace, place, calls: 0 });
             }
         }
         unreachable!("numbers do not end")
@@ -61,8 +67,24 @@ impl Player {
 
     /// Says something to the person.
     pub(super) fn say(&self, text: &str) {
+        self.write(&terminal::fitted(text, 0), Paint::Plain);
+    }
+
+    /// Says what comes next.
+    pub(super) fn heading(&self, text: &str) {
+        let text = terminal::fitted(text, 0);
+        self.write(&format!("\n{text}"), Paint::Ready(format!("\n{}\n", paint::strong(&text))));
+    }
+
+    /// Says what the person could do; what is to be typed stands out.
+    pub(super) fn propose(&self, text: &str) {
+        let painted: String = text.lines().map(|line| with_command(line) + "\n").collect();
+        self.write(text, Paint::Ready(painted));
+    }
+
+    fn write(&self, text: &str, paint: Paint) {
         // Whoever has seen enough has closed the output.
-        let _ = writeln!(io::stdout(), "{text}");
+        let _ = self.screen.text(&format!("{text}\n"), &paint, false);
     }
 
     /// Makes a call that goes well, and shows its first line.
@@ -74,14 +96,16 @@ impl Player {
     /// The same, and shows all of its answer.
     pub(super) fn show(&mut self, tool: &str, arguments: Value) -> Result<(), Failure> {
         let called = self.made(tool, arguments)?;
-        self.say(&indented(&called.text));
+        let (plain, painted) = shown(&answer(&called.text));
+        self.write(&plain, Paint::Ready(painted + "\n"));
         self.wanted(tool, &called, true)
     }
 
     /// Makes a call that is refused, and shows why.
     pub(super) fn refused(&mut self, tool: &str, arguments: Value) -> Result<(), Failure> {
         let called = self.made(tool, arguments)?;
-        self.say(&indented(&called.text));
+        let plain = terminal::fitted(&answer(&called.text), INDENT);
+        self.write(&plain, Paint::Ready(paint::warning(&plain) + "\n"));
         self.wanted(tool, &called, false)
     }
 
@@ -95,11 +119,19 @@ impl Player {
         arguments["session"] = self.place.as_str().into();
         let called = self.client.call(tool, &arguments)?;
         self.calls += 1;
-        let mark = if called.is_ok { '✓' } else { '✕' };
-        let milliseconds = called.took.as_secs_f64() * 1e3;
-        self.say(&format!("  {mark} {tool:<12} {about:<WIDTH$} {milliseconds:>6.1} ms"));
+        self.show_call(tool, &paint::harmless(&about), &called);
         thread::sleep(self.pace);
         Ok(called)
+    }
+
+    fn show_call(&self, tool: &str, about: &str, called: &Called) {
+        let (mark, sign): (_, fn(&str) -> String) =
+            if called.is_ok { ("✓", paint::good) } else { ("✕", paint::bad) };
+        let (tool, about) = (format!("{tool:<12}"), format!("{about:<WIDTH$}"));
+        let time = format!("{:>6.1} ms", called.took.as_secs_f64() * 1e3);
+        let (painted_mark, painted_tool) = (sign(mark), paint::strong(&tool));
+        let painted = format!("  {painted_mark} {painted_tool} {about} {}\n", paint::faint(&time));
+        self.write(&format!("  {mark} {tool} {about} {time}"), Paint::Ready(painted));
     }
 
     /// Says what a call is about.
@@ -125,9 +157,27 @@ impl Player {
     }
 }
 
-fn indented(text: &str) -> String {
+/// Returns what of an answer is for people, and not longer than they read.
+fn answer(text: &str) -> String {
     let for_people = |line: &&str| !line.starts_with("content_hash: ");
     let lines = text.lines().filter(for_people).take(MOST_LINES);
-    let lines: Vec<_> = lines.map(|line| format!("      {line}").trim_end().to_owned()).collect();
-    lines.join("\n")
+    paint::harmless(&lines.collect::<Vec<_>>().join("\n"))
+}
+
+/// Returns an answer as it is shown, without colours and with them; a patch is never broken into lines.
+fn shown(text: &str) -> (String, String) {
+    if text.contains("\n@@ ") {
+        let painted = Paint::Patch.paint(text);
+        return (terminal::indented(text, INDENT), terminal::indented(&painted, INDENT));
+    }
+    let plain = terminal::fitted(text, INDENT);
+    let painted = Paint::Letters.paint(&plain);
+    (plain, painted)
+}
+
+/// Makes a command bold at which a line begins, or which it ends with.
+fn with_command(line: &str) -> String {
+    let Some(start) = line.find("wink ") else { return line.to_owned() };
+    let end = line[start..].find("  ").map_or(line.len(), |length| start + length);
+    format!("{}{}{}", &line[..start], paint::strong(&line[start..end]), &line[end..])
 }

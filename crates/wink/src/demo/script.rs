@@ -34,7 +34,7 @@ pub(super) fn play(player: &mut Player) -> Result<(), Failure> {
 }
 
 fn first_version(player: &mut Player) -> Result<(), Failure> {
-    player.say("\nA first version");
+    player.heading("A first version");
     let files = [
         ("README.md", README),
         ("src/count.py", COUNT),
@@ -50,7 +50,7 @@ fn first_version(player: &mut Player) -> Result<(), Failure> {
 }
 
 fn change(player: &mut Player) -> Result<(), Failure> {
-    player.say("\nUnderstand, then change");
+    player.heading("Understand, then change");
     let (count, main, tests) = (
         player.path("src/count.py"),
         player.path("src/main.py"),
@@ -81,7 +81,7 @@ fn change(player: &mut Player) -> Result<(), Failure> {
 }
 
 fn patch_that_does_not_fit(player: &mut Player) -> Result<(), Failure> {
-    player.say("\nA patch of two files, of which one does not fit: neither is changed");
+    player.heading("A patch of two files, of which one does not fit: neither is changed");
     let (count, main) = (player.path("src/count.py"), player.path("src/main.py"));
     let fits = format!(
         "*** Update File: {count}\n@@ def words(text):\n-    return text.lower().split()\n\
@@ -99,7 +99,7 @@ fn patch_that_does_not_fit(player: &mut Player) -> Result<(), Failure> {
 }
 
 fn fork(player: &mut Player) -> Result<(), Failure> {
-    player.say("\nAnother idea is tried in a fork, while work goes on here");
+    player.heading("Another idea is tried in a fork, while work goes on here");
     let fork = player.name("report");
     let (report, main, readme) =
         (player.path("src/report.py"), player.path("src/main.py"), player.path("README.md"));
@@ -128,7 +128,7 @@ fn fork(player: &mut Player) -> Result<(), Failure> {
 }
 
 fn mistakes(player: &mut Player) -> Result<(), Failure> {
-    player.say("\nMistakes, and back");
+    player.heading("Mistakes, and back");
     player.call("rm", json!({"path": player.path("src")}))?;
     player.refused("ls", json!({"path": player.path("src")}))?;
     player.show("undo", json!({}))?;

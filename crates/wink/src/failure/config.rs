@@ -19,6 +19,20 @@ impl Failure {
         })
     }
 
+    /// A setting with one value, to which none can be added.
+    pub(crate) fn single_setting(key: &str) -> Self {
+        let message = format!("{key} has one value, to which none is added");
+        Self::of(ErrorKind::InvalidArgument, message)
+            .hint(format!("`wink config set {key} VALUE` sets it"))
+    }
+
+    /// A value that cannot be taken away, because it is not there.
+    pub(crate) fn not_set(key: &str, value: &str, all: &[String]) -> Self {
+        let message = format!("`{}` is not in {key}", shown(value));
+        let there = if all.is_empty() { "nothing".to_owned() } else { all.join(", ") };
+        Self::of(ErrorKind::NotFound, message).hint(format!("there is {there}"))
+    }
+
     /// A file of settings that does not parse.
     pub(crate) fn unreadable_config(path: &Path, error: &dyn StdError) -> Self {
         let message = format!("`{}` cannot be understood", path.display());

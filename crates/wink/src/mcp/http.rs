@@ -166,11 +166,10 @@ fn is_initialize(body: &Bytes) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use axum::body::to_bytes;
     use serde_json::{Value, json};
     use wink_agent::Toolset;
     use wink_fs::Workspace;
-
-    use axum::body::to_bytes;
 
     use super::*;
 

@@ -17,6 +17,8 @@ fn values_are_set_listed_and_taken_away() {
         &["config", "set", "retention.count", "20"],
         &["config", "set", "retention.bytes", "1 GiB", "--user"],
         &["config", "set", "exclude", "target/", "/node_modules"],
+        &["config", "add", "exclude", "*.log", "target/"],
+        &["config", "remove", "exclude", "/node_modules"],
         &["config", "set", "color", "never"],
         &["config", "set", "pager", "less -R"],
         &["config", "list", "--origin"],
@@ -29,6 +31,10 @@ fn values_are_set_listed_and_taken_away() {
         &["config", "set", "color", "red"],
         &["config", "set", "exclude", "x", "--user"],
         &["config", "set", "exclude", "a[b"],
+        &["config", "add", "exclude", "a[b"],
+        &["config", "add", "color", "always"],
+        &["config", "remove", "exclude", "none"],
+        &["config", "remove", "exclude", "*.log", "target/"],
         &["config", "get", "colour"],
         &["config", "--help"],
     ]));
@@ -107,6 +113,8 @@ fn every_command_on_settings_answers_with_one_document() {
     let scene = Scene::new();
     let schema = |args: &[&str]| scene.json(args)["schema"].as_str().unwrap().to_owned();
     assert_eq!(schema(&["config", "set", "color", "never"]), "wink/config.set@1");
+    assert_eq!(schema(&["config", "add", "exclude", "x"]), "wink/config.set@1");
+    assert_eq!(scene.json(&["config", "remove", "exclude", "x"])["values"], serde_json::json!([]));
     assert_eq!(schema(&["config", "get", "color"]), "wink/config.get@1");
     assert_eq!(schema(&["config", "list"]), "wink/config.list@1");
     assert_eq!(scene.json(&["config", "get", "color"])["value"], "never");

@@ -167,6 +167,9 @@ fn progress_goes_before_the_one_summary() {
         let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         lines.map(|line| line["type"].as_str().unwrap().to_owned()).collect()
     };
+    let first: Value = serde_json::from_str(said.lines().next().unwrap()).unwrap();
+    assert_eq!(first["schema"], "wink/progress@1");
+    assert!(first["elapsed_ms"].as_u64() >= Some(10_000), "{first}");
     let said = types(&said);
     assert_eq!(said.last().map(String::as_str), Some("summary"));
     let (last, before) = said.split_last().unwrap();

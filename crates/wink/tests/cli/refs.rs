@@ -105,3 +105,37 @@ fn an_archive_is_looked_at_like_a_state() {
     let shown = scene.json(&["show", "../one.fs.zip"]);
     assert_eq!((&shown["schema"], &shown["files"]), (&"wink/show.archive@1".into(), &1.into()));
 }
+
+#[test]
+fn a_fork_begins_with_an_archive_and_is_merged() {
+    let scene = scene();
+    scene.write("link-target", "x\n");
+    scene.ok(&["export", "../one.fs.zip", "--at", "one"]);
+    let forked = scene.json(&["fork", "other", "../one.fs.zip"]);
+    assert_eq!((&forked["schema"], &forked["files"]), (&"wink/fork@1".into(), &1.into()));
+    let fork = scene.path("project-other");
+    assert_eq!(std::fs::read_to_string(fork.join("a")).unwrap(), "one\n");
+    assert_eq!(cat(&scene, "other"), "one\n", "its name is that of its first snapshot");
+    let status = scene.wink_in(&fork, &["status", "--json"]).output().unwrap();
+    let status: serde_json::Value = serde_json::from_slice(&status.stdout).unwrap();
+    assert_eq!(status["changes"]["modified"], 0, "{status}");
+    std::fs::write(fork.join("b"), "new\n").unwrap();
+    scene.ok(&["merge", "other"]);
+    assert_eq!((scene.read("a"), scene.read("b")), ("two\n".into(), "new\n".into()));
+    let shown = scene.ok(&["log"]);
+    assert!(shown.contains("fork of ../one.fs.zip"), "{shown}");
+}
+
+#[test]
+fn a_damaged_archive_makes_no_fork() {
+    let scene = scene();
+    scene.ok(&["export", "../one.fs.zip", "--at", "one"]);
+    let mut bytes = std::fs::read(scene.path("one.fs.zip")).unwrap();
+    // The first byte of the first content, after its header and name.
+    bytes[30 + 1] ^= 0xff;
+    std::fs::write(scene.path("one.fs.zip"), bytes).unwrap();
+    let (code, said) = scene.fails(&["fork", "other", "../one.fs.zip"]);
+    assert_eq!(code, 14, "{said}");
+    assert!(!scene.path("project-other").exists());
+    assert!(!scene.ok(&["branch", "list"]).contains("other"));
+}

@@ -63,6 +63,40 @@ fn colours_are_for_terminals() {
 }
 
 #[test]
+fn words_that_differ_are_marked_where_there_are_colours() {
+    let scene = scene();
+    scene.write("notes.txt", "let a = 1;\n");
+    scene.ok(&["snapshot", "--tag", "before"]);
+    scene.write("notes.txt", "let a = 2;\n");
+    let shown = on_terminal(&scene, &[], &["diff"]);
+    let marked = format!("{RED}-let a = \u{1b}[0m\u{1b}[7m{RED}1\u{1b}[0m{RED};");
+    assert!(shown.contains(&marked), "{shown:?}");
+    let patch = scene.ok(&["diff"]);
+    assert!(patch.ends_with("@@ -1,1 +1,1 @@\n-let a = 1;\n+let a = 2;\n"), "{patch:?}");
+    let tool = scene.ok(&["tool", "diff", "from=before", "--color", "always"]);
+    assert!(tool.contains(&marked), "{tool:?}");
+    let painted = scene.ok(&["diff", "--color", "always"]);
+    assert_eq!(anstream::adapter::strip_str(&painted).to_string(), patch);
+}
+
+#[test]
+fn two_columns_have_colours_too_and_as_much_room_as_there_is() {
+    let scene = scene();
+    scene.write("notes.txt", "one and more\n");
+    scene.ok(&["snapshot"]);
+    scene.write("notes.txt", "two and more\n");
+    let plain = scene.ok(&["diff", "-y"]);
+    let line = |width: usize| format!("1 {:<width$} | 1 two and more\n", "one and more");
+    assert!(plain.ends_with(&line(36)), "{plain:?}");
+    let painted = scene.ok(&["diff", "-y", "--color", "always"]);
+    assert!(painted.contains(&format!("\u{1b}[7m{RED}one\u{1b}[0m{RED} and more")), "{painted:?}");
+    assert_eq!(anstream::adapter::strip_str(&painted).to_string(), plain);
+    let env = [("COLUMNS", "40"), ("NO_COLOR", "1")];
+    let shown = on_terminal(&scene, &env, &["diff", "-y"]);
+    assert!(shown.ends_with(&line(16)), "{shown:?}");
+}
+
+#[test]
 fn a_failure_has_its_first_word_marked() {
     let scene = scene();
     let shown = on_terminal(&scene, &[], &["show", "none"]);
@@ -133,6 +167,27 @@ fn a_person_is_asked_before_what_cannot_be_undone() {
     let home = scene.path("home");
     let shown = typing(&scene, &[], &["init", home.to_str().unwrap(), "--force"], "no\n");
     assert!(shown.contains("Keep the history of all") && shown.contains("nothing was done"));
+}
+
+#[test]
+fn what_takes_long_is_said_with_how_far_it_is() {
+    let scene = scene();
+    for number in 0..3 {
+        scene.write(&format!("new-{number}.txt"), format!("content {number}\n"));
+    }
+    // Everything is read then, and it waits for its place in the order.
+    let turn = File::create(scene.history().join("store/publish.lock")).unwrap();
+    turn.lock().unwrap();
+    let shown = std::thread::scope(|scope| {
+        scope.spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(1500));
+            drop(turn);
+        });
+        on_terminal(&scene, &[], &["snapshot"])
+    });
+    // Three that are new, and one that is another since the last snapshot.
+    assert!(shown.contains("taking a snapshot · 100% 4/4 files 34 B "), "{shown:?}");
+    assert!(shown.contains("Snapshot "), "{shown:?}");
 }
 
 #[test]

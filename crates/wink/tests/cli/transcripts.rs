@@ -140,6 +140,28 @@ fn diff() {
 }
 
 #[test]
+fn diff_side_by_side() {
+    let scene = Scene::new();
+    scene.write(
+        "count.py",
+        "import sys\n\ndef words(text):\n    return text.split()\n\nmain()\nold\n",
+    );
+    scene.write("gone.txt", "no end");
+    scene.write("picture.png", b"\x89PNG\0");
+    scene.ok(&["snapshot"]);
+    let long = "    return [word.strip('.,') for word in text.lower().split() if word]";
+    let new = format!("import sys\n\ndef words(text):\n{long}\n\nmain()\nnew\n\tmore\n日本語\n");
+    scene.write("count.py", new);
+    std::fs::remove_file(scene.project("gone.txt")).unwrap();
+    scene.write("picture.png", b"\x89PNG\0\0");
+    insta::assert_snapshot!(scene.transcript(&[
+        &["diff", "--side-by-side"],
+        &["diff", "-y", "--stat"],
+        &["diff", "-y", "@", "@"],
+    ]));
+}
+
+#[test]
 fn diff_of_a_file_that_became_a_link() {
     let scene = project();
     std::fs::remove_file(scene.project("notes.txt")).unwrap();

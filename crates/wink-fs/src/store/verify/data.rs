@@ -13,6 +13,7 @@ use super::super::pack::{ObjectRow, Pack};
 use crate::error::{Error, ErrorKind, Operation, Result, damaged};
 use crate::hash::ContentHash;
 use crate::parallel;
+use crate::progress::Progress;
 use crate::snapshot::VerifyOptions;
 
 /// Says which objects are read.
@@ -63,11 +64,23 @@ struct Looked {
 }
 
 /// Reads and hashes a part of the objects.
-pub(super) fn check(library: &Library, shelf: &Shelf, part: Part) -> Damage {
+pub(super) fn check(
+    library: &Library,
+    shelf: &Shelf,
+    part: Part,
+    progress: Option<&Progress>,
+) -> Damage {
+    if let Some(progress) = progress {
+        progress.begin(0, all_bytes(shelf, part));
+    }
     let mut damage = Damage::default();
     for pack in shelf.packs() {
         let blocks = by_block(pack, part);
-        let look = |(number, rows): &(u32, Vec<ObjectRow>)| look(library, pack, *number, rows);
+        let look = |(number, rows): &(u32, Vec<ObjectRow>)| {
+            let looked = look(library, pack, *number, rows);
+            progress.into_iter().for_each(|it| it.add_bytes(looked.bytes));
+            looked
+        };
         for looked in parallel::map(&blocks, look) {
             damage.bytes_checked += looked.bytes;
             for (what, ids) in looked.damage {
@@ -76,6 +89,12 @@ pub(super) fn check(library: &Library, shelf: &Shelf, part: Part) -> Damage {
         }
     }
     damage
+}
+
+/// Returns how many bytes a part of the objects has.
+fn all_bytes(shelf: &Shelf, part: Part) -> u64 {
+    let rows = shelf.packs().iter().flat_map(|pack| pack.objects().flatten());
+    rows.filter(|row| part.has(&row.id)).map(|row| u64::from(row.length)).sum()
 }
 
 /// Returns the blocks that hold a part of the objects, with their rows.

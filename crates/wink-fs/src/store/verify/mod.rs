@@ -31,7 +31,7 @@ pub(super) fn verify_alone(disk: &Disk, options: &VerifyOptions) -> Result<Verif
     findings.packs(&shelf, &snapshots, &roster);
     findings.pins(disk)?;
     let damage = match options.data {
-        true => data::check(&library, &shelf, part),
+        true => data::check(&library, &shelf, part, options.progress.as_ref()),
         false => data::Damage::default(),
     };
     findings.verification.bytes_checked = damage.bytes_checked;

@@ -1,6 +1,8 @@
 //! `wink diff`: what is different between two states.
 
+mod columns;
 mod patch;
+mod side_by_side;
 mod stat;
 
 use std::path::PathBuf;
@@ -15,6 +17,7 @@ use crate::documents::{ChangedEntry, Changes, Compared};
 use crate::failure::Failure;
 use crate::paint::Paint;
 use crate::refs::{self, State};
+use crate::terminal;
 
 #[derive(Debug, Args)]
 pub(crate) struct DiffArgs {
@@ -36,6 +39,10 @@ pub(crate) struct DiffArgs {
     #[arg(long)]
     name_status: bool,
 
+    /// Shows both states in two columns: `|` changed, `<` only in the first, `>` only in the second.
+    #[arg(long, short = 'y', conflicts_with_all = ["stat", "name_status"])]
+    side_by_side: bool,
+
     /// Exits with 1 where there is a difference.
     #[arg(long)]
     exit_code: bool,
@@ -56,14 +63,8 @@ pub(crate) fn run(context: &Context, args: &DiffArgs) -> Result<Answer, Failure>
     let diff = compare(&opened, &base, &target, options)?;
     let answer = match context.is_for_people() {
         false => Answer::json(&describe(&base, &target, &diff))?,
-        true => Answer { text: text(&opened, args, (&base, &target), &diff)?, ..Answer::default() },
+        true => shown(&opened, args, (&base, &target), &diff)?.long(),
     };
-    let paint = match (args.name_status, args.stat) {
-        (true, _) => Paint::Letters,
-        (_, true) => Paint::Plain,
-        _ => Paint::Patch,
-    };
-    let answer = answer.painted(paint).long();
     Ok(answer.exit(u8::from(args.exit_code && !diff.is_empty())))
 }
 
@@ -82,25 +83,32 @@ fn compare(
     Ok(wink_fs::diff(&*base, &*target, &options.scope(scope))?)
 }
 
-fn text(
+/// Shows to a person what is different.
+fn shown(
     opened: &Opened,
     args: &DiffArgs,
     (base, target): (&State, &State),
     diff: &Diff,
-) -> Result<String, Failure> {
+) -> Result<Answer, Failure> {
     let all = in_order(diff);
+    let answer = |text, paint| Answer { text, paint, ..Answer::default() };
     if args.name_status {
         let line = |it: &&Changed| {
             let entry = ChangedEntry::from(*it);
             format!("{}\t{}\n", entry.letter(), entry.shown())
         };
-        return Ok(all.iter().map(line).collect());
+        return Ok(answer(all.iter().map(line).collect(), Paint::Letters));
     }
     if args.stat {
-        return Ok(stat::text(&all));
+        return Ok(answer(stat::text(&all), Paint::Plain));
     }
     let (before, after) = (base.tree(&opened.files)?, target.tree(&opened.files)?);
-    patch::text(&*before, &*after, &all)
+    if args.side_by_side {
+        let width = terminal::width();
+        let (text, painted) = side_by_side::text(&*before, &*after, &all, width)?;
+        return Ok(answer(text, Paint::Ready(painted)));
+    }
+    Ok(answer(patch::text(&*before, &*after, &all)?, Paint::Patch))
 }
 
 /// Returns what is different in the order of paths; what went comes before what came.

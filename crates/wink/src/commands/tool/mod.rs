@@ -13,6 +13,7 @@ use crate::answer::Answer;
 use crate::context::{Context, Opened};
 use crate::documents::{ToolCalled, ToolSchema};
 use crate::failure::Failure;
+use crate::paint::Paint;
 use crate::signals;
 
 #[derive(Debug, Args)]
@@ -62,6 +63,9 @@ fn call(context: &Context, tool: &'static Tool, args: &ToolArgs) -> Result<Answe
     }
     let document = ToolCalled { tool: tool.name, text: result.message, value: result.value };
     let mut answer = context.answer(&document, |it| with_line_end(&it.text))?;
+    if tool.name == "diff" {
+        answer.paint = Paint::Patch;
+    }
     if tool.name == "fork" {
         let note = "note: this fork is gone with the command; `wink fork` makes one that stays";
         answer.notes = context.note(note);
