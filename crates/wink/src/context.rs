@@ -132,9 +132,12 @@ impl Context {
         )
     }
 
-    /// Asks a person before something that cannot be undone.
+    /// Asks a person before something that cannot be undone; programs must have said yes.
     pub(crate) fn confirm(&self, question: &str) -> Result<(), Failure> {
-        confirm::ask(question, self.yes || self.json)
+        match self.json && !self.yes {
+            true => Err(Failure::unanswered(question)),
+            false => confirm::ask(question, self.yes),
+        }
     }
 
     /// Returns a note, where notes are wanted.

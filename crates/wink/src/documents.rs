@@ -390,11 +390,14 @@ pub(crate) struct PrunedEntry {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct RedactedEntry {
     pub(crate) pattern: String,
+    pub(crate) dry_run: bool,
     /// The ids of the snapshots that held something that matches, oldest first.
     pub(crate) snapshots: Vec<String>,
     pub(crate) paths: Vec<String>,
     /// The numbers of operations that were forgotten because they kept some of it.
     pub(crate) operations: Vec<u64>,
+    /// Whether the pattern was added to what is excluded, here and in all forks.
+    pub(crate) excluded: bool,
     pub(crate) bytes_freed: u64,
 }
 

@@ -96,6 +96,21 @@ impl Home {
         Self::read(&branch.of()?)?.map_or(Ok(Vec::new()), |main| main.branches())
     }
 
+    /// Excludes a pattern from now on, here and wherever the snapshots are shared; tells whether it was
+    /// not everywhere before.
+    pub(crate) fn exclude_everywhere(&self, pattern: &str) -> Result<bool, Failure> {
+        let main = Self::read(&self.shared()?)?;
+        let mut is_new = false;
+        for mut home in main.into_iter().chain(self.all_branches()?) {
+            if !home.settings.exclude.iter().any(|known| known == pattern) {
+                home.settings.exclude.push(pattern.to_owned());
+                home.settings.write_over(&home.directory)?;
+                is_new = true;
+            }
+        }
+        Ok(is_new)
+    }
+
     /// Returns the forks there are, by name.
     pub(crate) fn branches(&self) -> Result<Vec<Self>, Failure> {
         let directory = self.directory.join(BRANCHES);

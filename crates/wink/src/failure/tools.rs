@@ -25,6 +25,12 @@ impl Failure {
         Self::of(ErrorKind::Cancelled, "nothing was done").hint("`--yes` answers beforehand")
     }
 
+    /// A question before what cannot be undone, where nobody is there to answer it.
+    pub(crate) fn unanswered(question: &str) -> Self {
+        let message = format!("nothing was done, because nobody can be asked: {question}");
+        Self::of(ErrorKind::InvalidArgument, message).hint("say so beforehand with `--yes`")
+    }
+
     /// A tool that is not there; the words are those that a model reads.
     pub(crate) fn unknown_tool(message: &str) -> Self {
         Self::of(ErrorKind::InvalidArgument, message).hint("`wink tool` lists the tools")

@@ -23,7 +23,31 @@ fn broad_directories() {
         assert_eq!(code, 2, "{broad}");
         assert!(said.contains("--force"), "{said}");
     }
-    scene.ok(&["init", home.to_str().unwrap(), "--force"]);
+    scene.ok(&["init", home.to_str().unwrap(), "--force", "--yes"]);
+}
+
+/// `prune --path '**'` in a script once took everything away without a question.
+#[test]
+fn what_cannot_be_undone_needs_a_yes_where_nobody_can_be_asked() {
+    let scene = Scene::new();
+    scene.write("a", "1");
+    scene.ok(&["snapshot"]);
+    scene.ok(&["snapshot"]);
+    scene.ok(&["fork", "x", "-q"]);
+    for args in [
+        &["prune", "--keep", "1"][..],
+        &["prune", "--path", "**"],
+        &["prune", "--path", "**", "--json"],
+        &["branch", "delete", "x"],
+        &["branch", "delete", "x", "--json"],
+    ] {
+        let (code, said) = scene.fails(args);
+        assert_eq!(code, 2, "{args:?}: {said}");
+        assert!(said.contains("nothing was done") && said.contains("--yes"), "{said}");
+    }
+    assert_eq!(scene.ids().len(), 3);
+    assert!(scene.ok(&["fs", "ls", "--at", "@-"]).ends_with("  a\n"));
+    assert!(scene.ok(&["branch", "list"]).contains('x'));
 }
 
 #[test]
@@ -231,13 +255,13 @@ fn the_beginning_of_a_fork_is_not_pruned() {
         scene.ok(&["snapshot"]);
     }
     let begun = scene.ids()[0].clone();
-    scene.ok(&["prune", "--keep", "1"]);
+    scene.ok(&["prune", "--keep", "1", "--yes"]);
     assert!(scene.ids().contains(&begun));
     std::fs::write(scene.path("project-x/a"), "2").unwrap();
     scene.ok(&["merge", "x"]);
     assert_eq!(scene.read("a"), "2");
-    scene.ok(&["branch", "delete", "x"]);
+    scene.ok(&["branch", "delete", "x", "--yes"]);
     scene.ok(&["snapshot"]);
-    scene.ok(&["prune", "--keep", "1"]);
+    scene.ok(&["prune", "--keep", "1", "--yes"]);
     assert!(!scene.ids().contains(&begun));
 }

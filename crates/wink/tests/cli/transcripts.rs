@@ -182,7 +182,7 @@ fn op_log() {
     scene.ok(&["snapshot", "-q"]);
     scene.ok(&["snapshot", "-q"]);
     let before = scene.ids();
-    scene.ok(&["prune", "--keep", "1"]);
+    scene.ok(&["prune", "--keep", "1", "--yes"]);
     let mut text = scene.transcript(&[&["op", "log"], &["op", "log", "-n", "1"]]);
     for (_, short) in before {
         text = text.replace(&short, "GONE");
@@ -347,7 +347,7 @@ fn fork_and_merge() {
         &["undo"],
         &["fork", "attempt"],
         &["fork", "-evil"],
-        &["branch", "delete", "attempt"],
+        &["branch", "delete", "attempt", "--yes"],
         &["merge", "attempt"],
     ]);
     assert!(attempt.join("src/new.rs").exists(), "the directory stays");
@@ -373,7 +373,7 @@ fn branch_rename() {
     ]);
     let last = scene.wink_in(&attempt, &["show", "@-"]).output().unwrap();
     assert!(crate::scene::stdout(&last).contains("M notes.txt"), "it knows where it was");
-    scene.ok(&["prune", "--keep", "1"]);
+    scene.ok(&["prune", "--keep", "1", "--yes"]);
     scene.ok(&["merge", "better"]);
     assert_eq!(scene.read("notes.txt"), "changed\n");
     insta::assert_snapshot!(text);
@@ -419,10 +419,13 @@ fn prune() {
     let text = scene.transcript(&[
         &["prune", "--keep", "2", "--dry-run"],
         &["prune"],
+        &["prune", "--keep", "2"],
+        &["prune", "--path", ".env", "--dry-run"],
         &["prune", "--path", ".env"],
-        &["prune", "--path", ".env"],
+        &["prune", "--path", ".env", "--yes"],
+        &["prune", "--path", ".env", "--yes"],
     ]);
-    scene.ok(&["prune", "--keep", "2"]);
+    scene.ok(&["prune", "--keep", "2", "--yes"]);
     assert_eq!(scene.ids().len(), 3);
     scene.ok(&["verify", "--data"]);
     assert_eq!(scene.read(".env"), "TOKEN=secret\n");
