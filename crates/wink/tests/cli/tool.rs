@@ -14,6 +14,20 @@ fn scene() -> Scene {
     scene
 }
 
+/// An absolute path was once taken for a relative one, and a whole tree was made of it.
+#[test]
+fn an_absolute_path_is_one_below_the_root_or_none() {
+    let scene = Scene::new();
+    let inside = format!("path={}", scene.project("a.txt").display());
+    scene.ok(&["tool", "write_file", &inside, "content=hello"]);
+    assert_eq!(scene.read("a.txt"), "hello");
+    assert!(scene.ok(&["tool", "read_file", &inside]).contains("hello"));
+    let outside = format!("path={}", scene.path("b.txt").display());
+    let (_, said) = scene.fails(&["tool", "write_file", &outside, "content=hello"]);
+    assert!(said.contains("absolute paths start with"), "{said}");
+    assert_eq!(std::fs::read_dir(scene.path("project")).unwrap().count(), 1);
+}
+
 #[test]
 fn the_tools_are_listed_with_a_line_each() {
     let scene = Scene::empty();
