@@ -137,10 +137,16 @@ impl Context {
 
     /// Asks a person before something that cannot be undone; programs must have said yes.
     pub(crate) fn confirm(&self, question: &str) -> Result<(), Failure> {
-        match self.json && !self.yes {
+        match self.json || !confirm::is_possible() {
+            _ if self.yes => Ok(()),
             true => Err(Failure::unanswered(question)),
-            false => confirm::ask(question, self.yes),
+            false => confirm::ask(question)?.then_some(()).ok_or_else(Failure::declined),
         }
+    }
+
+    /// Asks a person what is wanted; where nobody can be asked, it is not.
+    pub(crate) fn agrees(&self, question: &str) -> Result<bool, Failure> {
+        Ok(!self.json && !self.yes && confirm::is_possible() && confirm::ask(question)?)
     }
 
     /// Returns a note, where notes are wanted.

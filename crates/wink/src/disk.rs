@@ -46,6 +46,11 @@ pub(crate) fn transferred() -> Option<Transferred> {
     Some(Transferred { read: value("rchar:")?, written: value("wchar:")? })
 }
 
+/// Tells whether it is certain that nothing is at a path.
+pub(crate) fn is_gone(path: &Path) -> bool {
+    matches!(path.try_exists(), Ok(false))
+}
+
 /// Tells whether a file is there.
 pub(crate) fn is_file(path: &Path) -> bool {
     path.is_file()

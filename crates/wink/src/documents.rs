@@ -112,6 +112,8 @@ pub(crate) struct Initialised {
     pub(crate) excluded: Vec<String>,
     /// Whether the exclusion of `.git` was added because it is a git repository.
     pub(crate) git: bool,
+    /// The directory that is gone and whose history this is.
+    pub(crate) moved_from: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -122,6 +124,8 @@ pub(crate) struct Status {
     pub(crate) root: String,
     pub(crate) last_snapshot: Option<SnapshotEntry>,
     pub(crate) age_seconds: Option<u64>,
+    /// Whether the directory is empty although the last snapshot is not.
+    pub(crate) emptied: bool,
     /// What changed since the last snapshot; null where there is none, or it is damaged.
     pub(crate) changes: Option<Changes>,
     pub(crate) git_head: Option<GitHead>,

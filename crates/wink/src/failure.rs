@@ -15,7 +15,8 @@ use serde::Serialize;
 use serde_json::Value;
 use wink_fs::{Error, ErrorKind, Operation, Snapshot, TreePath};
 
-use crate::words;
+use crate::home::Home;
+use crate::{lost, words};
 
 /// The code where a directory is in no workspace.
 const NO_WORKSPACE: &str = "no_workspace";
@@ -231,9 +232,13 @@ impl Failure {
 /// Failures to find a workspace, or to make one.
 impl Failure {
     /// No directory from here upwards was made a workspace.
-    pub(crate) fn no_workspace(directory: &Path) -> Self {
+    pub(crate) fn no_workspace(directory: &Path, lost: &[Home]) -> Self {
         let message = format!("`{}` is not protected: it is in no workspace", directory.display());
-        Self::new(NO_WORKSPACE, NO_STORE, message).hint("`wink init` makes this directory one")
+        let init = "`wink init` makes this directory one";
+        Self::new(NO_WORKSPACE, NO_STORE, message).hint(match lost {
+            [] => init.to_owned(),
+            lost => format!("{}; {init} with a new one", lost::advice(directory, lost)),
+        })
     }
 
     /// A directory was named that holds no history.
@@ -249,8 +254,10 @@ impl Failure {
             ErrorKind::NotFound => {
                 let message =
                     format!("the workspace `{}` is gone; its history is not", root.display());
-                Self::of(ErrorKind::Unavailable, message)
-                    .hint("make the directory again, and `wink restore @-` in it")
+                Self::of(ErrorKind::Unavailable, message).hint(
+                    "where it was moved, `wink init --store DIR` there goes on with its history; \
+                           else make it again, and `wink restore @-` in it",
+                )
             }
             _ => error.into(),
         }

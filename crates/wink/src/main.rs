@@ -24,6 +24,7 @@ mod home;
 mod http_guard;
 mod input;
 mod logging;
+mod lost;
 mod mcp;
 mod mcp_command;
 mod paint;

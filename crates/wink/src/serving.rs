@@ -14,6 +14,7 @@ use crate::context::{Context, real_path};
 use crate::failure::Failure;
 use crate::fixed_mounts::FixedMounts;
 use crate::home::Home;
+use crate::lost;
 
 #[derive(Debug, Args)]
 pub(crate) struct ServingArgs {
@@ -153,10 +154,14 @@ fn with_history(
         let note = "note: this directory has no history; `wink init` begins one".to_owned();
         return Ok((without_history(root)?, Some(note)));
     }
+    let lost = lost::of(root);
     match init::protect(context, root) {
         Ok(home) => {
             let kept = home.directory.display();
-            let note = format!("note: the history of {} is kept in {kept}", root.display());
+            let mut note = format!("note: the history of {} is kept in {kept}", root.display());
+            if !lost.is_empty() {
+                note += &format!("\nnote: {}", lost::advice(root, &lost));
+            }
             Ok((Context::builder(&home)?.0, Some(note)))
         }
         Err(failure) => {

@@ -9,6 +9,7 @@ mod faults;
 mod files;
 mod json;
 mod mask;
+mod moved;
 mod parallel;
 mod refs;
 mod refusals;
