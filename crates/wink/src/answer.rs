@@ -2,12 +2,14 @@
 //!
 //! Standard output is data, standard error is talk.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use serde::Serialize;
 
 use crate::documents::Document;
 use crate::failure::Failure;
 use crate::paint::Paint;
-use crate::screen::Screen;
+use crate::screen::{self, Screen};
 
 /// Holds what a command has to say.
 #[derive(Debug, Default)]
@@ -63,8 +65,24 @@ struct Versioned<'a, D> {
     document: &'a D,
 }
 
+/// Whether somebody writes the last line already; nobody else does then.
+static IS_CLOSED: AtomicBool = AtomicBool::new(false);
+
+/// Says to programs that the command was interrupted, unless it is done, and ends the process.
+pub(crate) fn interrupted() {
+    let failure = Failure::interrupted();
+    if !IS_CLOSED.swap(true, Ordering::SeqCst) {
+        screen::say(&failure.json());
+    }
+    std::process::exit(failure.exit().into());
+}
+
 /// Writes what a command answered, or how it failed, and returns the exit code.
 pub(crate) fn finish(result: Result<Answer, Failure>, screen: &Screen) -> u8 {
+    while IS_CLOSED.swap(true, Ordering::SeqCst) {
+        // Whoever was faster ends the process.
+        std::thread::park();
+    }
     let written = result.and_then(|answer| {
         screen.text(&answer.text, &answer.paint, answer.is_long)?;
         screen.bytes(&answer.bytes)?;

@@ -69,6 +69,9 @@ fn main() -> ExitCode {
 fn run(cli: &Cli) -> Result<Answer, Failure> {
     logging::begin(cli.global.log.as_ref(), cli.global.verbose)?;
     tracing::debug!(arguments = ?std::env::args_os().skip(1).collect::<Vec<_>>(), "started");
+    if cli.global.json && !hears_signals(&cli.command) {
+        signals::tell_programs();
+    }
     let context = Context::new(&cli.global)?;
     match &cli.command {
         Command::Init(args) => commands::init::run(&context, args),
@@ -102,6 +105,15 @@ fn run(cli: &Cli) -> Result<Answer, Failure> {
         Command::Mcp(args) => mcp_command::run(&context, args).map(|()| Answer::default()),
         Command::Demo(args) => demo::run(&context, args),
         Command::Serve(args) => serve::run(&context, args).map(|()| Answer::default()),
+    }
+}
+
+/// Tells whether a command ends by itself when it is asked to.
+fn hears_signals(command: &Command) -> bool {
+    match command {
+        Command::Mcp(_) | Command::Serve(_) => true,
+        Command::Tool(args) => args.may_execute(),
+        _ => false,
     }
 }
 

@@ -20,6 +20,13 @@ impl Failure {
         Self::of(ErrorKind::TooLarge, message).hint("copy the file into the workspace instead")
     }
 
+    /// A signal that asked the command to end.
+    pub(crate) fn interrupted() -> Self {
+        let exit = ErrorKind::Cancelled.exit_code();
+        Self::new("interrupted", exit, "the command was interrupted")
+            .hint("what it left unfinished is mended by the next one; `wink status` says more")
+    }
+
     /// A person who said no.
     pub(crate) fn declined() -> Self {
         Self::of(ErrorKind::Cancelled, "nothing was done").hint("`--yes` answers beforehand")

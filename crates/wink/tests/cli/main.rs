@@ -16,6 +16,7 @@ mod refusals;
 mod scene;
 mod sessions;
 mod setup;
+mod signals;
 mod survival;
 mod terminal;
 mod tool;
