@@ -31,9 +31,7 @@ pub(crate) struct Answer {
 impl Answer {
     /// Makes an answer of one JSON document.
     pub(crate) fn json<D: Document>(document: &D) -> Result<Self, Failure> {
-        let versioned = Versioned { schema: D::SCHEMA, kind: "summary", document };
-        let text = serde_json::to_string(&versioned).map_err(|error| Failure::other(&error))?;
-        Ok(Self { text: text + "\n", ..Self::default() })
+        Ok(Self { text: line("summary", document)?, ..Self::default() })
     }
 
     /// Says what the text is, for its colours.
@@ -55,10 +53,23 @@ impl Answer {
     }
 }
 
+/// Says one thing to programs before the answer, at once.
+pub(crate) fn item<D: Document>(document: &D) -> Result<(), Failure> {
+    let line = line("item", document)?;
+    screen::say_to_programs(line.trim_end());
+    Ok(())
+}
+
+fn line<D: Document>(kind: &'static str, document: &D) -> Result<String, Failure> {
+    let versioned = Versioned { schema: D::SCHEMA, kind, document };
+    let text = serde_json::to_string(&versioned).map_err(|error| Failure::other(&error))?;
+    Ok(text + "\n")
+}
+
 #[derive(Serialize)]
 struct Versioned<'a, D> {
     schema: &'static str,
-    /// What went before it, if anything, was `progress`.
+    /// What went before the `summary`, if anything, was `progress` or `item`.
     #[serde(rename = "type")]
     kind: &'static str,
     #[serde(flatten)]

@@ -7,6 +7,7 @@
 
 mod files;
 mod history;
+mod serving;
 mod sessions;
 mod setup;
 mod tools;
@@ -21,6 +22,7 @@ pub(crate) use self::files::{
 pub(crate) use self::history::{
     HistoryLine, OperationLog, OperationLogEntry, SearchedHistory, SnapshotName,
 };
+pub(crate) use self::serving::{DemoCall, DemoPlayed, ServedUntilNow, ServedWorkspace, Serving};
 pub(crate) use self::sessions::{
     SessionChecked, SessionDumped, SessionEntry, SessionFile, SessionList, SessionLoaded,
     SessionShown, SliceEntry, ToolCallEntry,
@@ -101,6 +103,10 @@ documents! {
     RedactedEntry: "wink/prune.path@1";
     RepairedEntry: "wink/repair@1";
     Verified: "wink/verify@1";
+    Serving: "wink/serve.ready@1";
+    ServedUntilNow: "wink/serve@1";
+    DemoCall: "wink/demo.call@1";
+    DemoPlayed: "wink/demo@1";
 }
 
 #[derive(Debug, Serialize)]

@@ -104,7 +104,7 @@ fn run(cli: &Cli) -> Result<Answer, Failure> {
         Command::Tool(args) => commands::tool::run(&context, args),
         Command::Mcp(args) => mcp_command::run(&context, args).map(|()| Answer::default()),
         Command::Demo(args) => demo::run(&context, args),
-        Command::Serve(args) => serve::run(&context, args).map(|()| Answer::default()),
+        Command::Serve(args) => serve::run(&context, args),
     }
 }
 

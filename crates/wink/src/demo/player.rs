@@ -7,6 +7,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::client::{Called, Client};
+use crate::answer;
+use crate::documents::DemoCall;
 use crate::failure::Failure;
 
 /// The lines of an answer that are shown where its first one does not say it all.
@@ -19,6 +21,7 @@ const WIDTH: usize = 44;
 pub(super) struct Player {
     client: Client,
     pace: Duration,
+    is_for_people: bool,
     /// The directory that everything happens in, and the name of the session.
     place: String,
     calls: u32,
@@ -26,14 +29,18 @@ pub(super) struct Player {
 
 impl Player {
     /// Finds a name that nobody has used in this workspace.
-    pub(super) fn new(mut client: Client, pace: Duration) -> Result<Self, Failure> {
+    pub(super) fn new(
+        mut client: Client,
+        pace: Duration,
+        is_for_people: bool,
+    ) -> Result<Self, Failure> {
         for number in 1.. {
             let place = match number {
                 1 => "demo".to_owned(),
                 number => format!("demo-{number}"),
             };
             if !client.call("ls", &json!({ "path": &place }))?.is_ok {
-                return Ok(Self { client, pace, place, calls: 0 });
+                return Ok(Self { client, pace, is_for_people, place, calls: 0 });
             }
         }
         unreachable!("numbers do not end")
@@ -59,10 +66,12 @@ impl Player {
         self.calls
     }
 
-    /// Says something to the person.
+    /// Says something to the person, if one is there.
     pub(super) fn say(&self, text: &str) {
-        // Whoever has seen enough has closed the output.
-        let _ = writeln!(io::stdout(), "{text}");
+        if self.is_for_people {
+            // Whoever has seen enough has closed the output.
+            let _ = writeln!(io::stdout(), "{text}");
+        }
     }
 
     /// Makes a call that goes well, and shows its first line.
@@ -98,6 +107,15 @@ impl Player {
         let mark = if called.is_ok { '✓' } else { '✕' };
         let milliseconds = called.took.as_secs_f64() * 1e3;
         self.say(&format!("  {mark} {tool:<12} {about:<WIDTH$} {milliseconds:>6.1} ms"));
+        if !self.is_for_people {
+            answer::item(&DemoCall {
+                tool: tool.to_owned(),
+                about,
+                ok: called.is_ok,
+                text: called.text.clone(),
+                duration_us: called.took.as_micros().try_into().unwrap_or(u64::MAX),
+            })?;
+        }
         thread::sleep(self.pace);
         Ok(called)
     }

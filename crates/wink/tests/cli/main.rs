@@ -17,6 +17,7 @@ mod scene;
 mod sessions;
 mod setup;
 mod signals;
+mod streams;
 mod survival;
 mod terminal;
 mod tool;
