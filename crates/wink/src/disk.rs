@@ -94,6 +94,12 @@ pub(crate) fn open_to_append(path: &Path) -> io::Result<File> {
     OpenOptions::new().append(true).create(true).mode(0o600).open(path)
 }
 
+/// Tells whether a file begins with some bytes.
+pub(crate) fn begins_with(path: &Path, bytes: &[u8]) -> bool {
+    let mut found = vec![0; bytes.len()];
+    File::open(path).and_then(|mut file| file.read_exact(&mut found)).is_ok() && found == bytes
+}
+
 /// Reads a small file; `None` where it is not there.
 pub(crate) fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();

@@ -64,7 +64,8 @@ pub(super) fn check_name(opened: &Opened, name: &str) -> Result<(), Failure> {
         return Err(Failure::fork_of_fork(&branch.name));
     }
     // The store has the say on which names there may be.
-    opened.home.open_store()?.on_branch(name)?;
+    let named = opened.home.open_store()?.on_branch(name);
+    named.map_err(|error| Failure::branch_name(name, &error))?;
     match Home::read(&opened.home.branch(name))? {
         Some(_) => Err(Failure::branch_taken(name)),
         None => Ok(()),

@@ -53,6 +53,7 @@ pub(crate) struct GrepArgs {
 
     /// Lists at most so many lines.
     #[arg(short = 'n', value_name = "N", default_value_t = LINES)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     count: u64,
 
     #[command(flatten)]
