@@ -234,8 +234,13 @@ fn a_path_that_is_taken_out_is_gone_from_every_byte_of_the_history() {
     let has_secret = || memchr::memmem::find(&unpacked(&scene), SECRET.as_bytes()).is_some();
     assert!(has_secret());
 
+    let would = files.would_prune_path("config/.env").unwrap();
+    assert!(has_secret(), "nothing was taken out yet");
     let redacted = files.prune_path("config/.env").unwrap();
     assert_eq!((redacted.snapshots.len(), redacted.operations.len()), (2, 2), "{redacted:?}");
+    let same = |id| redacted.snapshots.contains(id);
+    assert!(would.snapshots.len() == 2 && would.snapshots.iter().all(same), "{would:?}");
+    assert_eq!((would.paths, would.operations), (redacted.paths, redacted.operations));
     assert!(!has_secret());
     let found = files.find_snapshot("first").unwrap();
     assert_eq!((found.id, found.sequence, found.file_count), (first.id, 1, first.file_count - 1));
@@ -285,8 +290,10 @@ fn a_path_is_taken_out_of_the_operations_of_every_branch_whoever_asks() {
         two.write("plain", "1").unwrap();
         assert!(has_secret(&scene));
         let asked = if asked_in_branch { &one } else { &main };
+        let would = asked.would_prune_path("**/.env").unwrap();
         let redacted = asked.prune_path("**/.env").unwrap();
         assert_eq!(redacted.operations, [2]);
+        assert_eq!(would.elsewhere, redacted.elsewhere);
         let other = if asked_in_branch { "" } else { "one" };
         assert_eq!(redacted.elsewhere.into_iter().collect::<Vec<_>>(), [(other.into(), vec![2])]);
         assert!(!has_secret(&scene), "asked in a branch: {asked_in_branch}");

@@ -2,12 +2,14 @@
 //!
 //! Standard output is data, standard error is talk.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use serde::Serialize;
 
 use crate::documents::Document;
 use crate::failure::Failure;
 use crate::paint::Paint;
-use crate::screen::Screen;
+use crate::screen::{self, Screen};
 
 /// Holds what a command has to say.
 #[derive(Debug, Default)]
@@ -29,9 +31,7 @@ pub(crate) struct Answer {
 impl Answer {
     /// Makes an answer of one JSON document.
     pub(crate) fn json<D: Document>(document: &D) -> Result<Self, Failure> {
-        let versioned = Versioned { schema: D::SCHEMA, kind: "summary", document };
-        let text = serde_json::to_string(&versioned).map_err(|error| Failure::other(&error))?;
-        Ok(Self { text: text + "\n", ..Self::default() })
+        Ok(Self { text: line("summary", document)?, ..Self::default() })
     }
 
     /// Says what the text is, for its colours.
@@ -53,18 +53,47 @@ impl Answer {
     }
 }
 
+/// Says one thing to programs before the answer, at once.
+pub(crate) fn item<D: Document>(document: &D) -> Result<(), Failure> {
+    let line = line("item", document)?;
+    screen::say_to_programs(line.trim_end());
+    Ok(())
+}
+
+fn line<D: Document>(kind: &'static str, document: &D) -> Result<String, Failure> {
+    let versioned = Versioned { schema: D::SCHEMA, kind, document };
+    let text = serde_json::to_string(&versioned).map_err(|error| Failure::other(&error))?;
+    Ok(text + "\n")
+}
+
 #[derive(Serialize)]
 struct Versioned<'a, D> {
     schema: &'static str,
-    /// What went before it, if anything, was `progress`.
+    /// What went before the `summary`, if anything, was `progress` or `item`.
     #[serde(rename = "type")]
     kind: &'static str,
     #[serde(flatten)]
     document: &'a D,
 }
 
+/// Whether somebody writes the last line already; nobody else does then.
+static IS_CLOSED: AtomicBool = AtomicBool::new(false);
+
+/// Says to programs that the command was interrupted, unless it is done, and ends the process.
+pub(crate) fn interrupted() {
+    let failure = Failure::interrupted();
+    if !IS_CLOSED.swap(true, Ordering::SeqCst) {
+        screen::say(&failure.json());
+    }
+    std::process::exit(failure.exit().into());
+}
+
 /// Writes what a command answered, or how it failed, and returns the exit code.
 pub(crate) fn finish(result: Result<Answer, Failure>, screen: &Screen) -> u8 {
+    while IS_CLOSED.swap(true, Ordering::SeqCst) {
+        // Whoever was faster ends the process.
+        std::thread::park();
+    }
     let written = result.and_then(|answer| {
         screen.text(&answer.text, &answer.paint, answer.is_long)?;
         screen.bytes(&answer.bytes)?;

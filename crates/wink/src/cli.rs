@@ -70,7 +70,7 @@ pub(crate) struct GlobalArgs {
     #[arg(long, global = true)]
     pub(crate) no_pager: bool,
 
-    /// Answers yes to what is asked at a terminal before something that cannot be undone.
+    /// Answers yes to what is asked before something that cannot be undone; scripts need it for that.
     #[arg(long, global = true)]
     pub(crate) yes: bool,
 

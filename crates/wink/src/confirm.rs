@@ -1,21 +1,20 @@
-//! Questions before what cannot be undone.
+//! Questions, most of them before what cannot be undone.
 
 use std::io::{self, BufRead as _, IsTerminal, Write as _};
 
 use crate::failure::Failure;
 
-/// Asks a person at a terminal; where nobody can be asked, nobody is.
-pub(crate) fn ask(question: &str, is_answered: bool) -> Result<(), Failure> {
-    if is_answered || !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-        return Ok(());
-    }
+/// Tells whether a person is there to be asked.
+pub(crate) fn is_possible() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+/// Asks a person at a terminal, and tells whether the answer is yes.
+pub(crate) fn ask(question: &str) -> Result<bool, Failure> {
     let mut stderr = io::stderr();
     let _ = write!(stderr, "{question} [y/N] ").and_then(|()| stderr.flush());
     let mut line = String::new();
     let read = io::stdin().lock().read_line(&mut line);
     read.map_err(|error| Failure::input(&error))?;
-    match line.trim().to_ascii_lowercase().as_str() {
-        "y" | "yes" => Ok(()),
-        _ => Err(Failure::declined()),
-    }
+    Ok(matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }

@@ -1,8 +1,9 @@
 //! What was typed, made into what was meant.
 
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use wink_fs::{Exclusions, TreePath, Workspace, WorkspaceBuilder};
+use wink_fs::{Exclusions, MountPoint, TreePath, Workspace, WorkspaceBuilder};
 
 use crate::answer::Answer;
 use crate::cli::GlobalArgs;
@@ -82,7 +83,9 @@ impl Context {
         let excluded = Exclusions::parse(home.settings.exclude.clone())?;
         let files = Workspace::host_builder(&home.root, store);
         let files = files.map_err(|error| Failure::root(&home.root, error))?;
-        let files = files.exclude(excluded.clone());
+        // An absolute path is one of the workspace where it is below the root, and none elsewhere.
+        let mount_point = MountPoint::from_disk(home.root.as_os_str().as_bytes())?;
+        let files = files.exclude(excluded.clone()).mount_point(mount_point);
         let (shared, actor) = (home.shared()?, actor());
         let files = files.retention(retention::of(home)?).actor(&actor);
         let files = files.observe(move |event| {
@@ -146,9 +149,18 @@ impl Context {
         )
     }
 
-    /// Asks a person before something that cannot be undone.
+    /// Asks a person before something that cannot be undone; programs must have said yes.
     pub(crate) fn confirm(&self, question: &str) -> Result<(), Failure> {
-        confirm::ask(question, self.yes || self.json)
+        match self.json || !confirm::is_possible() {
+            _ if self.yes => Ok(()),
+            true => Err(Failure::unanswered(question)),
+            false => confirm::ask(question)?.then_some(()).ok_or_else(Failure::declined),
+        }
+    }
+
+    /// Asks a person what is wanted; where nobody can be asked, it is not.
+    pub(crate) fn agrees(&self, question: &str) -> Result<bool, Failure> {
+        Ok(!self.json && !self.yes && confirm::is_possible() && confirm::ask(question)?)
     }
 
     /// Says something before the answer, where notes are wanted.

@@ -46,6 +46,11 @@ pub(crate) fn transferred() -> Option<Transferred> {
     Some(Transferred { read: value("rchar:")?, written: value("wchar:")? })
 }
 
+/// Tells whether it is certain that nothing is at a path.
+pub(crate) fn is_gone(path: &Path) -> bool {
+    matches!(path.try_exists(), Ok(false))
+}
+
 /// Tells whether a file is there.
 pub(crate) fn is_file(path: &Path) -> bool {
     path.is_file()
@@ -87,6 +92,12 @@ pub(crate) fn make_directory(path: &Path) -> io::Result<()> {
 /// Opens a file that nobody else has access to, to add to it.
 pub(crate) fn open_to_append(path: &Path) -> io::Result<File> {
     OpenOptions::new().append(true).create(true).mode(0o600).open(path)
+}
+
+/// Tells whether a file begins with some bytes.
+pub(crate) fn begins_with(path: &Path, bytes: &[u8]) -> bool {
+    let mut found = vec![0; bytes.len()];
+    File::open(path).and_then(|mut file| file.read_exact(&mut found)).is_ok() && found == bytes
 }
 
 /// Reads a small file; `None` where it is not there.

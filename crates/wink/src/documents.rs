@@ -7,6 +7,7 @@
 
 mod files;
 mod history;
+mod serving;
 mod sessions;
 mod setup;
 mod tools;
@@ -21,6 +22,7 @@ pub(crate) use self::files::{
 pub(crate) use self::history::{
     HistoryLine, OperationLog, OperationLogEntry, SearchedHistory, SnapshotName,
 };
+pub(crate) use self::serving::{DemoCall, DemoPlayed, ServedUntilNow, ServedWorkspace, Serving};
 pub(crate) use self::sessions::{
     SessionChecked, SessionDumped, SessionEntry, SessionFile, SessionList, SessionLoaded,
     SessionShown, SliceEntry, ToolCallEntry,
@@ -101,6 +103,10 @@ documents! {
     RedactedEntry: "wink/prune.path@1";
     RepairedEntry: "wink/repair@1";
     Verified: "wink/verify@1";
+    Serving: "wink/serve.ready@1";
+    ServedUntilNow: "wink/serve@1";
+    DemoCall: "wink/demo.call@1";
+    DemoPlayed: "wink/demo@1";
 }
 
 #[derive(Debug, Serialize)]
@@ -112,6 +118,8 @@ pub(crate) struct Initialised {
     pub(crate) excluded: Vec<String>,
     /// Whether the exclusion of `.git` was added because it is a git repository.
     pub(crate) git: bool,
+    /// The directory that is gone and whose history this is.
+    pub(crate) moved_from: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -122,6 +130,8 @@ pub(crate) struct Status {
     pub(crate) root: String,
     pub(crate) last_snapshot: Option<SnapshotEntry>,
     pub(crate) age_seconds: Option<u64>,
+    /// Whether the directory is empty although the last snapshot is not.
+    pub(crate) emptied: bool,
     /// What changed since the last snapshot; null where there is none, or it is damaged.
     pub(crate) changes: Option<Changes>,
     pub(crate) git_head: Option<GitHead>,
@@ -390,11 +400,14 @@ pub(crate) struct PrunedEntry {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct RedactedEntry {
     pub(crate) pattern: String,
+    pub(crate) dry_run: bool,
     /// The ids of the snapshots that held something that matches, oldest first.
     pub(crate) snapshots: Vec<String>,
     pub(crate) paths: Vec<String>,
     /// The numbers of operations that were forgotten because they kept some of it.
     pub(crate) operations: Vec<u64>,
+    /// Whether the pattern was added to what is excluded, here and in all forks.
+    pub(crate) excluded: bool,
     pub(crate) bytes_freed: u64,
 }
 

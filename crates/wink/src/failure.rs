@@ -15,7 +15,8 @@ use serde::Serialize;
 use serde_json::Value;
 use wink_fs::{Error, ErrorKind, Operation, Snapshot, TreePath};
 
-use crate::words;
+use crate::home::Home;
+use crate::{disk, lost, words};
 
 /// The code where a directory is in no workspace.
 const NO_WORKSPACE: &str = "no_workspace";
@@ -129,6 +130,9 @@ impl From<Error> for Failure {
         let text = text.strip_prefix(&format!("{}: ", error.operation())).unwrap_or(&text);
         let failure = match text.rsplit_once("; ") {
             Some((message, hint)) => Self::of(error.kind(), message).hint(hint),
+            None if error.kind() == ErrorKind::Corrupt => {
+                Self::of(error.kind(), text).hint("`wink verify` says what else is damaged")
+            }
             None => Self::of(error.kind(), text),
         };
         match error.source() {
@@ -171,6 +175,10 @@ impl Failure {
                 Self::of(error.kind(), format!("`{}` is not there", source.display()))
                     .hint("`wink export` makes an archive")
             }
+            ErrorKind::Corrupt if !disk::begins_with(source, b"PK") => {
+                let message = format!("`{}` is no archive", source.display());
+                Self::new("failed", 1, message).hint("`wink export` makes one")
+            }
             _ => error.into(),
         }
     }
@@ -185,6 +193,14 @@ impl Failure {
     pub(crate) fn branch_taken(name: &str) -> Self {
         Self::of(ErrorKind::AlreadyExists, format!("there is a fork `{name}` already"))
             .hint(format!("give another name, or forget that one: wink branch delete {name}"))
+    }
+
+    /// A name that no fork can have.
+    pub(crate) fn branch_name(name: &str, error: &Error) -> Self {
+        let text = error.to_string();
+        let why = text.rsplit_once("`: ").map_or(&*text, |(_, why)| why);
+        Self::of(error.kind(), format!("`{}` is no name for a fork: {why}", shown(name)))
+            .hint("a name is no path; `--materialize DIR` says where the directory is")
     }
 
     /// A name that no fork has.
@@ -231,9 +247,13 @@ impl Failure {
 /// Failures to find a workspace, or to make one.
 impl Failure {
     /// No directory from here upwards was made a workspace.
-    pub(crate) fn no_workspace(directory: &Path) -> Self {
+    pub(crate) fn no_workspace(directory: &Path, lost: &[Home]) -> Self {
         let message = format!("`{}` is not protected: it is in no workspace", directory.display());
-        Self::new(NO_WORKSPACE, NO_STORE, message).hint("`wink init` makes this directory one")
+        let init = "`wink init` makes this directory one";
+        Self::new(NO_WORKSPACE, NO_STORE, message).hint(match lost {
+            [] => init.to_owned(),
+            lost => format!("{}; {init} with a new one", lost::advice(directory, lost)),
+        })
     }
 
     /// A directory was named that holds no history.
@@ -249,8 +269,10 @@ impl Failure {
             ErrorKind::NotFound => {
                 let message =
                     format!("the workspace `{}` is gone; its history is not", root.display());
-                Self::of(ErrorKind::Unavailable, message)
-                    .hint("make the directory again, and `wink restore @-` in it")
+                Self::of(ErrorKind::Unavailable, message).hint(
+                    "where it was moved, `wink init --store DIR` there goes on with its history; \
+                           else make it again, and `wink restore @-` in it",
+                )
             }
             _ => error.into(),
         }
@@ -347,6 +369,13 @@ impl Failure {
     pub(crate) fn nowhere(path: &TreePath) -> Self {
         let message = format!("`{path}` is neither in the workspace nor in the snapshot");
         Self::of(ErrorKind::NotFound, message).hint("`wink diff --name-status` lists what changed")
+    }
+
+    /// A path that was never there.
+    pub(crate) fn in_no_state(path: &TreePath) -> Self {
+        let message = format!("`{path}` is neither in the workspace nor in any state looked at");
+        Self::of(ErrorKind::NotFound, message)
+            .hint("paths are relative to where the command works; `wink fs ls` lists them")
     }
 
     /// A path that snapshots do not hold.

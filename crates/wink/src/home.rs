@@ -9,6 +9,7 @@ use wink_fs::{Error, ErrorKind, Store};
 
 use crate::disk;
 use crate::failure::Failure;
+use crate::lost;
 use crate::settings::Settings;
 
 /// The directory of all histories, in that of a person's data.
@@ -41,7 +42,7 @@ impl Home {
                 return Ok(home);
             }
         }
-        Err(Failure::no_workspace(directory))
+        Err(Failure::no_workspace(directory, &lost::of(directory)))
     }
 
     /// Finds the same, where the directory is in a workspace; one that is damaged or away is no reason to
@@ -58,10 +59,8 @@ impl Home {
 
     /// Returns the place of the history of a directory that is a workspace.
     pub(crate) fn of(root: &Path) -> Result<Option<Self>, Failure> {
-        let usual = usual_place(root)?;
-        let Some(settings) = Settings::read(&usual)?.filter(|it| it.is_of(root)) else {
-            return Ok(None);
-        };
+        let (usual, settings) = look_at_usual_place(root)?;
+        let Some(settings) = settings else { return Ok(None) };
         match settings.kept_in()? {
             None => Ok(Some(Self { root: root.to_owned(), directory: usual, settings })),
             Some(other) => Self::read(&other)?.map(Some).ok_or_else(|| Failure::no_store(&other)),
@@ -126,6 +125,31 @@ impl Home {
         Self::read(&branch.of()?)?.map_or(Ok(Vec::new()), |main| main.branches())
     }
 
+    /// Excludes a pattern from now on, here and wherever the snapshots are shared; tells whether it was
+    /// not everywhere before.
+    pub(crate) fn exclude_everywhere(&self, pattern: &str) -> Result<bool, Failure> {
+        let main = Self::read(&self.shared()?)?;
+        let mut is_new = false;
+        for mut home in main.into_iter().chain(self.all_branches()?) {
+            if !home.settings.exclude.iter().any(|known| known == pattern) {
+                home.settings.exclude.push(pattern.to_owned());
+                home.settings.write_over(&home.directory)?;
+                is_new = true;
+            }
+        }
+        Ok(is_new)
+    }
+
+    /// Takes away the word of where the history is that was left in the usual place.
+    pub(crate) fn forget_pointer(&self) -> Result<(), Failure> {
+        let Ok((usual, Some(settings))) = look_at_usual_place(&self.root) else { return Ok(()) };
+        match settings.kept_in()? {
+            Some(directory) if directory == self.directory => disk::remove_all(&usual)
+                .map_err(|error| Failure::host("cannot remove", &usual, error)),
+            _ => Ok(()),
+        }
+    }
+
     /// Returns the forks there are, by name.
     pub(crate) fn branches(&self) -> Result<Vec<Self>, Failure> {
         let directory = self.directory.join(BRANCHES);
@@ -150,7 +174,27 @@ pub(crate) fn store_in(directory: &Path) -> PathBuf {
 
 /// Returns the directory for the history of a workspace where nobody names another.
 pub(crate) fn usual_place(root: &Path) -> Result<PathBuf, Failure> {
-    Ok(data_home().ok_or_else(Failure::no_data_home)?.join(DATA).join(key(root)))
+    Ok(look_at_usual_place(root)?.0)
+}
+
+/// The same, with the settings that are there.
+///
+/// A history stays where it is when its directory is moved: what is at the old path then has the next place.
+fn look_at_usual_place(root: &Path) -> Result<(PathBuf, Option<Settings>), Failure> {
+    let first = all_places()?.join(key(root));
+    let (mut place, mut number) = (first.clone(), 1);
+    loop {
+        match Settings::read(&place)? {
+            Some(settings) if !settings.is_of(root) => number += 1,
+            settings => return Ok((place, settings)),
+        }
+        place = first.with_added_extension(number.to_string());
+    }
+}
+
+/// Returns the directory of all histories that nobody put elsewhere.
+pub(crate) fn all_places() -> Result<PathBuf, Failure> {
+    Ok(data_home().ok_or_else(Failure::no_data_home)?.join(DATA))
 }
 
 /// Returns the directory of the person who runs this.

@@ -21,10 +21,13 @@ impl FromStr for Log {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match (text.parse(), text) {
-            (_, "") => Err("name a level (error, warn, info, debug, trace) or a file".to_owned()),
-            (Ok(level), text) if !text.bytes().all(|it| it.is_ascii_digit()) => {
-                Ok(Self::Level(level))
+        match text.parse() {
+            Ok(level) if !text.bytes().all(|it| it.is_ascii_digit()) => Ok(Self::Level(level)),
+            // A level that is misspelt must not become a file in somebody's workspace.
+            _ if !text.contains(['/', '.']) => {
+                Err("name a level (error, warn, info, debug, trace), \
+                 or a file with a `.` or `/` in it"
+                    .to_owned())
             }
             _ => Ok(Self::File(text.into())),
         }
@@ -58,11 +61,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_level_is_known_by_its_name_and_all_else_is_a_file() {
+    fn a_level_is_known_by_its_name_and_a_file_by_its_look() {
         assert_eq!("debug".parse(), Ok(Log::Level(Level::DEBUG)));
         assert_eq!("WARN".parse(), Ok(Log::Level(Level::WARN)));
         assert_eq!("wink.log".parse(), Ok(Log::File("wink.log".into())));
-        assert_eq!("3".parse(), Ok(Log::File("3".into())));
-        assert!("".parse::<Log>().is_err());
+        assert_eq!("./3".parse(), Ok(Log::File("./3".into())));
+        for neither in ["", "3", "nosuchlevel"] {
+            assert!(neither.parse::<Log>().is_err(), "{neither}");
+        }
     }
 }

@@ -26,6 +26,7 @@ mod http_guard;
 mod input;
 mod line_pairs;
 mod logging;
+mod lost;
 mod mcp;
 mod mcp_command;
 mod paint;
@@ -71,6 +72,9 @@ fn main() -> ExitCode {
 fn run(cli: &Cli) -> Result<Answer, Failure> {
     logging::begin(cli.global.log.as_ref(), cli.global.verbose)?;
     tracing::debug!(arguments = ?std::env::args_os().skip(1).collect::<Vec<_>>(), "started");
+    if cli.global.json && !hears_signals(&cli.command) {
+        signals::tell_programs();
+    }
     let context = Context::new(&cli.global)?;
     match &cli.command {
         Command::Init(args) => commands::init::run(&context, args),
@@ -103,7 +107,16 @@ fn run(cli: &Cli) -> Result<Answer, Failure> {
         Command::Tool(args) => commands::tool::run(&context, args),
         Command::Mcp(args) => mcp_command::run(&context, args).map(|()| Answer::default()),
         Command::Demo(args) => demo::run(&context, args, Screen::new(&cli.global)),
-        Command::Serve(args) => serve::run(&context, args).map(|()| Answer::default()),
+        Command::Serve(args) => serve::run(&context, args),
+    }
+}
+
+/// Tells whether a command ends by itself when it is asked to.
+fn hears_signals(command: &Command) -> bool {
+    match command {
+        Command::Mcp(_) | Command::Serve(_) => true,
+        Command::Tool(args) => args.may_execute(),
+        _ => false,
     }
 }
 

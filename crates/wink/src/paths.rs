@@ -1,5 +1,6 @@
 //! From a path that a person types to one of the workspace.
 
+use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
@@ -10,6 +11,7 @@ use crate::failure::Failure;
 
 /// Resolves a path that is relative to a directory; both the root and the directory are real paths.
 pub(crate) fn resolve(root: &Path, directory: &Path, named: &Path) -> Result<TreePath, Failure> {
+    let named = &written_out(root, named)?;
     let path = without_dots(&directory.join(named));
     let inside = match path.strip_prefix(root) {
         Ok(inside) => inside.to_owned(),
@@ -19,6 +21,29 @@ pub(crate) fn resolve(root: &Path, directory: &Path, named: &Path) -> Result<Tre
             .ok_or_else(|| Failure::outside(named, root))?,
     };
     Ok(TreePath::from_disk(inside.as_os_str().as_bytes())?)
+}
+
+/// Returns a path with what its escapes stand for: listings show names that are not plain text with them.
+fn written_out(root: &Path, named: &Path) -> Result<PathBuf, Failure> {
+    match named.strip_prefix(root) {
+        Ok(inside) => Ok(root.join(unescaped(inside)?)),
+        Err(_) if named.is_absolute() => Ok(named.to_owned()),
+        Err(_) => unescaped(named),
+    }
+}
+
+fn unescaped(path: &Path) -> Result<PathBuf, Failure> {
+    let part = |part: Component<'_>| match part.as_os_str().to_str().filter(|it| is_escaped(it)) {
+        Some(text) => Ok(OsStr::from_bytes(TreePath::parse(text)?.as_bytes()).to_owned()),
+        None => Ok(part.as_os_str().to_owned()),
+    };
+    path.components().map(part).collect()
+}
+
+/// Tells whether a name has an escape in it, and nothing that would be written as one.
+fn is_escaped(name: &str) -> bool {
+    let is_byte = |rest: &str| rest.bytes().take(2).filter(u8::is_ascii_hexdigit).count() == 2;
+    !name.chars().any(char::is_control) && name.split("\\x").skip(1).any(is_byte)
 }
 
 /// Returns an absolute path without `.` and `..`.
@@ -58,6 +83,18 @@ mod tests {
         assert_eq!(resolved("/w/d").as_deref(), Some("d"));
         assert_eq!(resolved("..").as_deref(), Some("."));
         assert_eq!(resolved("a\nb").as_deref(), Some(r"src/a\x0ab"));
+    }
+
+    #[test]
+    fn what_a_listing_shows_means_what_was_listed() {
+        assert_eq!(resolved(r"../a\x0ab/c\x").as_deref(), Some(r"a\x0ab/c\x"));
+        assert_eq!(resolved(r"/w/caf\xe9").as_deref(), Some(r"caf\xe9"));
+        assert_eq!(resolved(r"a\x5cx0a").as_deref(), Some(r"src/a\x5cx0a"));
+        assert_eq!(resolved("a\n\\x0a").as_deref(), Some(r"src/a\x0a\x5cx0a"));
+        assert_eq!(resolved(r"a\x41"), None, "there is one text of a path");
+        let raw = Path::new(OsStr::from_bytes(b"caf\xe9"));
+        let path = resolve(Path::new("/w"), Path::new("/w"), raw).ok();
+        assert_eq!(path.map(|it| it.to_string()).as_deref(), Some(r"caf\xe9"));
     }
 
     #[test]

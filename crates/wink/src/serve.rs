@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
@@ -16,8 +16,10 @@ use clap::Args;
 use tokio::task::JoinSet;
 
 use crate::access::Access;
+use crate::answer::{self, Answer};
 use crate::beacon::{Beacon, Signal};
 use crate::context::Context;
+use crate::documents::ServedUntilNow;
 use crate::failure::Failure;
 use crate::http_guard::{self, Guard};
 use crate::mcp::{self, Endpoint, McpService};
@@ -70,6 +72,8 @@ pub(crate) struct Site {
     pub(crate) route: String,
     /// What it is, in words for a person.
     pub(crate) what: String,
+    /// What a person should know of it.
+    pub(crate) note: Option<String>,
     pub(crate) endpoint: Endpoint,
 }
 
@@ -90,7 +94,8 @@ fn workspace(text: &str) -> Result<(String, PathBuf), String> {
 }
 
 /// Runs the command until it is told to stop.
-pub(crate) fn run(context: &Context, args: &ServeArgs) -> Result<(), Failure> {
+pub(crate) fn run(context: &Context, args: &ServeArgs) -> Result<Answer, Failure> {
+    let began = Instant::now();
     let failed = |error: io::Error| Failure::other(&error);
     if let Some(parent) = args.end_with_parent {
         stop_signals::end_with_parent(parent).map_err(failed)?;
@@ -104,10 +109,12 @@ pub(crate) fn run(context: &Context, args: &ServeArgs) -> Result<(), Failure> {
     let listener = address::listen(args.host, args.port).map_err(|it| Failure::other(&it))?;
     listener.set_nonblocking(true).map_err(failed)?;
     let runtime = tokio::runtime::Runtime::new().map_err(failed)?;
-    let ended = runtime.block_on(serve(context, listener, args, token, served)).map_err(failed);
+    let ended = runtime.block_on(serve(context, listener, args, token, served));
     // A call that is still at work had its time; what it began is taken back at the next start.
     runtime.shutdown_timeout(Duration::ZERO);
-    ended
+    ended?;
+    let duration_ms = began.elapsed().as_millis().try_into().unwrap_or(u64::MAX);
+    context.answer(&ServedUntilNow { duration_ms }, |_| String::new())
 }
 
 impl ServeArgs {
@@ -127,7 +134,9 @@ impl ServeArgs {
             all.push((format!("{FIRST}/{name}"), served));
         }
         for note in all.iter().filter_map(|(_, served)| served.note.as_ref()) {
-            context.say(note);
+            if context.is_for_people() {
+                context.say(note);
+            }
         }
         Ok(all)
     }
@@ -157,19 +166,25 @@ async fn serve(
     args: &ServeArgs,
     token: Token,
     served: Vec<(String, Served)>,
-) -> io::Result<()> {
-    let address = listener.local_addr()?;
-    let listener = tokio::net::TcpListener::from_std(listener)?;
+) -> Result<(), Failure> {
+    let failed = |error: io::Error| Failure::other(&error);
+    let address = listener.local_addr().map_err(failed)?;
+    let listener = tokio::net::TcpListener::from_std(listener).map_err(failed)?;
     let (sites, services) = endpoints(args, served);
-    let (access, ticket) = Access::new(token.clone(), address.port())?;
+    let (access, ticket) = Access::new(token.clone(), address.port()).map_err(failed)?;
     let app = app(address, access, &sites, &services);
     // Before the address is printed: whoever reads it may stop the server at once.
-    let stop = StopSignals::listen()?;
+    let stop = StopSignals::listen().map_err(failed)?;
     let url = format!("http://{address}");
     let for_demo = sites.first().is_some_and(|site| site.endpoint.is_for_demo());
-    let beacon = args.light(context, &Signal::new(address, token.reveal(), for_demo))?;
+    let signal = Signal::new(address, token.reveal(), for_demo);
+    let beacon = args.light(context, &signal).map_err(failed)?;
     let (token, ticket) = (token.reveal(), ticket.reveal());
-    announce(&Welcome { url: &url, token, ticket, sites: &sites }.text())?;
+    let welcome = Welcome { url: &url, token, ticket, sites: &sites };
+    match context.is_for_people() {
+        true => announce(&welcome.text()).map_err(failed)?,
+        false => answer::item(&welcome.document())?,
+    }
     connections::serve(listener, app, stop, end(services)).await;
     drop(beacon);
     Ok(())
@@ -177,10 +192,10 @@ async fn serve(
 
 fn endpoints(args: &ServeArgs, served: Vec<(String, Served)>) -> (Vec<Site>, Services) {
     let (mut sites, mut services) = (Vec::new(), Vec::new());
-    for (route, Served { files, what, .. }) in served {
+    for (route, Served { files, what, note }) in served {
         let endpoint = Endpoint::of_clients(&files, args.serving.tools);
         let endpoint = if args.conformance_fixtures { endpoint.with_fixtures() } else { endpoint };
-        sites.push(Site { route: route.clone(), what, endpoint: endpoint.clone() });
+        sites.push(Site { route: route.clone(), what, note, endpoint: endpoint.clone() });
         services.push((route, mcp::service(endpoint)));
     }
     (sites, services)

@@ -14,6 +14,7 @@ use crate::context::{Context, real_path};
 use crate::failure::Failure;
 use crate::fixed_mounts::FixedMounts;
 use crate::home::Home;
+use crate::lost;
 
 #[derive(Debug, Args)]
 pub(crate) struct ServingArgs {
@@ -25,9 +26,9 @@ pub(crate) struct ServingArgs {
     #[arg(long, value_name = "NAME")]
     backend: Option<BackendName>,
 
-    /// Brings a file or directory of the host into memory; the host's files stay as they are, and with
-    /// :ro the tools for files cannot change what was brought in either.
-    #[arg(long, value_name = "SRC:DEST[:ro]")]
+    /// Brings a file or directory of the host into memory, to DEST or to the root; the host's files stay
+    /// as they are, and with :ro the tools for files cannot change what was brought in either.
+    #[arg(long, value_name = "SRC[:DEST][:ro]")]
     mount: Vec<String>,
 
     /// The tools that are offered: files, history or all.
@@ -155,10 +156,14 @@ fn with_history(
         let note = "note: this directory has no history; `wink init` begins one".to_owned();
         return Ok((without_history(root)?, Some(note)));
     }
+    let lost = lost::of(root);
     match init::protect(context, root) {
         Ok(home) => {
             let kept = home.directory.display();
-            let note = format!("note: the history of {} is kept in {kept}", root.display());
+            let mut note = format!("note: the history of {} is kept in {kept}", root.display());
+            if !lost.is_empty() {
+                note += &format!("\nnote: {}", lost::advice(root, &lost));
+            }
             Ok((Context::builder(&home)?.0, Some(note)))
         }
         Err(failure) => {
@@ -181,7 +186,7 @@ fn without_history(root: &Path) -> Result<WorkspaceBuilder, Failure> {
     Ok(Workspace::builder(wink_fs::HostBackend::open_ambient(root)?))
 }
 
-/// Reads `SRC:DEST` and whether it is to stay as it is; the person who typed it allows what is there.
+/// Reads `SRC[:DEST][:ro]` and whether it is to stay as it is; the person who typed it allows what is there.
 fn mounted(context: &Context, text: &str) -> Result<(HostMount, bool), Failure> {
     let (named, is_fixed) = match text.strip_suffix(":ro") {
         Some(named) => (named, true),

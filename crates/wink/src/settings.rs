@@ -185,6 +185,12 @@ impl Settings {
         }
     }
 
+    /// Says that the workspace is in another place now.
+    pub(crate) fn move_to(&mut self, root: &Path) -> Result<(), Failure> {
+        self.root = text(root)?;
+        Ok(())
+    }
+
     pub(crate) fn root(&self) -> Result<PathBuf, Failure> {
         path(&self.root)
     }

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::documents::{ServedWorkspace, Serving};
 use crate::serve::Site;
 
 /// What a person needs to use the server.
@@ -31,6 +32,23 @@ impl Welcome<'_> {
             self.config(),
             self.first_call()
         )
+    }
+
+    /// Returns what programs read when the server is ready.
+    pub(crate) fn document(&self) -> Serving {
+        let Self { url, token, ticket, sites } = self;
+        let workspace = |site: &Site| ServedWorkspace {
+            mcp_url: format!("{url}{}", site.route),
+            what: site.what.clone(),
+            note: site.note.clone(),
+        };
+        Serving {
+            url: (*url).to_owned(),
+            mcp_url: format!("{url}/mcp"),
+            token: (*token).to_owned(),
+            page_url: format!("{url}/open/{ticket}"),
+            workspaces: sites.iter().map(workspace).collect(),
+        }
     }
 
     fn endpoints(&self) -> String {

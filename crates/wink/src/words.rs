@@ -102,7 +102,7 @@ pub(crate) fn snapshot_line(snapshot: &Snapshot) -> String {
     let mut parts = vec![snapshot.id.short(), local(snapshot.created_at)];
     parts.extend(snapshot.tag.clone());
     if snapshot.cause == SnapshotCause::Safety {
-        parts.push("(saved before a restore)".to_owned());
+        parts.push("(saved before files were replaced)".to_owned());
     }
     parts.extend(snapshot.message.as_deref().map(first_line));
     parts.join("  ")

@@ -91,6 +91,8 @@ pub struct OperationChange {
     pub before: Option<Kind>,
     /// What is there after it.
     pub after: Option<Kind>,
+    /// The files and links below a directory that it made, in the order of paths; at most the first 1,000.
+    pub inside: Vec<TreePath>,
     /// Tells exactly what the operation left there.
     pub(crate) left: Option<Left>,
 }

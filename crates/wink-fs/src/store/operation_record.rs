@@ -39,6 +39,8 @@ struct Change {
     path: String,
     before: Option<String>,
     after: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    inside: Vec<String>,
     left: Option<String>,
 }
 
@@ -70,7 +72,8 @@ fn to_change(change: &OperationChange) -> Change {
     let text = |kind: Option<Kind>| kind.map(|kind| kind.to_string());
     let left = change.left.as_ref().map(|left| left.0.clone());
     let path = change.path.to_string();
-    Change { path, before: text(change.before), after: text(change.after), left }
+    let inside = change.inside.iter().map(ToString::to_string).collect();
+    Change { path, before: text(change.before), after: text(change.after), inside, left }
 }
 
 /// Reads the bytes of an operation's file; what is damaged, or of another version, is Corrupt.
@@ -109,5 +112,7 @@ fn from_change(change: Change) -> Option<OperationChange> {
         Some(text) => Kind::from_text(&text).map(Some),
     };
     let (before, after) = (kind(change.before)?, kind(change.after)?);
-    Some(OperationChange { path, before, after, left: change.left.map(Left) })
+    let inside = change.inside.iter().map(|text| TreePath::parse(text).ok());
+    let inside = inside.collect::<Option<_>>()?;
+    Some(OperationChange { path, before, after, inside, left: change.left.map(Left) })
 }

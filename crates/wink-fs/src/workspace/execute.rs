@@ -11,7 +11,7 @@ use crate::compare::compare;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::event::Event;
 use crate::filesystem::{Backend, Filesystem};
-use crate::operation::{Left, OperationCause, OperationChange};
+use crate::operation::{OperationCause, OperationChange};
 use crate::path::TreePath;
 use crate::scope::Scope;
 use crate::snapshot::{Snapshot, SnapshotId};
@@ -149,7 +149,7 @@ impl Workspace {
         let changes = retried(|| {
             let after = history.capture(backend)?;
             let differences = compare(&*before.tree, &*after.tree, &history.everything())?;
-            describe(&differences, |path| Left::at(live, path, None))
+            describe(&differences, live, |_| None)
         })?;
         if changes.is_empty() {
             history.forget_unneeded(&before.saved);

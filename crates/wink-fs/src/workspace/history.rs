@@ -10,6 +10,7 @@ use crate::compare::{Difference, compare};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::event::{Event, Observers};
 use crate::filesystem::Backend;
+use crate::hash::ContentHash;
 use crate::operation::{
     BeforeImage, Ledger, Left, MemoryLedger, OperationCause, OperationChange, OperationRecord,
     Record,
@@ -25,10 +26,13 @@ use crate::snapshot::{
 use crate::store::Store;
 use crate::store::disk::Disk;
 use crate::store::ledger::StoreLedger;
-use crate::tree::Tree;
+use crate::tree::{Kind, Tree};
 
 /// How often a snapshot is tried because somebody else writes meanwhile.
 const TRIES: usize = 3;
+
+/// How many files of a directory that was made are written down.
+const MOST_INSIDE: usize = 1000;
 
 /// From how many directories on a backend learns also from what is about to be replaced.
 const WORTH_LEARNING: u64 = 128;
@@ -254,8 +258,7 @@ impl History {
             self.ledger.discard(sequence);
             return Ok(None);
         }
-        let left = |path: &TreePath| Left::at(live, path, record.hash_of(path));
-        let changes = describe(&differences, left)?;
+        let changes = describe(&differences, live, |path| record.hash_of(path))?;
         let operation = self.prepare(sequence, name, OperationCause::Call, changes)?;
         self.ledger.append(operation, Some(before))?;
         Ok(Some(sequence))
@@ -306,7 +309,7 @@ impl History {
         let (sequence, aside) = self.ledger.next()?;
         let mut image = backend.before_image(&aside)?;
         keep(&mut *image, &scope)?;
-        let changes = describe(&differences, |path| Left::at(&*before, path, None))?;
+        let changes = describe(&differences, &*before, |_| None)?;
         let operation = self.prepare(sequence, "recover", OperationCause::Recovery, changes)?;
         let kept = image.tree()?;
         backend.replace(&*before, &scope)?;
@@ -380,13 +383,33 @@ fn is_worth_a_try(error: &Error) -> bool {
 /// Words differences as the changes of an operation.
 pub(super) fn describe(
     differences: &[Difference],
-    left: impl Fn(&TreePath) -> Result<Option<Left>>,
+    left_by_it: &dyn Tree,
+    known: impl Fn(&TreePath) -> Option<ContentHash>,
 ) -> Result<Vec<OperationChange>> {
     let change = |it: &Difference| {
         let Difference { path, before, after } = it.clone();
-        Ok(OperationChange { left: left(&path)?, path, before, after })
+        let left = Left::at(left_by_it, &path, known(&path))?;
+        let inside = match (before, after) {
+            (None, Some(Kind::Directory)) => inside(left_by_it, &path),
+            _ => Vec::new(),
+        };
+        Ok(OperationChange { path, before, after, inside, left })
     };
     differences.iter().map(change).collect()
+}
+
+/// Returns the first files below a directory; what cannot be listed any more is left out.
+fn inside(tree: &dyn Tree, directory: &TreePath) -> Vec<TreePath> {
+    let (mut found, mut waiting) = (Vec::new(), vec![(directory.clone(), Kind::Directory)]);
+    while let Some((path, kind)) = waiting.pop().filter(|_| found.len() < MOST_INSIDE) {
+        if kind != Kind::Directory {
+            found.push(path);
+            continue;
+        }
+        let entries = tree.list(&path).unwrap_or_default().into_iter().rev();
+        waiting.extend(entries.filter_map(|it| Some((path.join(&it.name).ok()?, it.kind))));
+    }
+    found
 }
 
 /// Keeps what is at the paths of a scope.

@@ -1,6 +1,9 @@
 //! Taking snapshots and paths away, with the space they take.
 
+use std::collections::{BTreeSet, HashMap};
+
 use super::Workspace;
+use crate::descend::descend;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::event::Event;
 use crate::operation::{Ledger, OperationCause};
@@ -8,6 +11,7 @@ use crate::path::TreePath;
 use crate::scope::Exclusions;
 use crate::snapshot::{Reclaimed, Redacted, Retention, Snapshot, Usage};
 use crate::tree::{Kind, Tree};
+use crate::tree_hash::TreeHash;
 
 /// Says what a prune is to take away.
 ///
@@ -129,6 +133,41 @@ impl Workspace {
         Ok(redacted)
     }
 
+    /// Says what [`prune_path`](Self::prune_path) would take out; nothing is changed.
+    ///
+    /// ```
+    /// use wink_fs::{MemoryBackend, Store, Workspace};
+    ///
+    /// # let directory = tempfile::tempdir().unwrap();
+    /// let store = Store::create_ambient(directory.path())?;
+    /// let files = Workspace::builder(MemoryBackend::new()).store(store).build();
+    /// files.write("config/.env", "TOKEN=secret")?;
+    /// files.snapshot("first")?;
+    /// assert!(files.would_prune_path(".env")?.paths.contains("config/.env"));
+    /// assert!(files.tree_at("first")?.stat(&files.path("config/.env")?).is_ok());
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn would_prune_path(&self, pattern: &str) -> Result<Redacted> {
+        let history = self.history(Operation::Prune)?;
+        let out = Exclusions::parse([pattern])?;
+        let mut writer = self.turn()?;
+        let _here = self.alone(history, &mut writer)?;
+        let mut redacted = Redacted::default();
+        let mut looked_at = LookedAt::default();
+        for snapshot in history.snapshots.list()? {
+            let tree = history.snapshots.load(&snapshot.id)?;
+            let paths = matches_below(&*tree, &TreePath::root(), &out, &mut looked_at)?;
+            redacted.snapshots.extend((!paths.is_empty()).then_some(snapshot.id));
+            redacted.paths.extend(paths);
+        }
+        redacted.operations = keeping(&*history.ledger, &out)?;
+        for (name, other) in history.ledger.others()? {
+            let keeping = keeping(&*other, &out)?;
+            redacted.elsewhere.extend((!keeping.is_empty()).then_some((name, keeping)));
+        }
+        Ok(redacted)
+    }
+
     /// Returns how much space the history takes.
     ///
     /// ```
@@ -142,6 +181,13 @@ impl Workspace {
 
 /// Forgets the operations of a history that keep something that matches, and returns their numbers.
 fn forget_with(ledger: &dyn Ledger, out: &Exclusions) -> Result<Vec<u64>> {
+    let numbers = keeping(ledger, out)?;
+    ledger.forget(&numbers)?;
+    Ok(numbers)
+}
+
+/// Returns the numbers of the operations of a history that keep something that matches.
+fn keeping(ledger: &dyn Ledger, out: &Exclusions) -> Result<Vec<u64>> {
     let (listed, mut numbers) = (ledger.list()?, Vec::new());
     for number in ledger.numbers()? {
         let known = listed.iter().find(|it| it.sequence == number);
@@ -156,8 +202,36 @@ fn forget_with(ledger: &dyn Ledger, out: &Exclusions) -> Result<Vec<u64>> {
             numbers.push(number);
         }
     }
-    ledger.forget(&numbers)?;
     Ok(numbers)
+}
+
+/// What matches in directories that were looked at; most are the same in many snapshots.
+type LookedAt = HashMap<(TreePath, TreeHash), BTreeSet<String>>;
+
+/// Returns what matches in a directory, as texts; an entry stands for all that is below it.
+fn matches_below(
+    tree: &dyn Tree,
+    directory: &TreePath,
+    out: &Exclusions,
+    looked_at: &mut LookedAt,
+) -> Result<BTreeSet<String>> {
+    let key = tree.known_tree_hash(directory).map(|hash| (directory.clone(), hash));
+    if let Some(known) = key.as_ref().and_then(|key| looked_at.get(key)) {
+        return Ok(known.clone());
+    }
+    let mut found = BTreeSet::new();
+    for entry in tree.list(directory)? {
+        let path = directory.join(&entry.name)?;
+        match entry.kind {
+            _ if out.matches_entry(&path) => drop(found.insert(path.to_string())),
+            Kind::Directory => {
+                found.append(&mut descend(|| matches_below(tree, &path, out, looked_at))?);
+            }
+            _ => {}
+        }
+    }
+    looked_at.extend(key.map(|key| (key, found.clone())));
+    Ok(found)
 }
 
 /// Fails where a process died in another workspace while it kept something that matches: only who opens

@@ -11,7 +11,7 @@ use crate::diff::{Diff, DiffOptions, diff_of};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::event::Event;
 use crate::filesystem::{Backend, DoneFirst, Replaced};
-use crate::operation::{Left, OperationCause, OperationChange, OperationRecord};
+use crate::operation::{OperationCause, OperationChange, OperationRecord};
 use crate::path::TreePath;
 use crate::replace_plan::ReplacePlan;
 use crate::scope::Scope;
@@ -494,7 +494,7 @@ impl<'a> Restore<'a> {
     }
 
     fn describe(&self, plan: &ReplacePlan<'_>) -> Result<Vec<OperationChange>> {
-        describe(&plan.differences, |path: &TreePath| Left::at(self.target, path, None))
+        describe(&plan.differences, self.target, |_| None)
     }
 }
 

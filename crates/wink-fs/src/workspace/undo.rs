@@ -198,7 +198,7 @@ fn go_back(
         Way::Redo => OperationCause::Redo { of: of.sequence },
     };
     let differences = compare(&*kept, &*before, &scope)?;
-    let changes = describe(&differences, |path| Left::at(&*before, path, None))?;
+    let changes = describe(&differences, &*before, |_| None)?;
     let operation = history.prepare(sequence, &of.name, cause, changes)?;
     backend.replace(&*before, &scope).map_err(|error| error.during(Operation::Undo))?;
     history.ledger.append(operation, Some(kept))?;

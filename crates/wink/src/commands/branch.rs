@@ -17,7 +17,7 @@ pub(crate) enum BranchCommand {
     /// Lists the forks of the workspace.
     List,
 
-    /// Forgets a fork; its directory and its snapshots stay.
+    /// Forgets a fork; its directory and its snapshots stay, and the directory is no workspace any more.
     Delete(DeleteArgs),
 
     /// Gives a fork another name; its directory stays where it is.
@@ -96,9 +96,15 @@ fn delete(context: &Context, opened: &Opened, name: &str) -> Result<Answer, Fail
         disk::remove_all(&usual).map_err(failed)?;
     }
     disk::remove_all(&home.directory).map_err(failed)?;
+    let is_gone = disk::is_gone(&home.root);
     let document = BranchDeleted { branch };
-    context
-        .answer(&document, |it| format!("Forgot the fork {name}; {} stays.\n", it.branch.directory))
+    context.answer(&document, |it| match (is_gone, &it.branch.directory) {
+        (true, gone) => format!("Forgot the fork {name}; its directory {gone} was gone already.\n"),
+        (false, stays) => format!(
+            "Forgot the fork {name}.\n{stays} stays, and is no workspace any more: nothing there is \
+             protected until `wink init`.\n"
+        ),
+    })
 }
 
 /// Changes the name in the fork's settings and nothing else: all that is kept of it is found by its key.

@@ -33,12 +33,14 @@ pub(crate) enum ConfigCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct GetArgs {
+    /// The key: exclude, retention.count, retention.bytes, color or pager.
     #[arg(value_name = "KEY")]
     key: Key,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct SetArgs {
+    /// The key: exclude, retention.count, retention.bytes, color or pager.
     #[arg(value_name = "KEY")]
     key: Key,
 

@@ -66,7 +66,7 @@ pub(super) fn check_name(opened: &Opened, name: &str) -> Result<(), Failure> {
         return Err(Failure::fork_of_fork(&branch.name));
     }
     // The store has the say on which names there may be.
-    Store::check_branch_name(name)?;
+    Store::check_branch_name(name).map_err(|error| Failure::branch_name(name, &error))?;
     match Home::named(opened.home.branches()?, name) {
         Some(_) => Err(Failure::branch_taken(name)),
         None => Ok(()),

@@ -1,8 +1,9 @@
 //! `wink man`: the manual.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, Command};
 use clap_mangen::Man;
 
 use crate::answer::Answer;
@@ -27,15 +28,38 @@ pub(crate) fn run(context: &Context, args: &ManArgs) -> Result<Answer, Failure> 
 
 fn print(context: &Context) -> Result<Answer, Failure> {
     let mut page = Vec::new();
-    Man::new(help::command()).render(&mut page).map_err(|error| Failure::output(&error))?;
+    page_of(built()).render(&mut page).map_err(|error| Failure::output(&error))?;
     let document = ManualPage { page: String::from_utf8_lossy(&page).into_owned() };
     context.answer(&document, |it| it.page.clone())
+}
+
+fn built() -> Command {
+    let mut command = help::command().disable_help_subcommand(true);
+    command.build();
+    command
+}
+
+/// Returns the page of a command; its synopsis is what its help says of its use.
+fn page_of(mut command: Command) -> Man {
+    let usage = command.render_usage().to_string();
+    let usage = usage.trim_start_matches("Usage: ").to_owned();
+    let source = concat!("wink ", env!("CARGO_PKG_VERSION"));
+    Man::new(command.override_usage(usage)).source(source).manual("wink manual")
+}
+
+/// Writes the pages of a command and of all below it.
+fn write_all(command: &Command, into: &Path) -> io::Result<()> {
+    command
+        .get_subcommands()
+        .filter(|it| !it.is_hide_set())
+        .try_for_each(|it| write_all(it, into))?;
+    page_of(command.clone()).generate_to(into).map(drop)
 }
 
 fn write(context: &Context, into: &Path) -> Result<Answer, Failure> {
     let failed = |error| Failure::host("cannot write into", into, error);
     disk::make_directory(into).map_err(failed)?;
-    clap_mangen::generate_to(help::command(), into).map_err(failed)?;
+    write_all(&built(), into).map_err(failed)?;
     let names = disk::names(into).map_err(failed)?;
     let pages = names.iter().map(|name| name.to_string_lossy().into_owned());
     let pages: Vec<_> =

@@ -3,6 +3,8 @@
 use clap::Args;
 use wink_fs::search::{Case, GrepOptions};
 
+use crate::cli;
+
 /// How many lines are listed where nobody says.
 const LINES: u64 = 1000;
 
@@ -17,7 +19,7 @@ pub(super) struct Matching {
     fixed_strings: bool,
 
     /// Lists at most so many lines.
-    #[arg(short = 'n', value_name = "N", default_value_t = LINES)]
+    #[arg(short = 'n', value_name = "N", default_value_t = LINES, value_parser = cli::count::<u64>)]
     count: u64,
 }
 

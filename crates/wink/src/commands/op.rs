@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use clap::{Args, Subcommand};
-use wink_fs::{OperationCause, OperationRecord, SnapshotId};
+use wink_fs::{OperationCause, OperationChange, OperationRecord, SnapshotId};
 
 use crate::answer::Answer;
 use crate::context::Context;
@@ -77,7 +77,22 @@ fn entry(operation: &OperationRecord, undone: bool) -> OperationLogEntry {
         saved,
         undone,
         entries: operation.changes.iter().map(ChangedEntry::from).collect(),
+        files_inside: operation.changes.iter().flat_map(inside).collect(),
+        shown: operation.changes.iter().flat_map(shown).collect(),
         shown_at: words::local(operation.at),
+    }
+}
+
+fn inside(change: &OperationChange) -> impl Iterator<Item = String> {
+    change.inside.iter().map(ToString::to_string)
+}
+
+/// Returns what a person reads of a change: of a directory that was made, the files in it.
+fn shown(change: &OperationChange) -> Vec<String> {
+    let entry = ChangedEntry::from(change);
+    match change.inside.is_empty() {
+        true => vec![format!("{} {}", entry.letter(), entry.shown())],
+        false => inside(change).map(|path| format!("{} {path}", entry.letter())).collect(),
     }
 }
 
@@ -109,11 +124,10 @@ fn line(operation: &OperationLogEntry) -> String {
 }
 
 fn paths(operation: &OperationLogEntry) -> String {
-    let entries = &operation.entries;
-    let named = entries.iter().take(NAMED).map(|it| format!("{} {}", it.letter(), it.shown()));
-    let mut named = named.collect::<Vec<_>>().join(", ");
-    if entries.len() > NAMED {
-        named += &format!(" and {} more", words::number((entries.len() - NAMED) as u64));
+    let shown = &operation.shown;
+    let mut named = shown.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+    if shown.len() > NAMED {
+        named += &format!(" and {} more", words::number((shown.len() - NAMED) as u64));
     }
     named
 }

@@ -29,8 +29,9 @@ pub(crate) struct PruneArgs {
     #[arg(long)]
     dry_run: bool,
 
-    /// Takes what matches out of all snapshots, such as a secret that should never have been there.
-    #[arg(long, value_name = "GLOB", conflicts_with_all = ["keep", "older_than", "dry_run"])]
+    /// Takes what matches out of all snapshots, such as a secret that should never have been there, and
+    /// excludes it here and in all forks from now on; the files stay, and no restore touches them.
+    #[arg(long, value_name = "GLOB", conflicts_with_all = ["keep", "older_than"])]
     path: Option<String>,
 }
 
@@ -38,7 +39,7 @@ pub(crate) fn run(context: &Context, args: &PruneArgs) -> Result<Answer, Failure
     let start = Instant::now();
     let opened = context.open()?;
     match &args.path {
-        Some(pattern) => redact(context, &opened, pattern),
+        Some(pattern) => redact(context, &opened, pattern, args.dry_run),
         None => prune(context, &opened, args, start),
     }
 }
@@ -97,35 +98,74 @@ fn text(document: &PrunedEntry, pruned: &Pruned) -> String {
     }
 }
 
-fn redact(context: &Context, opened: &Opened, pattern: &str) -> Result<Answer, Failure> {
-    context.confirm(&format!("Take `{pattern}` out of all snapshots for good?"))?;
-    let redacted = opened.files.prune_path(pattern)?;
+fn redact(
+    context: &Context,
+    opened: &Opened,
+    pattern: &str,
+    dry_run: bool,
+) -> Result<Answer, Failure> {
+    let (redacted, excluded) = match dry_run {
+        true => (opened.files.would_prune_path(pattern)?, false),
+        false => take_out(context, opened, pattern)?,
+    };
     let all = opened.files.snapshots()?;
     let changed = all.iter().filter(|it| redacted.snapshots.contains(&it.id));
     let document = RedactedEntry {
         pattern: pattern.to_owned(),
+        dry_run,
         snapshots: changed.map(|it| it.id.to_string()).collect(),
         paths: redacted.paths.iter().cloned().collect(),
         operations: redacted.operations.clone(),
+        excluded,
         bytes_freed: redacted.reclaimed.bytes_freed,
     };
-    context.answer(&document, |_| redacted_text(&redacted))
+    let mut answer = context.answer(&document, |document| redacted_text(document, &redacted))?;
+    if excluded {
+        answer.notes = context.note("note: a server that runs heeds this when it is started again");
+    }
+    Ok(answer)
 }
 
-fn redacted_text(redacted: &Redacted) -> String {
+/// Takes what matches out, and tells whether it was not excluded before.
+fn take_out(
+    context: &Context,
+    opened: &Opened,
+    pattern: &str,
+) -> Result<(Redacted, bool), Failure> {
+    let question = format!("Take `{pattern}` out of all snapshots for good, and exclude it?");
+    context.confirm(&question)?;
+    let redacted = opened.files.prune_path(pattern)?;
+    Ok((redacted, opened.home.exclude_everywhere(pattern)?))
+}
+
+fn redacted_text(document: &RedactedEntry, redacted: &Redacted) -> String {
+    let RedactedEntry { pattern, dry_run, .. } = document;
     let elsewhere = redacted.elsewhere.values().map(Vec::len).sum::<usize>();
     let forgotten = match (redacted.operations.len() + elsewhere) as u64 {
         0 => String::new(),
         count => {
             let operations = words::counted(count, "operation", "operations");
-            format!("Forgot {operations} that kept some of it\n")
+            let verb = if *dry_run { "Would forget" } else { "Forgot" };
+            format!("{verb} {operations} that kept some of it\n")
         }
     };
+    let excluded = match document.excluded {
+        true => format!(
+            "`{pattern}` is excluded from now on: no snapshot holds it, no restore touches it\n"
+        ),
+        false => String::new(),
+    };
+    let taken = taken_text(redacted, *dry_run);
+    format!("{taken}{forgotten}{excluded}")
+}
+
+fn taken_text(redacted: &Redacted, dry_run: bool) -> String {
     if redacted.paths.is_empty() {
-        return format!("No snapshot holds anything that matches.\n{forgotten}");
+        return "No snapshot holds anything that matches.\n".to_owned();
     }
     let paths = words::counted(redacted.paths.len() as u64, "path", "paths");
     let snapshots = words::counted(redacted.snapshots.len() as u64, "snapshot", "snapshots");
+    let verb = if dry_run { "Would take" } else { "Took" };
     let lines = list_text(redacted.paths.iter());
-    format!("Took {paths} out of {snapshots}; the files themselves stay\n{lines}{forgotten}")
+    format!("{verb} {paths} out of {snapshots}; the files themselves stay\n{lines}")
 }

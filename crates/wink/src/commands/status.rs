@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use wink_fs::Snapshot;
+use wink_fs::{Snapshot, TreePath};
 
 use super::{DAMAGED, changes_since, changes_text};
 use crate::answer::Answer;
@@ -45,6 +45,7 @@ fn look(opened: &Opened, last: Option<&Snapshot>) -> Result<Status, Failure> {
         root: opened.home.root.display().to_string(),
         last_snapshot: last.map(SnapshotEntry::from),
         age_seconds: last.map(|it| age(it).as_secs()),
+        emptied: is_emptied(opened, last)?,
         changes,
         git_head: last.and_then(|it| git_head::since(opened, it.id)),
         excluded: opened.excluded.patterns().map(str::to_owned).collect(),
@@ -56,6 +57,20 @@ fn look(opened: &Opened, last: Option<&Snapshot>) -> Result<Status, Failure> {
             snapshots: opened.files.snapshots()?.len() as u64,
         },
     })
+}
+
+/// Tells whether all files of the last snapshot are gone, and there are no others.
+fn is_emptied(opened: &Opened, last: Option<&Snapshot>) -> Result<bool, Failure> {
+    if last.is_none_or(|last| last.file_count == 0) {
+        return Ok(false);
+    }
+    let root = TreePath::root();
+    for entry in opened.files.tree().list(&root)? {
+        if !opened.excluded.matches(&root.join(&entry.name)?) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 fn text(status: &Status, last: Option<&Snapshot>) -> String {
@@ -83,6 +98,10 @@ fn text(status: &Status, last: Option<&Snapshot>) -> String {
     rows.push(("store", format!("{path}  {snapshots}, {}", words::size(*bytes))));
     let root = &status.root;
     let head = match (status.protected, last) {
+        (true, Some(_)) if status.emptied => format!(
+            "{root} is empty: all its files are gone. `wink restore @-` brings back those of the \
+             last snapshot.\n"
+        ),
         (true, _) => format!("{root} is protected.\n"),
         (false, Some(_)) => format!("{root} is not protected: {DAMAGED}\n"),
         (false, None) => format!("{root} is not protected yet: it has no snapshot.\n"),

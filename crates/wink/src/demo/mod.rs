@@ -16,6 +16,7 @@ use self::server::Server;
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::disk;
+use crate::documents::DemoPlayed;
 use crate::downloads::{FILES, SESSIONS};
 use crate::failure::Failure;
 use crate::screen::Screen;
@@ -42,13 +43,13 @@ pub(crate) fn run(context: &Context, args: &DemoArgs, screen: Screen) -> Result<
         Some(directory) => context.host_path(directory),
         None => std::env::temp_dir().join(format!("wink-demo-{}", std::process::id())),
     };
-    dump(&mut player, &directory)?;
+    let document = dump(&mut player, &directory)?;
     player.propose(&server.farewell());
-    Ok(Answer::default())
+    context.answer(&document, |_| String::new())
 }
 
 /// Keeps the session and the files side by side, as `wink session` reads them.
-fn dump(player: &mut Player, directory: &std::path::Path) -> Result<(), Failure> {
+fn dump(player: &mut Player, directory: &std::path::Path) -> Result<DemoPlayed, Failure> {
     let failed = |error| Failure::host("cannot write the dump", directory, error);
     let session = player.get(&format!("{SESSIONS}{}", player.session()))?;
     let files = player.get(FILES)?;
@@ -61,5 +62,6 @@ fn dump(player: &mut Player, directory: &std::path::Path) -> Result<(), Failure>
         directory.display(),
         file("jsonl").display()
     ));
-    Ok(())
+    let [session, archive] = ["jsonl", "fs.zip"].map(|it| file(it).display().to_string());
+    Ok(DemoPlayed { calls: player.calls(), session, archive })
 }

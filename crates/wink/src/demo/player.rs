@@ -6,6 +6,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::client::{Called, Client};
+use crate::answer;
+use crate::documents::DemoCall;
 use crate::failure::Failure;
 use crate::paint::{self, Paint};
 use crate::screen::Screen;
@@ -65,7 +67,7 @@ impl Player {
         self.calls
     }
 
-    /// Says something to the person.
+    /// Says something to the person, if one is there.
     pub(super) fn say(&self, text: &str) {
         self.write(&terminal::fitted(text, 0), Paint::Plain);
     }
@@ -83,6 +85,9 @@ impl Player {
     }
 
     fn write(&self, text: &str, paint: Paint) {
+        if self.screen.json {
+            return;
+        }
         // Whoever has seen enough has closed the output.
         let _ = self.screen.text(&format!("{text}\n"), &paint, false);
     }
@@ -120,6 +125,15 @@ impl Player {
         let called = self.client.call(tool, &arguments)?;
         self.calls += 1;
         self.show_call(tool, &paint::harmless(&about), &called);
+        if self.screen.json {
+            answer::item(&DemoCall {
+                tool: tool.to_owned(),
+                about,
+                ok: called.is_ok,
+                text: called.text.clone(),
+                duration_us: called.took.as_micros().try_into().unwrap_or(u64::MAX),
+            })?;
+        }
         thread::sleep(self.pace);
         Ok(called)
     }

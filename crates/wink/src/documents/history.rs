@@ -81,6 +81,10 @@ pub(crate) struct OperationLogEntry {
     pub(crate) undone: bool,
     /// What it changed, in the order of paths.
     pub(crate) entries: Vec<ChangedEntry>,
+    /// The files in directories that it made; at most the first 1,000 of each.
+    pub(crate) files_inside: Vec<String>,
+    #[serde(skip)]
+    pub(crate) shown: Vec<String>,
     #[serde(skip)]
     pub(crate) shown_at: String,
 }

@@ -6,10 +6,15 @@ use wink_agent::session::SessionError;
 use wink_fs::ErrorKind;
 
 use super::Failure;
+use crate::disk;
 
 impl Failure {
     /// A session that cannot be read or written.
     pub(crate) fn session(file: &Path, error: &SessionError) -> Self {
+        if error.kind() == ErrorKind::Corrupt && !disk::begins_with(file, br#"{"format":"#) {
+            return Self::new("failed", 1, format!("`{}` is no session", file.display()))
+                .hint("`wink session list` lists those in a directory");
+        }
         let (file, text) = (file.display(), error.to_string());
         match text.rsplit_once("; ") {
             Some((message, hint)) => {

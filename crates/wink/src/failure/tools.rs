@@ -20,9 +20,22 @@ impl Failure {
         Self::of(ErrorKind::TooLarge, message).hint("copy the file into the workspace instead")
     }
 
+    /// A signal that asked the command to end.
+    pub(crate) fn interrupted() -> Self {
+        let exit = ErrorKind::Cancelled.exit_code();
+        Self::new("interrupted", exit, "the command was interrupted")
+            .hint("what it left unfinished is mended by the next one; `wink status` says more")
+    }
+
     /// A person who said no.
     pub(crate) fn declined() -> Self {
         Self::of(ErrorKind::Cancelled, "nothing was done").hint("`--yes` answers beforehand")
+    }
+
+    /// A question before what cannot be undone, where nobody is there to answer it.
+    pub(crate) fn unanswered(question: &str) -> Self {
+        let message = format!("nothing was done, because nobody can be asked: {question}");
+        Self::of(ErrorKind::InvalidArgument, message).hint("say so beforehand with `--yes`")
     }
 
     /// A tool that is not there; the words are those that a model reads.

@@ -54,10 +54,10 @@ fn the_name_that_a_fork_had_is_free_for_another() {
     scene.ok(&["fork", "attempt", "one", "--materialize", again.to_str().unwrap(), "-q"]);
     assert_eq!(scene.ok(&["fs", "cat", "notes.txt", "--at", "attempt"]), "one\n");
     assert_eq!(scene.ok(&["fs", "cat", "notes.txt", "--at", "better"]), "two\n");
-    scene.ok(&["branch", "delete", "attempt"]);
+    scene.ok(&["branch", "delete", "attempt", "--yes"]);
     assert_eq!(scene.ok(&["fs", "cat", "notes.txt", "--at", "better"]), "two\n");
     assert!(in_fork(&scene, "project-attempt", &["status"]).contains("is protected"));
-    scene.ok(&["prune", "--keep", "1"]);
+    scene.ok(&["prune", "--keep", "1", "--yes"]);
     scene.ok(&["merge", "better"]);
     assert_eq!(scene.read("notes.txt"), "two\n");
 }
@@ -76,11 +76,11 @@ fn a_fork_that_was_forgotten_only_in_part_can_be_forgotten_again() {
     assert_eq!(count(&main.join("store/pins")), 1);
     let said = std::fs::read(&pointer).unwrap();
     std::fs::write(&pointer, "{").unwrap();
-    scene.fails(&["branch", "delete", "attempt"]);
+    scene.fails(&["branch", "delete", "attempt", "--yes"]);
     assert_eq!(count(&main.join("store/pins")), 0, "nothing is kept that nobody would find");
     assert!(scene.ok(&["branch", "list"]).contains("attempt"), "it is still found");
     std::fs::write(&pointer, said).unwrap();
-    scene.ok(&["branch", "delete", "attempt"]);
+    scene.ok(&["branch", "delete", "attempt", "--yes"]);
     assert!(!pointer.exists());
     assert_eq!((count(&main.join("branches")), count(&main.join("store/branches"))), (0, 0));
 }
@@ -102,7 +102,7 @@ fn what_was_merged_once_is_not_merged_again_unless_that_was_undone() {
     scene.ok(&["merge", "attempt", "--ours"]);
     assert!(scene.ok(&["merge", "attempt"]).starts_with("Nothing to merge"));
     assert_eq!(scene.read("notes.txt"), "ours\n");
-    scene.ok(&["branch", "delete", "attempt"]);
+    scene.ok(&["branch", "delete", "attempt", "--yes"]);
 }
 
 #[test]

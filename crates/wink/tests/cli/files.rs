@@ -1,6 +1,7 @@
 //! `wink fs`: files found and changed.
 
 use std::io::Write as _;
+use std::os::unix::ffi::OsStrExt as _;
 use std::process::{Output, Stdio};
 
 use crate::scene::{Scene, stderr};
@@ -42,6 +43,31 @@ fn files_are_found_in_any_state() {
         &["fs", "stat", "none"],
         &["fs", "grep", "--help"],
     ]));
+}
+
+/// What `fs ls` shows of a name that is not plain text was once another name, or none, for `fs cat`.
+#[test]
+fn every_name_that_is_listed_can_be_given_back() {
+    let scene = Scene::new();
+    let names = [&b"new\nline"[..], b"bad\xff\xfename", br"bad\xff\xfename", br"plain\x", b"tab\t"];
+    for name in names.map(std::ffi::OsStr::from_bytes) {
+        std::fs::write(scene.path("project").join(name), name.as_bytes()).unwrap();
+    }
+    let listed = scene.json(&["fs", "ls"]);
+    for entry in listed["entries"].as_array().unwrap() {
+        let text = entry["name"].as_str().unwrap();
+        let read = scene.run(&["fs", "cat", text]).stdout;
+        assert!(names.contains(&&*read), "{text}");
+        assert_eq!(read.len(), entry["bytes"].as_u64().unwrap() as usize, "{text}");
+        assert_eq!(scene.json(&["fs", "stat", text])["path"], text);
+    }
+    for name in names.map(std::ffi::OsStr::from_bytes) {
+        let mut raw = scene.wink_in(&scene.path("project"), &["fs", "cat"]);
+        let read = raw.arg(name).output().unwrap().stdout;
+        // A name of backslashes that reads as the text of another one is written with an escape.
+        let expected = if name.as_bytes() == names[2] { names[1] } else { name.as_bytes() };
+        assert_eq!(read, expected, "{name:?}");
+    }
 }
 
 #[test]

@@ -79,7 +79,7 @@ fn every_command_on_branches_and_states_answers_with_one_document() {
     answer(&["fs", "ls"], "wink/fs.ls@1");
     answer(&["fs", "cat", "notes.txt", "--at", "one"], "wink/fs.cat@1");
     answer(&["branch", "rename", "attempt", "better"], "wink/branch.rename@1");
-    answer(&["branch", "delete", "better"], "wink/branch.delete@1");
+    answer(&["branch", "delete", "better", "--yes"], "wink/branch.delete@1");
     insta::assert_snapshot!(text);
 }
 
@@ -98,7 +98,8 @@ fn every_command_that_keeps_order_answers_with_one_document() {
     };
     answer(&["tag", "two"], "wink/tag@1");
     answer(&["prune", "--keep", "1", "--dry-run"], "wink/prune@1");
-    answer(&["prune", "--path", "secret"], "wink/prune.path@1");
+    answer(&["prune", "--path", "secret", "--dry-run"], "wink/prune.path@1");
+    answer(&["prune", "--path", "secret", "--yes"], "wink/prune.path@1");
     answer(&["repair"], "wink/repair@1");
     insta::assert_snapshot!(text);
 }

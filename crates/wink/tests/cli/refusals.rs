@@ -23,7 +23,107 @@ fn broad_directories() {
         assert_eq!(code, 2, "{broad}");
         assert!(said.contains("--force"), "{said}");
     }
-    scene.ok(&["init", home.to_str().unwrap(), "--force"]);
+    scene.ok(&["init", home.to_str().unwrap(), "--force", "--yes"]);
+}
+
+/// `prune --path '**'` in a script once took everything away without a question.
+#[test]
+fn what_cannot_be_undone_needs_a_yes_where_nobody_can_be_asked() {
+    let scene = Scene::new();
+    scene.write("a", "1");
+    scene.ok(&["snapshot"]);
+    scene.ok(&["snapshot"]);
+    scene.ok(&["fork", "x", "-q"]);
+    for args in [
+        &["prune", "--keep", "1"][..],
+        &["prune", "--path", "**"],
+        &["prune", "--path", "**", "--json"],
+        &["branch", "delete", "x"],
+        &["branch", "delete", "x", "--json"],
+    ] {
+        let (code, said) = scene.fails(args);
+        assert_eq!(code, 2, "{args:?}: {said}");
+        assert!(said.contains("nothing was done") && said.contains("--yes"), "{said}");
+    }
+    assert_eq!(scene.ids().len(), 3);
+    assert!(scene.ok(&["fs", "ls", "--at", "@-"]).ends_with("  a\n"));
+    assert!(scene.ok(&["branch", "list"]).contains('x'));
+}
+
+/// A misspelt level once became a file in the workspace.
+#[test]
+fn a_level_of_the_log_that_is_none() {
+    let scene = Scene::new();
+    let (code, said) = scene.fails(&["status", "--log", "nosuchlevel"]);
+    assert_eq!(code, 2);
+    assert!(said.contains("name a level"), "{said}");
+    assert!(!scene.project("nosuchlevel").exists());
+}
+
+#[test]
+fn a_count_of_nothing() {
+    let scene = Scene::new();
+    for args in [&["search", "a", "-n", "0"][..], &["fs", "grep", "a", "-n", "0"]] {
+        assert_eq!(scene.fails(args).0, 2, "{args:?}");
+    }
+}
+
+#[test]
+fn a_path_that_was_never_there() {
+    let scene = Scene::new();
+    scene.write("a", "1");
+    scene.ok(&["snapshot", "--tag", "one"]);
+    std::fs::remove_file(scene.project("a")).unwrap();
+    scene.write("b", "1");
+    for args in
+        [&["log", "nosuch"][..], &["diff", "--", "nosuch"], &["restore", "one", "--", "nosuch"]]
+    {
+        let (code, said) = scene.fails(args);
+        assert_eq!(code, 1, "{args:?}");
+        assert!(said.contains("`nosuch` is neither in the workspace nor in"), "{said}");
+    }
+    for args in [&["log", "a"][..], &["log", "b"], &["diff", "--", "a", "b"]] {
+        scene.ok(args);
+    }
+}
+
+#[test]
+fn a_fork_that_is_named_like_a_path() {
+    let scene = Scene::new();
+    let (code, said) = scene.fails(&["fork", "../x"]);
+    assert_eq!(code, 2);
+    assert!(said.starts_with("error: `../x` is no name for a fork: "), "{said}");
+    assert!(said.contains("--materialize"), "{said}");
+}
+
+/// Both were once called damaged, with the code for that.
+#[test]
+fn files_that_are_no_archive_and_no_session() {
+    let scene = Scene::new();
+    for content in ["", "hello", "{\n  \"name\": 1\n}\n"] {
+        scene.write("some.txt", content);
+        let (code, said) = scene.fails(&["import", "some.txt"]);
+        assert_eq!(code, 1, "{said}");
+        assert!(said.contains("some.txt` is no archive"), "{said}");
+    }
+    for content in ["hello", "{\n  \"name\": 1\n}\n"] {
+        scene.write("some.txt", content);
+        let (code, said) = scene.fails(&["session", "show", "some.txt"]);
+        assert_eq!(code, 1, "{said}");
+        assert!(said.contains("some.txt` is no session"), "{said}");
+    }
+}
+
+#[test]
+fn a_fork_whose_directory_is_gone_is_not_said_to_stay() {
+    let scene = Scene::new();
+    scene.ok(&["fork", "kept", "-q"]);
+    scene.ok(&["fork", "gone", "-q"]);
+    std::fs::remove_dir_all(scene.path("project-gone")).unwrap();
+    let said = scene.ok(&["branch", "delete", "gone", "--yes"]);
+    assert!(said.contains("was gone already") && !said.contains("stays"), "{said}");
+    let said = scene.ok(&["branch", "delete", "kept", "--yes"]);
+    assert!(said.contains("stays, and is no workspace any more"), "{said}");
 }
 
 #[test]
@@ -231,13 +331,13 @@ fn the_beginning_of_a_fork_is_not_pruned() {
         scene.ok(&["snapshot"]);
     }
     let begun = scene.ids()[0].clone();
-    scene.ok(&["prune", "--keep", "1"]);
+    scene.ok(&["prune", "--keep", "1", "--yes"]);
     assert!(scene.ids().contains(&begun));
     std::fs::write(scene.path("project-x/a"), "2").unwrap();
     scene.ok(&["merge", "x"]);
     assert_eq!(scene.read("a"), "2");
-    scene.ok(&["branch", "delete", "x"]);
+    scene.ok(&["branch", "delete", "x", "--yes"]);
     scene.ok(&["snapshot"]);
-    scene.ok(&["prune", "--keep", "1"]);
+    scene.ok(&["prune", "--keep", "1", "--yes"]);
     assert!(!scene.ids().contains(&begun));
 }

@@ -86,7 +86,7 @@ impl Scene {
         let text = self.ok(&[args, &["--json"]].concat());
         let document = serde_json::from_str(&text);
         let document = document.unwrap_or_else(|error| panic!("{error}: {text}"));
-        check_form(&document);
+        check_form(&document, "summary");
         document
     }
 
@@ -136,7 +136,7 @@ impl Scene {
 }
 
 /// Fails where a document is not of the form that is shipped under its name.
-fn check_form(document: &Value) {
+pub(crate) fn check_form(document: &Value, kind: &str) {
     static FORMS: LazyLock<Value> = LazyLock::new(|| {
         serde_json::from_str(include_str!("../../../../docs/json-schemas.json")).unwrap()
     });
@@ -149,7 +149,7 @@ fn check_form(document: &Value) {
     for name in required.map(|name| name.as_str().unwrap()) {
         assert!(fields.contains_key(name), "{name} in {document}");
     }
-    assert_eq!(document["type"], "summary");
+    assert_eq!(document["type"], kind);
 }
 
 pub(crate) fn stdout(output: &Output) -> String {

@@ -109,6 +109,12 @@ fn the_manual_has_a_page_for_each_command() {
     for page in ["wink.1", "wink-restore.1", "wink-fs-grep.1", "wink-op-log.1"] {
         assert!(scene.path("man").join(page).exists(), "{page}");
     }
+    let page = std::fs::read_to_string(scene.path("man/wink-fs-write.1")).unwrap();
+    let version = env!("CARGO_PKG_VERSION");
+    assert!(page.contains(&format!(".TH wink-fs-write 1  \"wink {version}\"")), "{page}");
+    let synopsis = page.split(".SH SYNOPSIS").nth(1).unwrap().split(".SH").next().unwrap();
+    let plain = synopsis.replace("\\fB", "").replace("\\fR", "");
+    assert!(plain.contains("wink fs write [OPTIONS] <PATH>"), "{synopsis}");
     assert_eq!(scene.json(&["man"])["schema"], "wink/man@1");
     assert_eq!(scene.json(&["man", "../man"])["schema"], "wink/man.write@1");
 }

@@ -161,10 +161,31 @@ fn a_path_that_is_taken_out_is_gone_from_what_forks_keep_too() {
         entries.filter(|it| it.as_ref().unwrap().path().join("before/.env").exists()).count()
     };
     assert!(kept() > 0, "the fork's history has it");
-    let said = scene.ok(&["prune", "--path", ".env"]);
+    let said = scene.ok(&["prune", "--path", ".env", "--yes"]);
     assert!(said.contains("Forgot 2 operations that kept some of it"), "{said}");
     assert_eq!(kept(), 0);
     assert_eq!(std::fs::read_to_string(fork.join(".env")).unwrap(), "TOKEN=other");
+    in_fork(&["restore", "with"]);
+    assert_eq!(std::fs::read_to_string(fork.join(".env")).unwrap(), "TOKEN=other");
+}
+
+/// A restore once deleted the live file and kept its content in the safety snapshot, for good.
+#[test]
+fn a_path_that_was_taken_out_stays_out_and_its_file_is_left_alone() {
+    let scene = Scene::new();
+    scene.write(".env", "TOKEN=secret");
+    scene.write("x", "1");
+    scene.ok(&["snapshot", "--tag", "s"]);
+    scene.ok(&["prune", "--path", ".env", "--yes"]);
+    assert!(scene.ok(&["status"]).contains("excluded        .env\n"));
+    scene.write("x", "2");
+    scene.ok(&["restore", "s"]);
+    assert_eq!((scene.read(".env").as_str(), scene.read("x").as_str()), ("TOKEN=secret", "1"));
+    scene.ok(&["snapshot"]);
+    for (id, _) in scene.ids() {
+        assert!(!scene.ok(&["fs", "ls", "--at", &id]).contains(".env"), "{id}");
+    }
+    assert!(!scene.run(&["search", "TOKEN"]).status.success());
 }
 
 #[test]

@@ -191,6 +191,18 @@ fn what_takes_long_is_said_with_how_far_it_is() {
 }
 
 #[test]
+fn a_person_is_asked_whether_a_history_goes_on() {
+    let scene = Scene::empty();
+    scene.write("one/a", "");
+    scene.ok(&["init", "one", "-q"]);
+    std::fs::rename(scene.project("one"), scene.project("two")).unwrap();
+    let shown = typing(&scene, &[], &["init", "two"], "y\n");
+    assert!(shown.contains("Go on with the history of"), "{shown}");
+    assert!(shown.contains("It goes on with the history of"), "{shown}");
+    scene.ok(&["-C", "two", "status"]);
+}
+
+#[test]
 fn what_takes_long_is_said_on_a_terminal_and_gone_when_it_is_done() {
     let scene = scene();
     let args = ["tool", "shell_execute", "command=sleep 1", "--allow-execution"];

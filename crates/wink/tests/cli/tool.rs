@@ -14,6 +14,43 @@ fn scene() -> Scene {
     scene
 }
 
+/// `op log` once said `A tmp/` of a file that was written into new directories.
+#[test]
+fn the_log_of_operations_names_what_was_written_into_new_directories() {
+    let scene = Scene::new();
+    scene.ok(&["tool", "write_file", "path=tmp/a/b", "content=1"]);
+    assert!(scene.ok(&["op", "log"]).contains("write_file: A tmp/a/b · "));
+    scene.ok(&["tool", "write_file", "path=tmp/c", "content=1"]);
+    for name in ["1", "2", "3", "4"] {
+        scene.write(&format!("made/{name}"), name);
+    }
+    scene.ok(&["snapshot", "--tag", "made"]);
+    scene.ok(&["fs", "rm", "-r", "made", "tmp"]);
+    scene.ok(&["restore", "made"]);
+    let log = scene.ok(&["op", "log"]);
+    assert!(log.contains("restore: A made/1, A made/2, A made/3 and 3 more · "), "{log}");
+    assert!(log.contains("write_file: A tmp/a/b · "), "what came later is another's: {log}");
+    let log = scene.json(&["op", "log"]);
+    let inside = log["operations"][0]["files_inside"].as_array().unwrap();
+    assert_eq!(inside.len(), 6, "{inside:?}");
+    scene.ok(&["undo"]);
+    assert!(!scene.project("made").exists());
+}
+
+/// An absolute path was once taken for a relative one, and a whole tree was made of it.
+#[test]
+fn an_absolute_path_is_one_below_the_root_or_none() {
+    let scene = Scene::new();
+    let inside = format!("path={}", scene.project("a.txt").display());
+    scene.ok(&["tool", "write_file", &inside, "content=hello"]);
+    assert_eq!(scene.read("a.txt"), "hello");
+    assert!(scene.ok(&["tool", "read_file", &inside]).contains("hello"));
+    let outside = format!("path={}", scene.path("b.txt").display());
+    let (_, said) = scene.fails(&["tool", "write_file", &outside, "content=hello"]);
+    assert!(said.contains("absolute paths start with"), "{said}");
+    assert_eq!(std::fs::read_dir(scene.path("project")).unwrap().count(), 1);
+}
+
 #[test]
 fn the_tools_are_listed_with_a_line_each() {
     let scene = Scene::empty();

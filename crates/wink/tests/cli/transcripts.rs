@@ -205,7 +205,7 @@ fn op_log() {
     scene.ok(&["snapshot", "-q"]);
     scene.ok(&["snapshot", "-q"]);
     let before = scene.ids();
-    scene.ok(&["prune", "--keep", "1"]);
+    scene.ok(&["prune", "--keep", "1", "--yes"]);
     let mut text =
         scene.transcript(&[&["op", "log"], &["op", "log", "-n", "1"], &["op", "log", "-n", "0"]]);
     for (_, short) in before {
@@ -371,7 +371,7 @@ fn fork_and_merge() {
         &["undo"],
         &["fork", "attempt"],
         &["fork", "-evil"],
-        &["branch", "delete", "attempt"],
+        &["branch", "delete", "attempt", "--yes"],
         &["merge", "attempt"],
     ]);
     assert!(attempt.join("src/new.rs").exists(), "the directory stays");
@@ -397,7 +397,7 @@ fn branch_rename() {
     ]);
     let last = scene.wink_in(&attempt, &["show", "@-"]).output().unwrap();
     assert!(crate::scene::stdout(&last).contains("M notes.txt"), "it knows where it was");
-    scene.ok(&["prune", "--keep", "1"]);
+    scene.ok(&["prune", "--keep", "1", "--yes"]);
     scene.ok(&["merge", "better"]);
     assert_eq!(scene.read("notes.txt"), "changed\n");
     insta::assert_snapshot!(text);
@@ -443,10 +443,13 @@ fn prune() {
     let text = scene.transcript(&[
         &["prune", "--keep", "2", "--dry-run"],
         &["prune"],
+        &["prune", "--keep", "2"],
+        &["prune", "--path", ".env", "--dry-run"],
         &["prune", "--path", ".env"],
-        &["prune", "--path", ".env"],
+        &["prune", "--path", ".env", "--yes"],
+        &["prune", "--path", ".env", "--yes"],
     ]);
-    scene.ok(&["prune", "--keep", "2"]);
+    scene.ok(&["prune", "--keep", "2", "--yes"]);
     assert_eq!(scene.ids().len(), 3);
     scene.ok(&["verify", "--data"]);
     assert_eq!(scene.read(".env"), "TOKEN=secret\n");
@@ -456,9 +459,9 @@ fn prune() {
 #[test]
 fn a_path_that_no_snapshot_holds_leaves_no_trace_in_the_op_log() {
     let scene = project();
-    scene.ok(&["prune", "--path", "nowhere"]);
+    scene.ok(&["prune", "--path", "nowhere", "--yes"]);
     assert_eq!(scene.json(&["op", "log"])["pruned"], serde_json::json!([]));
-    scene.ok(&["prune", "--path", "notes.txt"]);
+    scene.ok(&["prune", "--path", "notes.txt", "--yes"]);
     assert_eq!(scene.json(&["op", "log"])["pruned"][0]["paths"], serde_json::json!(["notes.txt"]));
 }
 

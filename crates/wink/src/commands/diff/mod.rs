@@ -8,7 +8,7 @@ mod stat;
 use std::path::PathBuf;
 
 use clap::Args;
-use wink_fs::{Changed, Diff, DiffOptions, Scope};
+use wink_fs::{Changed, Diff, DiffOptions, Scope, TreePath};
 
 use crate::answer::Answer;
 use crate::completing;
@@ -59,13 +59,27 @@ pub(crate) fn run(context: &Context, args: &DiffArgs) -> Result<Answer, Failure>
     let paths = context.paths(&opened, &args.paths)?;
     let options = DiffOptions::default()
         .hunks(context.is_for_people() && !args.name_status)
-        .scope(Scope::paths(paths));
+        .scope(Scope::paths(paths.clone()));
+    check(&opened, &paths, [&base, &target])?;
     let diff = compare(&opened, &base, &target, options)?;
     let answer = match context.is_for_people() {
         false => Answer::json(&describe(&base, &target, &diff))?,
         true => shown(&opened, args, (&base, &target), &diff)?.long(),
     };
     Ok(answer.exit(u8::from(args.exit_code && !diff.is_empty())))
+}
+
+/// Refuses paths that are in neither state.
+fn check(opened: &Opened, paths: &[TreePath], states: [&State; 2]) -> Result<(), Failure> {
+    if paths.is_empty() {
+        return Ok(());
+    }
+    let [before, after] = states.map(|state| state.tree(&opened.files));
+    let trees = [before?, after?];
+    match paths.iter().find(|path| trees.iter().all(|tree| tree.stat(path).is_err())) {
+        Some(path) => Err(Failure::in_no_state(path)),
+        None => Ok(()),
+    }
 }
 
 fn compare(

@@ -45,6 +45,7 @@ impl WriteArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct PathArgs {
+    /// The directory.
     #[arg(value_name = "PATH")]
     path: PathBuf,
 }

@@ -2,7 +2,7 @@
 
 use wink_fs::{Kind, Stat, Tree, TreePath, ops};
 
-use super::AtArgs;
+use super::{AtArgs, FileAtArgs};
 use crate::answer::Answer;
 use crate::context::{Context, Opened};
 use crate::documents::{FileContent, FileEntry, FileStat, Listing};
@@ -33,7 +33,11 @@ fn line(entry: &FileEntry) -> String {
     format!("{size:>10}  {}{mark}\n", entry.name)
 }
 
-pub(super) fn cat(context: &Context, opened: &Opened, args: &AtArgs) -> Result<Answer, Failure> {
+pub(super) fn cat(
+    context: &Context,
+    opened: &Opened,
+    args: &FileAtArgs,
+) -> Result<Answer, Failure> {
     let tree = args.at.tree(opened)?;
     let path = context.path(opened, &args.path)?;
     let bytes = match tree.stat(&path)?.kind {

@@ -23,7 +23,7 @@ pub(crate) enum FsCommand {
     Ls(AtArgs),
 
     /// Prints a file, byte for byte.
-    Cat(AtArgs),
+    Cat(FileAtArgs),
 
     /// Says what is known of a file, a directory or a link.
     Stat(AtArgs),
@@ -54,6 +54,16 @@ pub(crate) enum FsCommand {
 pub(crate) struct AtArgs {
     /// The path [default: the directory the command works in].
     #[arg(value_name = "PATH", default_value = ".", hide_default_value = true)]
+    path: PathBuf,
+
+    #[command(flatten)]
+    at: At,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FileAtArgs {
+    /// The file.
+    #[arg(value_name = "PATH")]
     path: PathBuf,
 
     #[command(flatten)]

@@ -73,7 +73,10 @@ fn wanted(
         };
         wanted.extend(changes.then(|| snapshot.clone()));
     }
-    Ok(wanted)
+    match path.filter(|path| wanted.is_empty() && opened.files.tree().stat(path).is_err()) {
+        Some(path) => Err(Failure::in_no_state(&path)),
+        None => Ok(wanted),
+    }
 }
 
 /// Tells whether a path is different from what it was in the snapshot before, or there for the first time.

@@ -39,6 +39,13 @@ pub(crate) struct ToolArgs {
     allow_execution: bool,
 }
 
+impl ToolArgs {
+    /// Tells whether a program may run, which is ended when the command is.
+    pub(crate) fn may_execute(&self) -> bool {
+        self.allow_execution
+    }
+}
+
 pub(crate) fn run(context: &Context, args: &ToolArgs) -> Result<Answer, Failure> {
     let Some(name) = &args.name else { return list::run(context) };
     let unknown = || Failure::unknown_tool(&Toolset::ALL.unknown_tool_message(name));

@@ -1,5 +1,7 @@
 //! `wink init`: a directory becomes a workspace.
 
+mod moved;
+
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +14,7 @@ use crate::disk;
 use crate::documents::Initialised;
 use crate::failure::Failure;
 use crate::home::{self, Home};
+use crate::lost;
 use crate::settings::Settings;
 
 /// Git keeps its own history.
@@ -42,12 +45,21 @@ pub(crate) fn run(context: &Context, args: &InitArgs) -> Result<Answer, Failure>
         let question = format!("Keep the history of all that is in {}?", root.display());
         context.confirm(&question)?;
     }
-    let (directory, exclude, git) = begin(context, &root, args.exclude.clone())?;
+    let candidates = lost::of(&root);
+    let chosen = moved::choose(context, &root, &candidates)?;
+    let moved_from = chosen.as_ref().map(|lost| lost.root.display().to_string());
+    let (directory, excluded, git) = match chosen {
+        Some(lost) => moved::go_on(&root, lost, &args.exclude)?,
+        None => begin(context, &root, args.exclude.clone())?,
+    };
+    let mut notes = context.note("next: wink snapshot");
+    if moved_from.is_none() && !candidates.is_empty() {
+        let advice = format!("note: {}", lost::advice(&root, &candidates));
+        notes.splice(0..0, context.note(advice));
+    }
     let [root, home] = [root, directory].map(|path| path.display().to_string());
-    let document = Initialised { root, home, excluded: exclude, git };
-    let mut answer = context.answer(&document, text)?;
-    answer.notes = context.note("next: wink snapshot");
-    Ok(answer)
+    let document = Initialised { root, home, excluded, git, moved_from };
+    Ok(Answer { notes, ..context.answer(&document, text)? })
 }
 
 /// Begins the history of a directory that is to be served, as the command does without arguments.
@@ -80,10 +92,13 @@ fn begin(
 }
 
 fn text(document: &Initialised) -> String {
-    let Initialised { root, home, excluded, git } = document;
+    let Initialised { root, home, excluded, git, moved_from } = document;
     let mut text = format!("{root} is a workspace now.\n  history   {home}\n");
     if !excluded.is_empty() {
         text += &format!("  excluded  {}\n", excluded.join(", "));
+    }
+    if let Some(was) = moved_from {
+        text += &format!("  It goes on with the history of {was}.\n");
     }
     if *git {
         text += "  This is a git repository: git keeps what is in .git, and `wink status` says when \

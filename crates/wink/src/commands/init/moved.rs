@@ -1,0 +1,81 @@
+//! A directory that was moved goes on with its history.
+
+use std::path::{Path, PathBuf};
+
+use wink_fs::{Exclusions, Workspace};
+
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::home::{self, Home};
+use crate::settings::Settings;
+use crate::{disk, lost};
+
+/// Returns the history to go on with: the one that was named, or one that a person agrees to.
+pub(super) fn choose(
+    context: &Context,
+    root: &Path,
+    candidates: &[Home],
+) -> Result<Option<Home>, Failure> {
+    match (&context.store, candidates) {
+        (Some(store), _) => Ok(lost::at(store).or_else(|| unannounced(store, root))),
+        (None, [lost]) if Home::of(root)?.is_none() => {
+            let was = lost.root.display();
+            let question = format!("Go on with the history of {was}, which is gone?");
+            Ok(context.agrees(&question)?.then(|| lost::at(&lost.directory)).flatten())
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Reads the history of a directory that nothing leads to from there.
+fn unannounced(store: &Path, root: &Path) -> Option<Home> {
+    let home = Home::read(store).ok()??;
+    (home.root == root && matches!(Home::of(root), Ok(None))).then_some(home)
+}
+
+/// Makes a directory the workspace of a history, which stays where it is.
+pub(super) fn go_on(
+    root: &Path,
+    mut lost: Home,
+    exclude: &[String],
+) -> Result<(PathBuf, Vec<String>, bool), Failure> {
+    if lost.directory.starts_with(root) {
+        return Err(Failure::store_inside(root, &lost.directory));
+    }
+    Workspace::host(root)?;
+    let known = lost.settings.exclude.clone();
+    lost.settings.exclude.extend(exclude.iter().filter(|it| !known.contains(it)).cloned());
+    Exclusions::parse(lost.settings.exclude.clone())?;
+    make_way(root)?;
+    lost.settings.move_to(root)?;
+    lost.settings.write_over(&lost.directory)?;
+    leave_pointer(root, &lost.directory)?;
+    lost.forget_pointer()?;
+    Ok((lost.directory, lost.settings.exclude, false))
+}
+
+/// Takes away a history in which nothing was kept yet; another one stays, and is a refusal.
+fn make_way(root: &Path) -> Result<(), Failure> {
+    let Some(home) = Home::of(root).ok().flatten() else { return Ok(()) };
+    let failed = |error| Failure::host("cannot remove", &home.directory, error);
+    if home.directory == home::usual_place(root)? && is_unused(&home)? {
+        return disk::remove_all(&home.directory).map_err(failed);
+    }
+    Err(Failure::already_protected(root, &home.directory))
+}
+
+fn is_unused(home: &Home) -> Result<bool, Failure> {
+    let files = Context::builder(home)?.0.build();
+    Ok(files.snapshots()?.is_empty() && files.operations()?.is_empty())
+}
+
+/// Leaves word in the usual place of where the history is, unless it is there itself.
+fn leave_pointer(root: &Path, directory: &Path) -> Result<(), Failure> {
+    // Without a usual place the history is found by naming it each time.
+    let Ok(usual) = home::usual_place(root) else { return Ok(()) };
+    if usual == directory {
+        return Ok(());
+    }
+    disk::make_private(&usual).map_err(|error| Failure::host("cannot make", &usual, error))?;
+    Settings::pointer(root, directory)?.write_over(&usual)
+}

@@ -1,0 +1,60 @@
+//! Histories whose directory is gone: it was moved, renamed or deleted.
+
+use std::path::Path;
+
+use crate::disk;
+use crate::home::{self, Home};
+
+/// Who has more histories than are looked at names the one that is meant.
+const LOOKED_AT: usize = 1000;
+
+/// How many are named to a person.
+const NAMED: usize = 3;
+
+/// Returns the histories that a directory may have had under another path: those of directories of its
+/// name, or of one above it, and otherwise the only one that there is.
+pub(crate) fn of(directory: &Path) -> Vec<Home> {
+    let mut all = all();
+    if all.len() != 1 {
+        all.retain(|home| namesake(directory, home).is_some());
+        all.truncate(NAMED);
+    }
+    all
+}
+
+/// Reads a history, there or where that place says, if its directory is gone.
+pub(crate) fn at(place: &Path) -> Option<Home> {
+    let home = Home::read(place).ok()??;
+    let home = match home.settings.kept_in().ok()? {
+        Some(other) => Home::read(&other).ok()??,
+        None => home,
+    };
+    disk::is_gone(&home.root).then_some(home)
+}
+
+/// Says how to go on with histories that a directory may have had.
+pub(crate) fn advice(directory: &Path, lost: &[Home]) -> String {
+    let each = lost.iter().map(|home| {
+        let place = namesake(directory, home).filter(|place| *place != directory);
+        let place = place.map_or(String::new(), |place| format!("{} ", place.display()));
+        let (root, kept) = (home.root.display(), home.directory.display());
+        format!("if it was `{root}`, `wink init {place}--store {kept}` goes on with its history")
+    });
+    each.collect::<Vec<_>>().join("; ")
+}
+
+fn all() -> Vec<Home> {
+    let Ok(places) = home::all_places() else { return Vec::new() };
+    let names = disk::names(&places).unwrap_or_default();
+    let mut all: Vec<_> =
+        names.iter().take(LOOKED_AT).filter_map(|name| at(&places.join(name))).collect();
+    all.sort_by(|a, b| a.directory.cmp(&b.directory));
+    all.dedup_by(|a, b| a.directory == b.directory);
+    all
+}
+
+/// Returns the directory, or the one above it, that has the name of the one that is gone.
+fn namesake<'d>(directory: &'d Path, home: &Home) -> Option<&'d Path> {
+    let name = home.root.file_name()?;
+    directory.ancestors().find(|above| above.file_name() == Some(name))
+}

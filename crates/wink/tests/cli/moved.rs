@@ -1,0 +1,156 @@
+//! A project that was moved or renamed.
+
+use std::path::Path;
+use std::process::Output;
+
+use crate::scene::{Scene, stderr, stdout};
+
+fn in_directory(scene: &Scene, directory: &Path, args: &[&str]) -> Output {
+    scene.wink_in(directory, args).output().unwrap()
+}
+
+fn ok(scene: &Scene, directory: &Path, args: &[&str]) -> String {
+    let output = in_directory(scene, directory, args);
+    assert!(output.status.success(), "{args:?}: {}", stderr(&output));
+    stdout(&output)
+}
+
+/// A project with a snapshot and a change since, which is then renamed.
+fn renamed() -> (Scene, std::path::PathBuf) {
+    let scene = Scene::new();
+    scene.write("a.txt", "one");
+    scene.ok(&["snapshot", "--tag", "one"]);
+    scene.write("a.txt", "two");
+    let renamed = scene.path("renamed");
+    std::fs::rename(scene.path("project"), &renamed).unwrap();
+    (scene, renamed)
+}
+
+#[test]
+fn a_directory_that_was_renamed_is_told_of_its_history_and_goes_on_with_it() {
+    let (scene, renamed) = renamed();
+    let history = scene.history();
+    let output = in_directory(&scene, &renamed, &["status"]);
+    let advice = format!(
+        "if it was `{}`, `wink init --store {}` goes on with its history",
+        scene.path("project").display(),
+        history.display()
+    );
+    assert_eq!(output.status.code(), Some(10));
+    assert!(stderr(&output).contains(&advice), "{}", stderr(&output));
+    let said = ok(&scene, &renamed, &["init", "--store", history.to_str().unwrap()]);
+    assert!(said.contains("It goes on with the history of"), "{said}");
+    assert!(ok(&scene, &renamed, &["status"]).contains("1 changed (+0 ~1 -0)"));
+    ok(&scene, &renamed, &["restore", "one"]);
+    assert_eq!(std::fs::read_to_string(renamed.join("a.txt")).unwrap(), "one");
+    ok(&scene, &renamed, &["undo"]);
+    assert_eq!(std::fs::read_to_string(renamed.join("a.txt")).unwrap(), "two");
+}
+
+#[test]
+fn what_is_at_the_old_path_later_has_a_history_of_its_own() {
+    let (scene, renamed) = renamed();
+    let history = scene.history();
+    ok(&scene, &renamed, &["init", "--store", history.to_str().unwrap()]);
+    std::fs::create_dir(scene.path("project")).unwrap();
+    assert_eq!(scene.fails(&["status"]).0, 10);
+    scene.ok(&["init"]);
+    scene.write("b.txt", "new");
+    scene.ok(&["snapshot"]);
+    assert_eq!(scene.ids().len(), 1);
+    assert_ne!(scene.json(&["status"])["store"]["path"], history.join("store").to_str().unwrap());
+    assert!(ok(&scene, &renamed, &["log"]).contains("one"));
+
+    std::fs::remove_dir_all(scene.path("project")).unwrap();
+    std::fs::rename(&renamed, scene.path("project")).unwrap();
+    let (code, said) = scene.fails(&["init", "--store", history.to_str().unwrap()]);
+    assert_eq!(code, 1, "the path has another history: {said}");
+    assert!(scene.ok(&["log"]).contains("(+1 ~0 -1)"), "and it stays");
+}
+
+#[test]
+fn a_history_whose_directory_is_there_is_not_taken_from_it() {
+    let scene = Scene::new();
+    let (history, other) = (scene.history(), scene.path("other"));
+    std::fs::create_dir(&other).unwrap();
+    let output = in_directory(&scene, &other, &["init", "--store", history.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("is a workspace already"), "{}", stderr(&output));
+    scene.ok(&["status"]);
+    assert_eq!(in_directory(&scene, &other, &["status"]).status.code(), Some(10));
+}
+
+#[test]
+fn a_named_store_and_its_forks_move_with_the_directory() {
+    let scene = Scene::empty();
+    let elsewhere = scene.path("disk/history");
+    scene.write("a.txt", "one");
+    scene.ok(&["init", "--store", elsewhere.to_str().unwrap()]);
+    scene.ok(&["fork", "attempt", "-q"]);
+    std::fs::write(scene.path("project-attempt/b.txt"), "new").unwrap();
+    let (renamed, fork) = (scene.path("renamed"), scene.path("moved-attempt"));
+    std::fs::rename(scene.path("project"), &renamed).unwrap();
+    std::fs::rename(scene.path("project-attempt"), &fork).unwrap();
+    ok(&scene, &renamed, &["init", "--store", elsewhere.to_str().unwrap()]);
+    let branch = elsewhere.join("branches/attempt");
+    ok(&scene, &fork, &["init", "--store", branch.to_str().unwrap()]);
+    assert!(ok(&scene, &renamed, &["branch", "list"]).contains(fork.to_str().unwrap()));
+    ok(&scene, &renamed, &["merge", "attempt"]);
+    assert_eq!(std::fs::read_to_string(renamed.join("b.txt")).unwrap(), "new");
+    std::fs::create_dir(scene.path("project")).unwrap();
+    assert_eq!(scene.fails(&["status"]).0, 10, "nothing leads there from the old path");
+}
+
+#[test]
+fn a_new_history_makes_way_for_the_old_one_while_nothing_is_in_it() {
+    let (scene, renamed) = renamed();
+    let history = scene.history();
+    let named = ["init", "--store", history.to_str().unwrap()];
+    let output = in_directory(&scene, &renamed, &["init"]);
+    assert!(stderr(&output).contains(history.to_str().unwrap()), "{}", stderr(&output));
+    ok(&scene, &renamed, &named);
+    assert!(ok(&scene, &renamed, &["log"]).contains("one"));
+
+    let again = scene.path("again");
+    std::fs::rename(&renamed, &again).unwrap();
+    ok(&scene, &again, &["init"]);
+    ok(&scene, &again, &["snapshot"]);
+    let output = in_directory(&scene, &again, &named);
+    assert_eq!(output.status.code(), Some(1), "{}", stdout(&output));
+}
+
+#[test]
+fn of_many_lost_histories_only_those_of_the_same_name_are_mentioned() {
+    let scene = Scene::empty();
+    for name in ["x/project", "x/other", "x/third"] {
+        let directory = scene.path(name);
+        std::fs::create_dir_all(&directory).unwrap();
+        ok(&scene, &directory, &["init", "-q"]);
+    }
+    std::fs::remove_dir_all(scene.path("x")).unwrap();
+    let below = scene.project("src");
+    std::fs::create_dir(&below).unwrap();
+    let said = stderr(&in_directory(&scene, &below, &["status"]));
+    let place = format!("`wink init {} --store ", scene.path("project").display());
+    assert!(said.contains("x/project") && said.contains(&place), "{said}");
+    assert!(!said.contains("x/other") && !said.contains("x/third"), "{said}");
+    let stranger = scene.path("stranger");
+    std::fs::create_dir(&stranger).unwrap();
+    let said = stderr(&in_directory(&scene, &stranger, &["status"]));
+    assert!(!said.contains("x/"), "{said}");
+}
+
+#[test]
+fn an_empty_directory_in_the_place_of_a_workspace_is_called_empty() {
+    let scene = Scene::new();
+    scene.write("a.txt", "one");
+    scene.ok(&["snapshot"]);
+    std::fs::remove_dir_all(scene.path("project")).unwrap();
+    std::fs::create_dir(scene.path("project")).unwrap();
+    let said = scene.ok(&["status"]);
+    assert!(said.contains("is empty: all its files are gone"), "{said}");
+    assert!(!said.contains("is protected"), "{said}");
+    assert_eq!(scene.json(&["status"])["emptied"], true);
+    scene.ok(&["restore", "@-"]);
+    assert!(scene.ok(&["status"]).contains("is protected."));
+}
