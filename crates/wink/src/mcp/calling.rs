@@ -124,7 +124,7 @@ mod tests {
     async fn a_call_that_is_cancelled_while_it_waits_for_its_turn_never_runs() {
         let files = Workspace::memory();
         let endpoint = Endpoint::of_session(&files, Toolset::ALL);
-        let slots = endpoint.slots.clone();
+        let (slots, recent) = (endpoint.slots.clone(), endpoint.recent());
         let client = &mut client_of(endpoint).await;
         let all = slots.clone().acquire_many_owned(MOST_CALLS).await.expect("slots");
         let write = json!({"name": "write_file", "arguments": {"path": "a", "content": "x"}});
@@ -139,6 +139,7 @@ mod tests {
         send(client, request(4, "tools/call", look), Some(4)).await;
         let _none_runs = slots.acquire_many(MOST_CALLS).await.expect("slots");
         assert!(!files.exists("a"));
+        assert_eq!(recent.all().iter().map(|call| call.tool).collect::<Vec<_>>(), ["ls"]);
     }
 
     #[tokio::test]

@@ -216,18 +216,18 @@ mod tests {
         assert!(String::from_utf8_lossy(&answer).contains("isError"), "{answer:?}");
     }
 
-    #[tokio::test]
+    #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
     async fn sessions_that_begin_at_the_same_time_are_never_too_many() {
         let service = service(Endpoint::of_clients(&Workspace::memory(), Toolset::ALL));
         for _ in 0..MOST_SESSIONS - 1 {
             begin(&service).await.expect("room");
         }
         let mut begun = tokio::task::JoinSet::new();
-        for _ in 0..8 {
+        for _ in 0..MOST_SESSIONS {
             let service = service.clone();
             begun.spawn(async move { begin(&service).await.expect("room") });
         }
-        assert_eq!(begun.join_all().await.len(), 8);
+        assert_eq!(begun.join_all().await.len(), MOST_SESSIONS);
         assert_eq!(service.sessions.sessions.read().await.len(), MOST_SESSIONS);
     }
 
