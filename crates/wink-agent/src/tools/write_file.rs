@@ -12,6 +12,7 @@ use crate::refusal::Refusal;
 use crate::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
 use crate::tool_call::ToolCall;
+use crate::words::counted;
 use crate::{arguments, expected_hash, schema};
 
 pub(crate) const TOOL: Tool = Tool {
@@ -156,10 +157,11 @@ fn refusal(
 
 fn message(written: &Written, mode: Mode) -> String {
     let Written { path, bytes_written, content_hash, .. } = written;
+    let bytes = counted(*bytes_written, "byte");
     let did = match (written.created, mode) {
-        (true, _) => format!("Created {path} with {bytes_written} bytes."),
-        (false, Mode::Append) => format!("Appended {bytes_written} bytes to {path}."),
-        (false, _) => format!("Replaced {path}; it now has {bytes_written} bytes."),
+        (true, _) => format!("Created {path} with {bytes}."),
+        (false, Mode::Append) => format!("Appended {bytes} to {path}."),
+        (false, _) => format!("Replaced {path}; it now has {bytes}."),
     };
     format!("{did}\ncontent_hash: {content_hash}")
 }
