@@ -16,6 +16,9 @@ use std::path::{Path, PathBuf};
 /// Nothing that is read here is larger than this.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
+/// How much of a file is read to tell what it is.
+const TELLING_BYTES: u64 = 4096;
+
 /// Returns a path without links in it.
 pub(crate) fn real_path(path: &Path) -> io::Result<PathBuf> {
     fs::canonicalize(path)
@@ -94,10 +97,11 @@ pub(crate) fn open_to_append(path: &Path) -> io::Result<File> {
     OpenOptions::new().append(true).create(true).mode(0o600).open(path)
 }
 
-/// Tells whether a file begins with some bytes.
-pub(crate) fn begins_with(path: &Path, bytes: &[u8]) -> bool {
-    let mut found = vec![0; bytes.len()];
-    File::open(path).and_then(|mut file| file.read_exact(&mut found)).is_ok() && found == bytes
+/// Returns what a file begins with, as much as tells what it is; nothing where it cannot be read.
+pub(crate) fn beginning(path: &Path) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let _ = File::open(path).and_then(|file| file.take(TELLING_BYTES).read_to_end(&mut bytes));
+    bytes
 }
 
 /// Reads a small file; `None` where it is not there.

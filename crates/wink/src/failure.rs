@@ -175,7 +175,7 @@ impl Failure {
                 Self::of(error.kind(), format!("`{}` is not there", source.display()))
                     .hint("`wink export` makes an archive")
             }
-            ErrorKind::Corrupt if !disk::begins_with(source, b"PK") => {
+            ErrorKind::Corrupt if !disk::beginning(source).starts_with(b"PK") => {
                 let message = format!("`{}` is no archive", source.display());
                 Self::new("failed", 1, message).hint("`wink export` makes one")
             }

@@ -22,9 +22,11 @@ pub(crate) fn of(directory: &Path) -> Vec<Home> {
     all
 }
 
-/// Reads a history, there or where that place says, if its directory is gone.
+/// Reads a history, there or where that place says, if its directory is gone; `status` shows its store.
 pub(crate) fn at(place: &Path) -> Option<Home> {
-    let home = Home::read(place).ok()??;
+    let above = || place.parent().filter(|above| home::store_in(above) == place);
+    let read = |place: &Path| Home::read(place).ok().flatten();
+    let home = read(place).or_else(|| read(above()?))?;
     let home = match home.settings.kept_in().ok()? {
         Some(other) => Home::read(&other).ok()??,
         None => home,

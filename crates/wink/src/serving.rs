@@ -26,8 +26,8 @@ pub(crate) struct ServingArgs {
     #[arg(long, value_name = "NAME")]
     backend: Option<BackendName>,
 
-    /// Brings a file or directory of the host into memory, to DEST or to the root; the host's files stay
-    /// as they are, and with :ro the tools for files cannot change what was brought in either.
+    /// Brings a file or directory of the host into memory, as DEST or under its own name; the host's files
+    /// stay as they are, and with :ro the tools for files cannot change what was brought in either.
     #[arg(long, value_name = "SRC[:DEST][:ro]")]
     mount: Vec<String>,
 

@@ -12,6 +12,7 @@ use crate::refusal::Refusal;
 use crate::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
 use crate::tool_call::ToolCall;
+use crate::words::counted;
 use crate::{arguments, expected_hash, schema};
 
 pub(crate) const TOOL: Tool = Tool {
@@ -157,10 +158,11 @@ fn refusal(
 fn answer(written: &Written, mode: Mode) -> ToolResult {
     let Written { bytes_written, created, .. } = written;
     let (path, hash) = (written.path.to_string(), written.content_hash.to_string());
+    let bytes = counted(*bytes_written, "byte");
     let did = match (created, mode) {
-        (true, _) => format!("Created {path} with {bytes_written} bytes."),
-        (false, Mode::Append) => format!("Appended {bytes_written} bytes to {path}."),
-        (false, _) => format!("Replaced {path}; it now has {bytes_written} bytes."),
+        (true, _) => format!("Created {path} with {bytes}."),
+        (false, Mode::Append) => format!("Appended {bytes} to {path}."),
+        (false, _) => format!("Replaced {path}; it now has {bytes}."),
     };
     let message = did + "\ncontent_hash: " + &hash;
     let value = json!({

@@ -8,10 +8,15 @@ use wink_fs::ErrorKind;
 use super::Failure;
 use crate::disk;
 
+/// What the first line of a session has in it.
+const MARK: &[u8] = b"\"wink session\"";
+
 impl Failure {
     /// A session that cannot be read or written.
     pub(crate) fn session(file: &Path, error: &SessionError) -> Self {
-        if error.kind() == ErrorKind::Corrupt && !disk::begins_with(file, br#"{"format":"#) {
+        let beginning = disk::beginning(file);
+        let is_marked = beginning.windows(MARK.len()).any(|bytes| bytes == MARK);
+        if error.kind() == ErrorKind::Corrupt && !is_marked {
             return Self::new("failed", 1, format!("`{}` is no session", file.display()))
                 .hint("`wink session list` lists those in a directory");
         }

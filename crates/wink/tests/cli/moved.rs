@@ -38,7 +38,9 @@ fn a_directory_that_was_renamed_is_told_of_its_history_and_goes_on_with_it() {
     );
     assert_eq!(output.status.code(), Some(10));
     assert!(stderr(&output).contains(&advice), "{}", stderr(&output));
-    let said = ok(&scene, &renamed, &["init", "--store", history.to_str().unwrap()]);
+    // What `status` calls the store will do, too.
+    let store = history.join("store");
+    let said = ok(&scene, &renamed, &["init", "--store", store.to_str().unwrap()]);
     assert!(said.contains("It goes on with the history of"), "{said}");
     assert!(ok(&scene, &renamed, &["status"]).contains("1 changed (+0 ~1 -0)"));
     ok(&scene, &renamed, &["restore", "one"]);

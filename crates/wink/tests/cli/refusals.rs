@@ -112,6 +112,9 @@ fn files_that_are_no_archive_and_no_session() {
         assert_eq!(code, 1, "{said}");
         assert!(said.contains("some.txt` is no session"), "{said}");
     }
+    scene.write("some.jsonl", "{\"format\":\"wink session\",\"version\":1,");
+    let (code, said) = scene.fails(&["session", "show", "some.jsonl"]);
+    assert_eq!(code, 14, "this one is: {said}");
 }
 
 #[test]

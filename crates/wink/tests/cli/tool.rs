@@ -18,7 +18,8 @@ fn scene() -> Scene {
 #[test]
 fn the_log_of_operations_names_what_was_written_into_new_directories() {
     let scene = Scene::new();
-    scene.ok(&["tool", "write_file", "path=tmp/a/b", "content=1"]);
+    let said = scene.ok(&["tool", "write_file", "path=tmp/a/b", "content=1"]);
+    assert!(said.starts_with("Created tmp/a/b with 1 byte.\n"), "{said}");
     assert!(scene.ok(&["op", "log"]).contains("write_file: A tmp/a/b · "));
     scene.ok(&["tool", "write_file", "path=tmp/c", "content=1"]);
     for name in ["1", "2", "3", "4"] {
