@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use super::history::History;
 use super::{At, Shared, Workspace};
+use crate::compare::compare;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::host::HostBackend;
 use crate::memory::{self, MemoryBackend};
 use crate::scope::{Exclusions, Scope};
-use crate::snapshot::{FORKS, NewSnapshot, Pin, SnapshotId, SnapshotStore};
+use crate::snapshot::{FORKS, NewSnapshot, Pin, Snapshot, SnapshotId, SnapshotStore};
 use crate::tree::Tree;
 use crate::{Backend, Replaced};
 
@@ -142,6 +143,34 @@ impl Workspace {
             Error::new(operation, ErrorKind::InvalidArgument)
                 .with_detail("it is no fork; name a workspace that `fork` made")
         })
+    }
+
+    /// Keeps the files of a fork in a snapshot here, for when the fork is gone; nothing where all that was done
+    /// in it is here already.
+    ///
+    /// ```
+    /// let files = wink_fs::Workspace::memory();
+    /// let attempt = files.fork(&files.snapshot("start")?)?;
+    /// assert!(files.keep_fork(&attempt, "attempt")?.is_none());
+    /// attempt.write("a.txt", "tried")?;
+    /// let kept = files.keep_fork(&attempt, "attempt")?.unwrap();
+    /// assert_eq!(files.diff(&kept, wink_fs::At::Live)?.deleted.len(), 1);
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn keep_fork(&self, fork: &Self, message: &str) -> Result<Option<Snapshot>> {
+        let history = self.history(Operation::Snapshot)?;
+        let origin = fork.origin(Operation::Snapshot)?;
+        let capture = fork.backend(&mut *fork.turn()?).capture(&history.excluded)?;
+        let everything = Scope::everything().excluding(history.excluded.clone());
+        if compare(&*origin.base_for(self)?, &*capture.tree, &everything)?.is_empty() {
+            return Ok(None);
+        }
+        let mut new = NewSnapshot::new(history.clock.now()).message(message).line(FORKS);
+        new = new.captured(&capture).backend(fork.properties().backend);
+        new.parent = Some(origin.snapshot);
+        let kept = history.snapshots.save(&*capture.tree, &new)?;
+        history.make_room(&kept)?;
+        Ok(Some(kept))
     }
 
     /// Writes the files into a directory of the host that is new or empty, with the ambient authority of

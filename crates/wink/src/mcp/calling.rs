@@ -71,6 +71,7 @@ fn cancelled() -> ToolResult {
 fn told(endpoint: &Endpoint, tool: &Tool, files: &ToolContext, arguments: Value) -> ToolResult {
     let (at, began) = (SystemTime::now(), Instant::now());
     let path = tool.path_in(&arguments).unwrap_or_default().to_owned();
+    endpoint.keeping.before(tool, files);
     let result = tool.call(files, arguments);
     let (error, took) = (result.code(), began.elapsed());
     let fork = files.fork.clone();

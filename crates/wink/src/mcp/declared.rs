@@ -31,7 +31,7 @@ pub(super) struct Common {
 
 /// Tells whether a tool can be called on the files of a fork.
 pub(super) fn works_in_forks(tool: &Tool) -> bool {
-    tool.family == Family::Files
+    tool.family == Family::Files || tool.name == "undo"
 }
 
 /// Declares a tool with its title, its schemas and what it may do.

@@ -1,15 +1,19 @@
 //! What one address of the server offers: files, and the tools to work on them.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use rmcp::model::Tool as McpTool;
 use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
 use wink_agent::session::Session;
 use wink_agent::{Effect, Family, Refusal, Tool, ToolContext, Toolset};
 use wink_fs::{ErrorKind, Workspace};
 
 use super::declared::{self, Common, FORK, SESSION};
+use super::keeping::{self, Keeping};
 use super::recent::RecentCalls;
 use super::sessions::Sessions;
 use super::{fixtures, records};
@@ -30,7 +34,7 @@ const GOING_BACK: &str = "snapshot keeps all files as they are, restore brings t
     the last change.";
 
 const FORKING: &str = "fork makes a copy to try something in: give its name as `fork` to the tools for files, \
-    then merge it.";
+    then merge it. It lasts as long as this server, which keeps what was not merged as a snapshot.";
 
 /// Holds the files of an address, the tools that it offers, and whose calls they are.
 ///
@@ -44,6 +48,7 @@ pub(crate) struct Endpoint {
     declared: Arc<Vec<McpTool>>,
     pub(super) slots: Arc<Semaphore>,
     recent: RecentCalls,
+    pub(super) keeping: Keeping,
     has_fixtures: bool,
 }
 
@@ -74,6 +79,7 @@ impl Endpoint {
             declared,
             slots,
             recent,
+            keeping: Keeping::default(),
             has_fixtures: false,
         };
         let common = Common { session: endpoint.sessions.is_some(), fork: endpoint.has_forks() };
@@ -108,6 +114,17 @@ impl Endpoint {
     /// Returns the files that calls are about.
     pub(crate) fn files(&self) -> Option<Workspace> {
         self.context.workspace.clone()
+    }
+
+    /// Waits until no call runs, and keeps what would go with the server.
+    pub(super) async fn end(&self, at_most: Duration) {
+        // A call that runs holds a slot: with all of them taken, none is left that does.
+        let calls = self.slots.clone().acquire_many_owned(MOST_CALLS);
+        let slots = timeout(at_most, calls).await;
+        let context = self.context.clone();
+        let kept = spawn_blocking(move || keeping::forks(&context));
+        let _ = timeout(at_most, kept).await;
+        drop(slots);
     }
 
     /// Tells whether a demo can work here: with all tools, and on nobody's own files.

@@ -20,7 +20,7 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde::Deserialize;
 use tokio::sync::Mutex;
 
-use super::endpoint::{Endpoint, MOST_CALLS};
+use super::endpoint::Endpoint;
 use super::uses::{InUse, Uses};
 use crate::http_guard::{self, MAX_BODY_BYTES};
 
@@ -86,8 +86,7 @@ impl McpService {
 
     /// Lets calls that run come to their end, then ends the streams that stay open.
     pub(crate) async fn end(&self, at_most: Duration) {
-        let calls = self.endpoint.slots.acquire_many(MOST_CALLS);
-        let _ = tokio::time::timeout(at_most, calls).await;
+        self.endpoint.end(at_most).await;
         self.stateless.config.cancellation_token.cancel();
         self.stateful.config.cancellation_token.cancel();
     }

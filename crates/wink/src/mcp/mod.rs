@@ -11,6 +11,7 @@ mod endpoint;
 mod fixtures;
 mod handler;
 mod http;
+mod keeping;
 mod line;
 mod outputs;
 mod recent;

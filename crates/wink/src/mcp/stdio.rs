@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::endpoint::{Endpoint, MOST_CALLS};
+use super::endpoint::Endpoint;
 use super::line::{Line, Lines};
 
 /// The longest line that is read.
@@ -32,10 +32,9 @@ const GRACE: Duration = Duration::from_secs(2);
 
 /// Serves until the input ends or `stop` is ready, then lets the calls that run come to their end.
 pub(crate) async fn serve(endpoint: Endpoint, stop: impl Future<Output = ()>) {
-    let slots = endpoint.slots.clone();
     let serving = async {
         // Whoever breaks off before the first request asked for nothing.
-        if let Ok(server) = endpoint.serve(Stdio::open()).await {
+        if let Ok(server) = endpoint.clone().serve(Stdio::open()).await {
             let _ = server.waiting().await;
         }
     };
@@ -43,8 +42,7 @@ pub(crate) async fn serve(endpoint: Endpoint, stop: impl Future<Output = ()>) {
         () = serving => {}
         () = stop => {}
     }
-    // A call that runs holds a slot: with all of them taken, none is left that does.
-    let _ = timeout(LAST_CALLS, slots.acquire_many(MOST_CALLS)).await;
+    endpoint.end(LAST_CALLS).await;
 }
 
 /// The standard streams as a transport.

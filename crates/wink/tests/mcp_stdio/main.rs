@@ -6,6 +6,7 @@
 mod cancel;
 mod ending;
 mod input;
+mod keeping;
 mod places;
 mod resources;
 mod scene;

@@ -1,0 +1,56 @@
+//! What an agent did can be taken back, however much it did and however it ended.
+
+use serde_json::json;
+
+use crate::scene::{Client, wink_in};
+
+/// Runs a command of the same person in the workspace.
+fn wink(client: &Client, args: &[&str]) -> String {
+    let output = wink_in(client.place.path()).args(args).output().unwrap();
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn what_an_agent_removed_comes_back_although_it_did_much_since() {
+    let mut client = Client::new(&[]);
+    std::fs::write(client.file("orig"), "ORIGINAL\n").unwrap();
+    client.done("rm", json!({"path": "orig"}));
+    for number in 0..210 {
+        client.done("write_file", json!({"path": format!("log{number}"), "content": "x"}));
+    }
+    client.end();
+    let log = wink(&client, &["log"]);
+    assert_eq!(log.matches("after 100 more changes by agents").count(), 2, "{log}");
+    assert!(log.contains("before the first change by an agent"), "{log}");
+    let found = wink(&client, &["search", "ORIGINAL"]);
+    assert!(found.contains("orig"), "{found}");
+    wink(&client, &["restore", "@-3"]);
+    assert_eq!(std::fs::read_to_string(client.file("orig")).unwrap(), "ORIGINAL\n");
+}
+
+#[test]
+fn what_was_done_in_a_fork_is_kept_when_its_server_ends() {
+    let mut client = Client::new(&[]);
+    client.done("fork", json!({"name": "idea"}));
+    client.done("fork", json!({"name": "idle"}));
+    let precious = json!({"path": "precious", "content": "hours of work\n", "fork": "idea"});
+    client.done("write_file", precious);
+    client.end();
+    let log = wink(&client, &["log"]);
+    assert!(log.contains("fork idea, as it was when its server ended"), "{log}");
+    assert!(!log.contains("fork idle, as"), "{log}");
+    assert!(wink(&client, &["search", "hours"]).contains("precious"));
+}
+
+#[test]
+fn a_call_in_a_fork_is_undone_there_and_nothing_else() {
+    let mut client = Client::new(&[]);
+    client.done("write_file", json!({"path": "ours", "content": "1"}));
+    client.done("fork", json!({"name": "idea"}));
+    client.done("write_file", json!({"path": "theirs", "content": "1", "fork": "idea"}));
+    let undone = client.done("undo", json!({"fork": "idea"}));
+    assert!(undone.to_string().contains("theirs"), "{undone}");
+    assert!(client.file("ours").exists());
+    assert_eq!(client.refused("undo", json!({"fork": "idea"})), "not_found");
+}
