@@ -12,7 +12,8 @@ use crate::path::TreePath;
 use crate::tree::{Entry, KnownEntry, Stat, Tree};
 use crate::tree_hash::TreeHash;
 
-/// Content beyond this size is counted as it is read, and not as a whole when it is opened.
+/// Content beyond this size is counted as it is read, and its file when that was done; what is smaller is
+/// counted as a whole when it is opened.
 const LARGE_BYTES: u64 = 1024 * 1024;
 
 /// Says how far something is that takes long; a clone says the same.
@@ -54,7 +55,7 @@ struct Counters {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct Figures {
-    /// Files and links that were begun.
+    /// Files and links that were read.
     pub files: u64,
     /// Bytes that were read.
     pub bytes: u64,
@@ -152,10 +153,10 @@ impl Tree for Counted<'_> {
 
     fn open(&self, path: &TreePath) -> Result<Content> {
         let content = self.tree.open(path)?;
-        add(&self.progress.0.files, 1);
         if content.len() > LARGE_BYTES && content.shared().is_none() {
             return Ok(CountedReads::of(content, &self.progress));
         }
+        add(&self.progress.0.files, 1);
         self.progress.add_bytes(content.len());
         Ok(content)
     }
@@ -207,6 +208,12 @@ impl ReadAt for CountedReads {
     #[cfg(target_os = "linux")]
     fn file(&self) -> Option<&std::fs::File> {
         self.content.file()
+    }
+}
+
+impl Drop for CountedReads {
+    fn drop(&mut self) {
+        add(&self.progress.0.files, 1);
     }
 }
 
@@ -270,6 +277,8 @@ mod tests {
         let counted = CountedReads::of(large, &progress);
         assert_eq!(progress.figures().bytes, 0);
         counted.read_range(0, 100).unwrap();
-        assert_eq!(progress.figures().bytes, 100);
+        assert_eq!((progress.figures().bytes, progress.figures().files), (100, 0));
+        drop(counted);
+        assert_eq!(progress.figures().files, 1);
     }
 }

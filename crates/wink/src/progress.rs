@@ -137,7 +137,7 @@ pub(crate) struct ProgressLine {
     kind: &'static str,
     doing: &'static str,
     elapsed_ms: u64,
-    /// Files and links that were begun, where they are counted.
+    /// Files and links that were read, where they are counted.
     files: u64,
     /// How many there will be, where that is known.
     expected_files: Option<u64>,
@@ -160,9 +160,12 @@ fn figures_text(figures: Figures, time: Duration) -> Option<String> {
     if (files, bytes) == (0, 0) {
         return None;
     }
-    let share = |(done, expected): (u64, u64)| format!("{}%", done.saturating_mul(100) / expected);
-    let known = |done, expected: Option<u64>| Some(done).zip(expected.filter(|it| *it > 0));
-    let percent = known(files, expected_files).or(known(bytes, expected_bytes)).map(share);
+    let share = |(done, expected): (u64, Option<u64>)| {
+        expected.filter(|it| *it > 0).map(|expected| done.saturating_mul(100) / expected)
+    };
+    // Many small files and a large one: the lesser share promises nothing.
+    let shares = [(files, expected_files), (bytes, expected_bytes)].into_iter().filter_map(share);
+    let percent = shares.min().map(|percent| format!("{percent}%"));
     let counted = (files > 0).then(|| match expected_files {
         Some(expected) => format!("{}/{} files", words::number(files), words::number(expected)),
         None => words::counted(files, "file", "files"),
@@ -240,8 +243,10 @@ mod tests {
         assert_eq!(shown(figures).unwrap(), "61,204 files 412.0 MiB 103.0 MiB/s");
         figures.expected_files = Some(98_311);
         assert_eq!(shown(figures).unwrap(), "62% 61,204/98,311 files 412.0 MiB 103.0 MiB/s");
-        (figures.files, figures.expected_files) = (0, None);
         figures.expected_bytes = Some(824 << 20);
+        let shown_with_bytes = "50% 61,204/98,311 files 412.0 MiB/824.0 MiB 103.0 MiB/s";
+        assert_eq!(shown(figures).unwrap(), shown_with_bytes);
+        (figures.files, figures.expected_files) = (0, None);
         assert_eq!(shown(figures).unwrap(), "50% 412.0 MiB/824.0 MiB 103.0 MiB/s");
     }
 

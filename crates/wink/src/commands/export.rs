@@ -40,7 +40,7 @@ pub(crate) fn run(context: &Context, args: &ExportArgs) -> Result<Answer, Failur
         state => state.tree(&opened.files)?,
     };
     if let State::Snapshot(snapshot) = &state {
-        context.counted.begin(snapshot.file_count, 0);
+        context.counted.begin(snapshot.file_count, snapshot.total_bytes);
     }
     let exported = archive::export_ambient(&context.counted.counted(&*tree), &target, &options)
         .map_err(|error| Failure::export(&target, error))?;

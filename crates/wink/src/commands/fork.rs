@@ -43,11 +43,13 @@ pub(crate) fn run(context: &Context, args: &ForkArgs) -> Result<Answer, Failure>
         None => beside(&opened.home.root, &args.name),
     };
     check_directory(&opened.home.root, &directory)?;
-    let snapshot = begin(&opened, args)?;
+    let progress = context.progress("forking");
+    let snapshot = begin(context, &opened, args)?;
     let written = opened.files.fork(&snapshot)?.materialise(&directory);
     let written = written.map_err(|error| Failure::materialise(&directory, error))?;
     let directory = crate::context::real_path(&directory)?;
     remember(&opened, &args.name, &snapshot, &directory)?;
+    drop(progress);
     let branch = entry(&args.name, &snapshot.id.to_string(), &directory);
     let document = Forked { branch, files: written.written, duration_ms: milliseconds(start) };
     let mut answer = context.answer(&document, |it| {
@@ -87,24 +89,30 @@ fn check_directory(root: &Path, directory: &Path) -> Result<(), Failure> {
 }
 
 /// Finds the snapshot that a fork begins with, or takes it.
-fn begin(opened: &Opened, args: &ForkArgs) -> Result<Snapshot, Failure> {
+fn begin(context: &Context, opened: &Opened, args: &ForkArgs) -> Result<Snapshot, Failure> {
     match refs::find(opened, &args.state)? {
         State::Live => {
             Ok(opened.files.snapshot_with(&SnapshotOptions::default().message("fork"))?)
         }
         State::Snapshot(snapshot) => Ok(*snapshot),
-        State::Archive(tree) => keep(opened, args, &tree),
+        State::Archive(tree) => keep(context, opened, args, &tree),
     }
 }
 
 /// Keeps the files of an archive as the first snapshot of a fork.
-fn keep(opened: &Opened, args: &ForkArgs, tree: &ArchiveTree) -> Result<Snapshot, Failure> {
+fn keep(
+    context: &Context,
+    opened: &Opened,
+    args: &ForkArgs,
+    tree: &ArchiveTree,
+) -> Result<Snapshot, Failure> {
     let store = opened.home.open_store()?.on_branch(&args.name)?;
     let backend = opened.files.properties().backend;
     let mut new = NewSnapshot::new(SystemTime::now()).backend(backend);
     (new.file_count, new.total_bytes) = (tree.file_count(), tree.total_bytes());
     (new.message, new.point_in_time) = (Some(format!("fork of {}", args.state)), true);
-    Ok(store.save(tree, &new)?)
+    context.counted.begin(new.file_count, new.total_bytes);
+    Ok(store.save(&context.counted.counted(tree), &new)?)
 }
 
 fn beside(root: &Path, name: &str) -> PathBuf {

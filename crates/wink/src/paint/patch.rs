@@ -1,11 +1,12 @@
 //! The colours of a patch: what came, what went, and the words by which lines differ.
 
+use std::iter::Peekable;
 use std::ops::Range;
 
 use anstyle::Style;
 
 use super::{ADDED, PLACE, REMOVED, STRONG, letter_line, marked};
-use crate::line_pairs::Pairing;
+use crate::line_pairs::{Marked, Pairing};
 
 /// Adds colours to a patch.
 pub(super) fn paint(text: &str) -> String {
@@ -13,6 +14,7 @@ pub(super) fn paint(text: &str) -> String {
         painted: String::with_capacity(text.len() * 2),
         left: (0, 0),
         run: Vec::new(),
+        has_come: false,
         pairing: Pairing::new(),
     };
     text.split_inclusive('\n').for_each(|line| patch.line(line));
@@ -26,6 +28,8 @@ struct Patch<'a> {
     left: (usize, usize),
     /// Lines that went and lines that came, which stand together.
     run: Vec<&'a str>,
+    /// Whether a line that came is among them.
+    has_come: bool,
     pairing: Pairing,
 }
 
@@ -34,7 +38,7 @@ impl<'a> Patch<'a> {
         let (old, new) = self.left;
         match line.as_bytes().first() {
             Some(b'-') if old > 0 => {
-                if self.run.iter().any(|it| it.starts_with('+')) {
+                if self.has_come {
                     self.end_run();
                 }
                 self.left.0 -= 1;
@@ -42,6 +46,7 @@ impl<'a> Patch<'a> {
             }
             Some(b'+') if new > 0 => {
                 self.left.1 -= 1;
+                self.has_come = true;
                 self.run.push(line);
             }
             // It says that the line before it has no end.
@@ -72,25 +77,20 @@ impl<'a> Patch<'a> {
 
     fn end_run(&mut self) {
         let run = std::mem::take(&mut self.run);
+        self.has_come = false;
         let of = |sign: char| run.iter().filter_map(move |line| line.strip_prefix(sign));
         let (old, new): (Vec<_>, Vec<_>) = (of('-').collect(), of('+').collect());
         let pairs = self.pairing.pairs(&old, &new);
-        let (mut went, mut came) = (0, 0);
+        // Pairs are in the order of both sides.
+        let mut went = Side::new(pairs.iter().map(|pair| &pair.old));
+        let mut came = Side::new(pairs.iter().map(|pair| &pair.new));
         for line in &run {
-            let (style, parts) = match line.as_bytes().first() {
-                Some(b'-') => {
-                    went += 1;
-                    let pair = pairs.iter().find(|it| it.old.at + 1 == went);
-                    (Some(REMOVED), pair.map(|it| &it.old.parts))
-                }
-                Some(b'+') => {
-                    came += 1;
-                    let pair = pairs.iter().find(|it| it.new.at + 1 == came);
-                    (Some(ADDED), pair.map(|it| &it.new.parts))
-                }
+            let (style, marked) = match line.as_bytes().first() {
+                Some(b'-') => (Some(REMOVED), went.next()),
+                Some(b'+') => (Some(ADDED), came.next()),
                 _ => (None, None),
             };
-            self.push(line, style, parts.map_or(&[], Vec::as_slice));
+            self.push(line, style, marked.map_or(&[], |marked| &marked.parts));
         }
     }
 
@@ -99,6 +99,25 @@ impl<'a> Patch<'a> {
         let content = line.strip_suffix('\n').unwrap_or(line);
         self.painted += &marked(content, style, parts, 1);
         self.painted += &line[content.len()..];
+    }
+}
+
+/// The lines of one side, some of which have a counterpart.
+struct Side<'p, I: Iterator<Item = &'p Marked>> {
+    at: usize,
+    marked: Peekable<I>,
+}
+
+impl<'p, I: Iterator<Item = &'p Marked>> Side<'p, I> {
+    fn new(marked: I) -> Self {
+        Self { at: 0, marked: marked.peekable() }
+    }
+
+    /// Goes on to the next line, and returns how it is marked.
+    fn next(&mut self) -> Option<&'p Marked> {
+        let at = self.at;
+        self.at += 1;
+        self.marked.next_if(|marked| marked.at == at)
     }
 }
 
@@ -178,6 +197,18 @@ mod tests {
         assert!(painted.contains(&format!("\u{1b}[33mM{END} x\n")), "{painted:?}");
         assert!(painted.contains(&format!("{MARK}{GREEN}2{END}")), "{painted:?}");
         assert_eq!(stripped(&painted), text);
+    }
+
+    #[test]
+    fn very_long_runs_take_no_longer_than_there_is_patience() {
+        let lines = |sign: char, value: u32| -> String {
+            (0..50_000).map(|n| format!("{sign}let line_{n} = {value};\n")).collect()
+        };
+        let body = lines('-', 1) + &lines('+', 2);
+        let patch = format!("@@ -1,50000 +1,50000 @@\n{body}");
+        let began = std::time::Instant::now();
+        assert_eq!(stripped(&paint(&patch)), patch);
+        assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
     }
 
     #[test]

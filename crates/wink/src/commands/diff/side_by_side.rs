@@ -19,7 +19,7 @@ pub(super) fn text(
     all: &[&Changed],
     width: usize,
 ) -> Result<(String, String), Failure> {
-    let (mut plain, mut painted) = (String::new(), String::new());
+    let mut shown = Shown::default();
     let pairing = Pairing::new();
     for changed in all {
         let as_patch = harmless(&patch::text(before, after, &[changed])?);
@@ -28,30 +28,39 @@ pub(super) fn text(
             Some(end) => &as_patch[..=end],
             None => &as_patch,
         };
-        plain += head;
-        painted += &Paint::Patch.paint(head);
+        shown.head(head);
         let columns = Columns::new(width, last_line(hunks));
-        for hunk in hunks {
-            let head = hunk_head(hunk);
-            painted += &Paint::Patch.paint(&head);
-            plain += &head;
-            for row in rows(hunk, &pairing) {
-                plain += &columns.row(&row, false);
-                painted += &columns.row(&row, true);
-            }
+        hunks.iter().for_each(|hunk| shown.hunk(hunk, columns, &pairing));
+    }
+    Ok((shown.plain, shown.painted))
+}
+
+/// What is shown, without colours and with them.
+#[derive(Default)]
+struct Shown {
+    plain: String,
+    painted: String,
+}
+
+impl Shown {
+    fn head(&mut self, head: &str) {
+        self.plain += head;
+        self.painted += &Paint::Patch.paint(head);
+    }
+
+    fn hunk(&mut self, hunk: &Hunk, columns: Columns, pairing: &Pairing) {
+        let Hunk { old_start, old_lines, new_start, new_lines, .. } = hunk;
+        self.head(&format!("@@ -{old_start},{old_lines} +{new_start},{new_lines} @@\n"));
+        for row in rows(hunk, pairing) {
+            self.plain += &columns.row(&row, false);
+            self.painted += &columns.row(&row, true);
         }
     }
-    Ok((plain, painted))
 }
 
 fn last_line(hunks: &[Hunk]) -> usize {
     let last = |it: &Hunk| (it.old_start + it.old_lines).max(it.new_start + it.new_lines);
     hunks.last().map_or(0, last)
-}
-
-fn hunk_head(hunk: &Hunk) -> String {
-    let Hunk { old_start, old_lines, new_start, new_lines, .. } = hunk;
-    format!("@@ -{old_start},{old_lines} +{new_start},{new_lines} @@\n")
 }
 
 /// Lines that went and lines that came together.
