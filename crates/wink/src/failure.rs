@@ -249,10 +249,9 @@ impl Failure {
     /// No directory from here upwards was made a workspace.
     pub(crate) fn no_workspace(directory: &Path, lost: &[Home]) -> Self {
         let message = format!("`{}` is not protected: it is in no workspace", directory.display());
-        let init = "`wink init` makes this directory one";
         Self::new(NO_WORKSPACE, NO_STORE, message).hint(match lost {
-            [] => init.to_owned(),
-            lost => format!("{}; {init} with a new one", lost::advice(directory, lost)),
+            [] => "`wink init` makes this directory one".to_owned(),
+            lost => format!("{}; `wink init` begins a new one", lost::advice(directory, lost)),
         })
     }
 
