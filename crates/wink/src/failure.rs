@@ -129,10 +129,7 @@ impl From<Error> for Failure {
         // Without a path, the command that was typed says which operation it was.
         let text = text.strip_prefix(&format!("{}: ", error.operation())).unwrap_or(&text);
         let failure = match text.rsplit_once("; ") {
-            Some((message, hint)) => Self::of(error.kind(), message).hint(hint),
-            None if error.kind() == ErrorKind::Corrupt => {
-                Self::of(error.kind(), text).hint("`wink verify` says what else is damaged")
-            }
+            Some((message, hint)) => Self::of(error.kind(), message).hint(with_command(hint)),
             None => Self::of(error.kind(), text),
         };
         match error.source() {
@@ -390,6 +387,17 @@ impl Failure {
             _ => "only what was undone last can be done again",
         };
         Self::of(ErrorKind::NotFound, format!("there is nothing to {action}")).hint(hint)
+    }
+}
+
+/// Names the command for what a library advises.
+fn with_command(hint: &str) -> &str {
+    match hint {
+        "verify the store" | "verify the snapshots" => {
+            "`wink verify` lists what is damaged, and `wink repair` puts it aside"
+        }
+        "repair the store" | "repair the store first" => "`wink repair` puts aside what is damaged",
+        hint => hint,
     }
 }
 
