@@ -129,10 +129,7 @@ impl From<Error> for Failure {
         // Without a path, the command that was typed says which operation it was.
         let text = text.strip_prefix(&format!("{}: ", error.operation())).unwrap_or(&text);
         let failure = match text.rsplit_once("; ") {
-            Some((message, hint)) => Self::of(error.kind(), message).hint(hint),
-            None if error.kind() == ErrorKind::Corrupt => {
-                Self::of(error.kind(), text).hint("`wink verify` says what else is damaged")
-            }
+            Some((message, hint)) => Self::of(error.kind(), message).hint(with_command(hint)),
             None => Self::of(error.kind(), text),
         };
         match error.source() {
@@ -249,10 +246,9 @@ impl Failure {
     /// No directory from here upwards was made a workspace.
     pub(crate) fn no_workspace(directory: &Path, lost: &[Home]) -> Self {
         let message = format!("`{}` is not protected: it is in no workspace", directory.display());
-        let init = "`wink init` makes this directory one";
         Self::new(NO_WORKSPACE, NO_STORE, message).hint(match lost {
-            [] => init.to_owned(),
-            lost => format!("{}; {init} with a new one", lost::advice(directory, lost)),
+            [] => "`wink init` makes this directory one".to_owned(),
+            lost => format!("{}; `wink init` begins a new one", lost::advice(directory, lost)),
         })
     }
 
@@ -400,6 +396,17 @@ impl Failure {
             _ => "only what was undone last can be done again",
         };
         Self::of(ErrorKind::NotFound, format!("there is nothing to {action}")).hint(hint)
+    }
+}
+
+/// Names the command for what a library advises.
+fn with_command(hint: &str) -> &str {
+    match hint {
+        "verify the store" | "verify the snapshots" => {
+            "`wink verify` lists what is damaged, and `wink repair` puts it aside"
+        }
+        "repair the store" | "repair the store first" => "`wink repair` puts aside what is damaged",
+        hint => hint,
     }
 }
 

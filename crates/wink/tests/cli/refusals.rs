@@ -256,6 +256,7 @@ fn a_damaged_pack() {
     let (code, said) = scene.fails(&["restore", "one"]);
     assert_eq!(code, 14, "{said}");
     assert!(!said.contains("cause:"), "{said}");
+    assert!(said.contains("help: `wink verify` lists what is damaged"), "{said}");
     scene.write("notes.txt", "two\n");
     assert!(scene.ok(&["snapshot"]).contains("the one before is gone or damaged"));
     assert!(scene.ok(&["status"]).contains("is protected."));

@@ -1,6 +1,6 @@
 //! Commands that are told to end.
 
-use std::process::{Child, Stdio};
+use std::process::{Child, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -17,6 +17,14 @@ fn waiting(scene: &Scene, args: &[&str]) -> Child {
 
 pub(crate) fn send(child: &Child, signal: Signal) {
     kill_process(Pid::from_raw(child.id().cast_signed()).unwrap(), signal).unwrap();
+}
+
+/// Waits for the end of a command whose input stays open, so that it cannot go on.
+fn ended(mut child: Child) -> Output {
+    let input = child.stdin.take();
+    let output = child.wait_with_output().unwrap();
+    drop(input);
+    output
 }
 
 /// Waits until a process listens to a signal.
@@ -40,7 +48,7 @@ fn programs_are_told_of_an_interruption_in_the_one_line_that_ends_the_answer() {
         let child = waiting(&scene, &["fs", "write", "a", "--json"]);
         wait_until_heard(&child, signal);
         send(&child, signal);
-        let output = child.wait_with_output().unwrap();
+        let output = ended(child);
         assert_eq!(output.status.code(), Some(130));
         assert_eq!((stdout(&output).as_str(), stderr(&output).lines().count()), ("", 1));
         let error: Value = serde_json::from_str(&stderr(&output)).unwrap();
@@ -58,7 +66,7 @@ fn a_person_who_interrupts_ends_the_command_by_the_signal_itself() {
     let scene = Scene::new();
     let child = waiting(&scene, &["fs", "write", "a"]);
     send(&child, Signal::INT);
-    let output = child.wait_with_output().unwrap();
+    let output = ended(child);
     assert_eq!(output.status.signal(), Some(Signal::INT.as_raw()));
     assert_eq!(stderr(&output), "");
 }

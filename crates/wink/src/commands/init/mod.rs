@@ -38,13 +38,7 @@ pub(crate) struct InitArgs {
 pub(crate) fn run(context: &Context, args: &InitArgs) -> Result<Answer, Failure> {
     let path = args.path.as_deref().unwrap_or(Path::new(""));
     let root = context::real_path(&context.directory.join(path))?;
-    if !args.force && is_broad(&root) {
-        return Err(Failure::too_broad(&root));
-    }
-    if is_broad(&root) {
-        let question = format!("Keep the history of all that is in {}?", root.display());
-        context.confirm(&question)?;
-    }
+    check_breadth(context, &root, args.force)?;
     let candidates = lost::of(&root);
     let chosen = moved::choose(context, &root, &candidates)?;
     let moved_from = chosen.as_ref().map(|lost| lost.root.display().to_string());
@@ -52,14 +46,25 @@ pub(crate) fn run(context: &Context, args: &InitArgs) -> Result<Answer, Failure>
         Some(lost) => moved::go_on(&root, lost, &args.exclude)?,
         None => begin(context, &root, args.exclude.clone())?,
     };
-    let mut notes = context.note("next: wink snapshot");
+    let mut notes = Vec::new();
     if moved_from.is_none() && !candidates.is_empty() {
-        let advice = format!("note: {}", lost::advice(&root, &candidates));
-        notes.splice(0..0, context.note(advice));
+        notes = context.note(format!("note: {}", lost::advice(&root, &candidates)));
     }
+    notes.extend(context.note("next: wink snapshot"));
     let [root, home] = [root, directory].map(|path| path.display().to_string());
     let document = Initialised { root, home, excluded, git, moved_from };
     Ok(Answer { notes, ..context.answer(&document, text)? })
+}
+
+/// Refuses what holds far more than a project, unless a person insists.
+fn check_breadth(context: &Context, root: &Path, force: bool) -> Result<(), Failure> {
+    match (is_broad(root), force) {
+        (false, _) => Ok(()),
+        (true, false) => Err(Failure::too_broad(root)),
+        (true, true) => {
+            context.confirm(&format!("Keep the history of all that is in {}?", root.display()))
+        }
+    }
 }
 
 /// Begins the history of a directory that is to be served, as the command does without arguments.
