@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::heard::Heard;
 use crate::home::Home;
 use crate::progress::{Audience, Progress};
-use crate::{confirm, paths, pruned, retention, screen};
+use crate::{confirm, git_dir, paths, pruned, retention, screen};
 
 /// Holds what all commands are told.
 #[derive(Debug)]
@@ -80,7 +80,7 @@ impl Context {
     /// Begins a workspace whose history was found.
     pub(crate) fn builder(home: &Home) -> Result<(WorkspaceBuilder, Exclusions), Failure> {
         let store = home.open_store()?;
-        let excluded = Exclusions::parse(home.settings.exclude.clone())?;
+        let excluded = git_dir::excluded(home)?;
         let files = Workspace::host_builder(&home.root, store);
         let files = files.map_err(|error| Failure::root(&home.root, error))?;
         // An absolute path is one of the workspace where it is below the root, and none elsewhere.

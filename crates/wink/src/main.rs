@@ -17,6 +17,7 @@ mod documents;
 mod downloads;
 mod failure;
 mod fixed_mounts;
+mod git_dir;
 mod git_head;
 mod head_timer;
 mod heard;

@@ -27,6 +27,9 @@ pub(crate) struct Settings {
     /// What is neither captured nor touched.
     #[serde(default)]
     pub(crate) exclude: Vec<String>,
+    /// Whether what git keeps is captured like everything else.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    captures_git: bool,
     created_at: String,
     /// How many snapshots without a tag stay, where this was set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -105,6 +108,7 @@ impl Settings {
             version: VERSION,
             root,
             exclude,
+            captures_git: false,
             created_at,
             retention_count: None,
             retention_bytes: None,
@@ -189,6 +193,16 @@ impl Settings {
     pub(crate) fn move_to(&mut self, root: &Path) -> Result<(), Failure> {
         self.root = text(root)?;
         Ok(())
+    }
+
+    /// Tells whether a person wants what git keeps to be captured.
+    pub(crate) fn captures_git(&self) -> bool {
+        self.captures_git
+    }
+
+    /// Sets what is excluded; what git keeps is captured only where that was asked for.
+    pub(crate) fn set_excluded(&mut self, exclude: Vec<String>, captures_git: bool) {
+        (self.exclude, self.captures_git) = (exclude, captures_git);
     }
 
     pub(crate) fn root(&self) -> Result<PathBuf, Failure> {

@@ -10,6 +10,7 @@ use crate::config::{Config, Key};
 use crate::context::Context;
 use crate::documents::{ConfigList, ConfigSet, ConfigValue};
 use crate::failure::Failure;
+use crate::git_dir::GIT;
 use crate::home::Home;
 use crate::settings::Settings;
 
@@ -73,8 +74,12 @@ pub(crate) fn run(context: &Context, command: &ConfigCommand) -> Result<Answer, 
     match command {
         ConfigCommand::Get(args) => get(context, args.key),
         ConfigCommand::Set(args) => set(context, args),
-        ConfigCommand::Add(args) => change_list(context, args, add),
-        ConfigCommand::Remove(args) => change_list(context, args, remove),
+        ConfigCommand::Add(args) => change_list(context, args, add, false),
+        ConfigCommand::Remove(args) => {
+            // It is excluded although nobody said so: who takes it away wants it captured.
+            let captures_git = args.values.iter().any(|value| value == GIT);
+            change_list(context, args, remove, captures_git)
+        }
         ConfigCommand::List(args) => list(context, args),
     }
 }
@@ -113,7 +118,7 @@ fn set(context: &Context, args: &SetArgs) -> Result<Answer, Failure> {
         return Err(Failure::invalid_setting(key.name(), &values.join(" ")));
     }
     let place = match key.is_of_workspace() && !user {
-        true => set_here(context, *key, values)?,
+        true => set_here(context, *key, values, false)?,
         false if *key == Key::Exclude => return Err(Failure::exclude_of_person()),
         false => Config::read()?.set(*key, values.first().map(String::as_str))?,
     };
@@ -139,7 +144,12 @@ fn answer(
 type ChangeList = fn(Vec<String>, &[String]) -> Result<Vec<String>, Failure>;
 
 /// Changes what is excluded, which alone has several values.
-fn change_list(context: &Context, args: &PartArgs, change: ChangeList) -> Result<Answer, Failure> {
+fn change_list(
+    context: &Context,
+    args: &PartArgs,
+    change: ChangeList,
+    captures_git: bool,
+) -> Result<Answer, Failure> {
     let PartArgs { key, values } = args;
     if *key != Key::Exclude {
         return Err(Failure::single_setting(key.name()));
@@ -147,7 +157,7 @@ fn change_list(context: &Context, args: &PartArgs, change: ChangeList) -> Result
     values.iter().try_for_each(|value| key.check(value))?;
     let home = Home::find(&context.directory, context.store.as_deref())?;
     let all = change(home.settings.exclude, values)?;
-    let place = set_here(context, *key, &all)?;
+    let place = set_here(context, *key, &all, captures_git)?;
     answer(context, *key, all, &place)
 }
 
@@ -163,20 +173,27 @@ fn add(mut all: Vec<String>, values: &[String]) -> Result<Vec<String>, Failure> 
 
 /// Takes values away; all of them must be there.
 fn remove(mut all: Vec<String>, values: &[String]) -> Result<Vec<String>, Failure> {
-    if let Some(unknown) = values.iter().find(|value| !all.contains(value)) {
+    if let Some(unknown) = values.iter().find(|value| !all.contains(value) && *value != GIT) {
         return Err(Failure::not_set(Key::Exclude.name(), unknown, &all));
     }
     all.retain(|value| !values.contains(value));
     Ok(all)
 }
 
-fn set_here(context: &Context, key: Key, values: &[String]) -> Result<std::path::PathBuf, Failure> {
+fn set_here(
+    context: &Context,
+    key: Key,
+    values: &[String],
+    captures_git: bool,
+) -> Result<std::path::PathBuf, Failure> {
     let home = Home::find(&context.directory, context.store.as_deref())?;
     let (directory, mut settings) = (home.directory, home.settings);
     match key {
         Key::Exclude => {
             Exclusions::parse(values.to_vec())?;
-            settings.exclude = values.to_vec();
+            let is_excluded = values.iter().any(|value| value == GIT);
+            let captures_git = captures_git || settings.captures_git();
+            settings.set_excluded(values.to_vec(), captures_git && !is_excluded);
         }
         key => settings.set(key, values.first().cloned()),
     }

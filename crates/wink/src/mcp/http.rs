@@ -170,6 +170,7 @@ mod tests {
     use wink_agent::Toolset;
     use wink_fs::Workspace;
 
+    use super::super::endpoint::MOST_CALLS;
     use super::*;
 
     fn post(session: Option<&str>, method: &str, params: Value) -> Request {

@@ -308,3 +308,37 @@ fn a_patch_is_one_that_git_applies() {
     assert!(applied.status.success(), "{}", stderr(&applied));
     assert_eq!(scene.ok(&["diff", "after", "@"]), "");
 }
+
+#[test]
+fn a_repository_that_came_later_is_left_alone_by_a_restore() {
+    let scene = Scene::new();
+    scene.write("a", "one");
+    scene.ok(&["snapshot", "--tag", "before"]);
+    std::fs::create_dir(scene.project(".git")).unwrap();
+    scene.write(".git/HEAD", "ref: refs/heads/main\n");
+    scene.write("a", "two");
+    assert!(scene.ok(&["status"]).contains("/.git"), "what is excluded is always said");
+    scene.ok(&["restore", "before"]);
+    assert_eq!((scene.read("a"), scene.project(".git/HEAD").exists()), ("one".into(), true));
+    scene.ok(&["config", "set", "exclude", "dist/"]);
+    scene.ok(&["snapshot", "--tag", "after"]);
+    assert_eq!(scene.fails(&["fs", "glob", "**/HEAD", "--at", "after"]).0, 1);
+    scene.write("a", "three");
+    scene.ok(&["restore", "after"]);
+    assert!(scene.project(".git/HEAD").exists());
+}
+
+#[test]
+fn what_git_keeps_is_captured_where_a_person_wants_it() {
+    let scene = Scene::new();
+    std::fs::create_dir(scene.project(".git")).unwrap();
+    scene.write(".git/HEAD", "one");
+    scene.ok(&["config", "remove", "exclude", "/.git"]);
+    scene.ok(&["snapshot", "--tag", "with"]);
+    scene.write(".git/HEAD", "two");
+    scene.ok(&["restore", "with"]);
+    assert_eq!(scene.read(".git/HEAD"), "one");
+    scene.ok(&["config", "add", "exclude", "/.git"]);
+    scene.ok(&["snapshot", "--tag", "without"]);
+    assert_eq!(scene.fails(&["fs", "glob", "**/HEAD", "--at", "without"]).0, 1);
+}

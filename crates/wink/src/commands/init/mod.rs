@@ -13,12 +13,10 @@ use crate::context::{self, Context};
 use crate::disk;
 use crate::documents::Initialised;
 use crate::failure::Failure;
+use crate::git_dir::GIT;
 use crate::home::{self, Home};
 use crate::lost;
 use crate::settings::Settings;
-
-/// Git keeps its own history.
-const GIT: &str = "/.git";
 
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {

@@ -1,0 +1,36 @@
+//! The directory that git keeps its own history in.
+//!
+//! A restore that takes it away, because it was not there when the snapshot was taken, loses a person's
+//! whole repository. So it is excluded for as long as no snapshot holds it, unless a person wants it captured.
+
+use wink_fs::{At, Exclusions, MemoryBackend, TreePath, Workspace};
+
+use crate::disk;
+use crate::failure::Failure;
+use crate::home::Home;
+
+/// What excludes it.
+pub(crate) const GIT: &str = "/.git";
+
+/// Returns what is excluded from a workspace.
+pub(crate) fn excluded(home: &Home) -> Result<Exclusions, Failure> {
+    let mut patterns = home.settings.exclude.clone();
+    let excluded = Exclusions::parse(patterns.clone())?;
+    let git = TreePath::parse(".git")?;
+    let is_there = || !disk::is_gone(&home.root.join(".git"));
+    if home.settings.captures_git() || excluded.matches(&git) || !is_there() || is_kept(home, &git)
+    {
+        return Ok(excluded);
+    }
+    patterns.insert(0, GIT.to_owned());
+    Ok(Exclusions::parse(patterns)?)
+}
+
+/// Tells whether the last snapshot holds it.
+fn is_kept(home: &Home, git: &TreePath) -> bool {
+    let Ok(store) = home.open_store() else { return false };
+    let kept = Workspace::builder(MemoryBackend::new()).read_only(true).store(store).build();
+    let last = kept.current_snapshot_id().ok().flatten().map(|id| At::Snapshot(id.to_string()));
+    let tree = last.and_then(|last| kept.tree_at(last).ok());
+    tree.is_some_and(|tree| tree.stat(git).is_ok())
+}
