@@ -60,6 +60,11 @@ impl<'c> ToolCall<'c> {
         self.context.ruled(self.workspace.tree())
     }
 
+    /// Returns the files that an archive or a snapshot holds: all but those that are excluded.
+    pub(crate) fn tree_to_keep(&self) -> Arc<dyn Tree> {
+        self.context.ruled(self.workspace.tree_without_excluded())
+    }
+
     /// Changes files as one operation; where it is refused, or panics, nothing has changed.
     ///
     /// Where the call fails after it, it is taken back too, but for what somebody changed since.

@@ -34,6 +34,13 @@ impl Exclusions {
         patterns.into_iter().map(|text| parse(text.into())).collect::<Result<_>>().map(Self)
     }
 
+    /// Adds patterns.
+    pub(crate) fn and(&self, patterns: &[String]) -> Result<Self> {
+        let known: Vec<&str> = self.patterns().collect();
+        let new = patterns.iter().filter(|it| !known.contains(&it.as_str())).cloned();
+        Ok(Self(self.0.iter().cloned().chain(Self::parse(new)?.0).collect()))
+    }
+
     /// Returns the patterns as they were given.
     pub fn patterns(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(text, _)| &**text)

@@ -507,3 +507,17 @@ fn what_forks_begin_with_pushes_nothing_out() {
         assert_eq!(ids().len(), 20, "of what forks began with as many are kept as of others");
     }
 }
+
+#[test]
+fn the_snapshot_that_the_files_grew_from_is_never_pruned() {
+    let files = Workspace::memory();
+    let own = files.snapshot_with(&SnapshotOptions::default()).unwrap().id;
+    let fork = files.fork(own).unwrap();
+    fork.write("a", "theirs").unwrap();
+    files.keep_fork(&fork, "kept").unwrap().unwrap();
+    drop(fork);
+    let one = PruneOptions::default().retention(Retention::default().max_count(1));
+    assert!(files.prune(&one.clone().dry_run(true)).unwrap().snapshots.is_empty());
+    files.prune(&one).unwrap();
+    assert_eq!(files.current_snapshot_id().unwrap(), Some(own));
+}

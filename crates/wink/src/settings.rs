@@ -78,9 +78,9 @@ impl Branch {
         Ok(Self { name, base, of, merges: Vec::new() })
     }
 
-    /// Returns the states that were brought back, the last one first.
+    /// Returns the states that were brought back, oldest first.
     pub(crate) fn merges(&self) -> impl Iterator<Item = &MergePoint> {
-        self.merges.iter().rev()
+        self.merges.iter()
     }
 
     /// Remembers a state that was brought back; returns those that are forgotten for it.

@@ -37,7 +37,7 @@ fn target() -> String {
 
 fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
     let path = call.path(&params.path)?;
-    let tree = call.tree();
+    let tree = call.tree_to_keep();
     let exported = call.change(|fs| export(fs, &*tree, &path))?;
     let files = counted(exported.file_count, "file");
     let message = format!(

@@ -97,6 +97,17 @@ pub struct Merged {
     pub saved: Option<SnapshotId>,
 }
 
+impl Merged {
+    /// Tells whether the next merge begins here: something was brought in, or conflicts were decided.
+    ///
+    /// ```
+    /// assert!(!wink_fs::Merged::default().is_to_be_remembered());
+    /// ```
+    pub fn is_to_be_remembered(&self) -> bool {
+        self.applied && (self.saved.is_some() || !self.conflicts.is_empty())
+    }
+}
+
 /// Names an entry that both sides changed, each in another way.
 ///
 /// ```

@@ -13,25 +13,28 @@ use crate::tree::Tree;
 /// How many operations are kept before the oldest goes; to take one back, or do it again, is none of them.
 const KEPT: usize = 200;
 
-/// How many records are kept: that each operation was done, and that it was taken back.
-const KEPT_RECORDS: usize = 2 * KEPT;
+/// How many records there may be before somebody looks which of them are too old.
+pub(crate) const MANY_RECORDS: usize = 2 * KEPT;
 
-/// Returns how many of so many records are too old, after one of this cause was added.
-///
-/// What takes others back pushes none of them out, unless somebody goes to and fro without end.
-pub(crate) fn too_many(records: usize, added: OperationCause) -> usize {
-    let most = if added.is_step() { 2 * KEPT_RECORDS } else { KEPT_RECORDS };
-    records.saturating_sub(most)
+/// How many records there are at most, however often somebody goes to and fro.
+const MOST_RECORDS: usize = 4 * KEPT;
+
+/// Returns how many of some records, oldest first, are too old: what took others back, or did them again,
+/// pushes none of them out.
+pub(crate) fn too_old<'r>(
+    causes: impl ExactSizeIterator<Item = &'r OperationCause> + DoubleEndedIterator,
+) -> usize {
+    let (mut counted, all) = (0, causes.len());
+    let too_old = causes.rev().position(|cause| {
+        counted += usize::from(!cause.is_step());
+        counted > KEPT
+    });
+    too_old.map_or(0, |kept| all - kept).max(all.saturating_sub(MOST_RECORDS))
 }
 
 /// Leaves the last operations, with what took them back or did them again.
 pub(crate) fn last_kept(mut operations: Vec<OperationRecord>) -> Vec<OperationRecord> {
-    let mut counted = 0;
-    let too_old = operations.iter().rposition(|it| {
-        counted += usize::from(!it.cause.is_step());
-        counted > KEPT
-    });
-    operations.drain(..too_old.map_or(0, |last| last + 1));
+    operations.drain(..too_old(operations.iter().map(|it| &it.cause)));
     operations
 }
 

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::ledger::{Ledger, last_kept, too_many};
+use super::ledger::{Ledger, MANY_RECORDS, last_kept, too_old};
 use super::value::OperationRecord;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::path::TreePath;
@@ -69,9 +69,12 @@ impl Ledger for MemoryLedger {
     }
 
     fn append(&self, operation: OperationRecord, before: Option<Arc<dyn Tree>>) -> Result<()> {
-        let (mut operations, cause) = (self.operations(), operation.cause);
+        let mut operations = self.operations();
         operations.push_back((operation, before));
-        let oldest = too_many(operations.len(), cause);
+        let oldest = match operations.len() > MANY_RECORDS {
+            true => too_old(operations.iter().map(|(operation, _)| &operation.cause)),
+            false => 0,
+        };
         let gone: Vec<Kept> = operations.drain(..oldest).collect();
         // What goes may be large: nobody waits for that.
         drop(operations);
@@ -85,6 +88,10 @@ impl Ledger for MemoryLedger {
 
     fn list(&self) -> Result<Vec<OperationRecord>> {
         Ok(last_kept(self.operations().iter().map(|(operation, _)| operation.clone()).collect()))
+    }
+
+    fn numbers(&self) -> Result<Vec<u64>> {
+        Ok(self.operations().iter().map(|(operation, _)| operation.sequence).collect())
     }
 
     fn forget(&self, sequences: &[u64]) -> Result<()> {

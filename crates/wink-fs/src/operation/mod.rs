@@ -8,7 +8,7 @@ mod value;
 
 pub use image::BeforeImage;
 pub(crate) use image::{TOUCHED, touched_line, touched_paths};
-pub(crate) use ledger::{Ledger, last_kept, too_many};
+pub(crate) use ledger::{Ledger, MANY_RECORDS, last_kept};
 pub(crate) use memory_ledger::{MemoryLedger, gone};
 pub(crate) use recording::{Record, Recording};
 pub(crate) use value::Left;

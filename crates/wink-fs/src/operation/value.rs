@@ -38,6 +38,14 @@ pub enum OperationCause {
 }
 
 impl OperationCause {
+    /// Returns the snapshot of what was replaced, where everything was.
+    pub(crate) fn saved(&self) -> Option<SnapshotId> {
+        match self {
+            Self::Replacement { saved } => Some(*saved),
+            _ => None,
+        }
+    }
+
     /// Tells whether it took another operation back, or did it again.
     pub(crate) fn is_step(&self) -> bool {
         matches!(self, Self::Undo { .. } | Self::Redo { .. })

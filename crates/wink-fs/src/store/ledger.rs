@@ -15,7 +15,7 @@ use crate::error::{Error, Operation, Result};
 use crate::host::HostBackend;
 use crate::memory::MemoryBackend;
 use crate::operation::{
-    Ledger, OperationRecord, TOUCHED, gone, last_kept, too_many, touched_paths,
+    Ledger, MANY_RECORDS, OperationRecord, TOUCHED, gone, last_kept, touched_paths,
 };
 use crate::path::TreePath;
 use crate::snapshot::SnapshotId;
@@ -96,13 +96,17 @@ impl StoreLedger {
     }
 
     /// Takes away what is too old to be listed; not each time, because looking for it takes a while.
-    fn forget_oldest(&self, newest: &OperationRecord) -> io::Result<()> {
-        if !newest.sequence.is_multiple_of(FORGET_EVERY) {
+    fn forget_oldest(&self, newest: u64) -> Result<()> {
+        if !newest.is_multiple_of(FORGET_EVERY) {
             return Ok(());
         }
-        let records = self.look()?.records;
-        let oldest = too_many(records.len(), newest.cause);
-        records[..oldest].iter().try_for_each(|number| self.remove(*number))
+        let records = self.numbers()?;
+        if records.len() <= MANY_RECORDS {
+            return Ok(());
+        }
+        let oldest = self.list()?.first().map_or(0, |oldest| oldest.sequence);
+        let too_old: Vec<u64> = records.into_iter().take_while(|it| *it < oldest).collect();
+        self.forget(&too_old)
     }
 
     /// Removes an operation. Without its record it counts as interrupted, so the list of what it may have
@@ -229,7 +233,7 @@ impl Ledger for StoreLedger {
         renamed.map_err(|error| failure::of(Operation::Write, error))?;
         self.end(number, number + 1);
         // What is left is taken away another time.
-        let _ = self.forget_oldest(&operation);
+        let _ = self.forget_oldest(number);
         Ok(())
     }
 

@@ -111,6 +111,10 @@ impl Redaction<'_, '_> {
         snapshot.total_bytes = snapshot.total_bytes.saturating_sub(root.bytes);
         let left_out = root.paths.iter().map(|path| Skipped::new(path.to_string(), WHY));
         snapshot.skipped.extend(left_out);
+        let out = self.out.patterns().map(str::to_owned);
+        snapshot
+            .excluded
+            .extend(out.filter(|it| !snapshot.excluded.contains(it)).collect::<Vec<_>>());
         Ok(Some((snapshot, root.paths)))
     }
 

@@ -18,6 +18,9 @@ use crate::{Backend, Replaced};
 /// How long a state is kept for a fork whose process died and cannot let it go.
 const PINNED: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
+/// How many merges are remembered, for those who take them back.
+const MERGES: usize = 16;
+
 /// The state a workspace was forked from.
 pub(super) struct Origin {
     snapshot: SnapshotId,
@@ -37,15 +40,13 @@ struct Merge {
 impl Origin {
     /// Returns the last state that a workspace has of the fork: where the two began to differ.
     pub(super) fn base_for(&self, files: &Workspace) -> Result<Arc<dyn Tree>> {
-        for merge in self.merges().iter().rev().filter(|it| it.into.as_ptr() == files.as_ptr()) {
-            if !merge.saved.map_or(Ok(false), |saved| files.is_undone(saved))? {
-                return Ok(merge.tree.clone());
-            }
-        }
-        Ok(self.tree.clone())
+        let merges = self.merges();
+        let here = merges.iter().filter(|it| it.into.as_ptr() == files.as_ptr());
+        let last = files.last_in_effect(here.map(|it| (it.saved, &it.tree)))?;
+        Ok(last.unwrap_or(&self.tree).clone())
     }
 
-    /// Remembers that a state was brought into a workspace.
+    /// Remembers that a state was brought into a workspace, or that its conflicts were decided.
     pub(super) fn merged(
         &self,
         files: &Workspace,
@@ -53,7 +54,11 @@ impl Origin {
         saved: Option<SnapshotId>,
     ) -> Result<()> {
         let (into, tree) = (Arc::downgrade(&files.0), memory::kept(theirs)?);
-        self.merges().push(Merge { into, tree, saved });
+        let mut merges = self.merges();
+        merges.retain(|it| it.into.strong_count() > 0);
+        merges.push(Merge { into, tree, saved });
+        let oldest = merges.len().saturating_sub(MERGES);
+        merges.drain(..oldest);
         Ok(())
     }
 
@@ -160,14 +165,18 @@ impl Workspace {
     pub fn keep_fork(&self, fork: &Self, message: &str) -> Result<Option<Snapshot>> {
         let history = self.history(Operation::Snapshot)?;
         let origin = fork.origin(Operation::Snapshot)?;
+        let base = origin.base_for(self)?;
         let capture = fork.backend(&mut *fork.turn()?).capture(&history.excluded)?;
         let everything = Scope::everything().excluding(history.excluded.clone());
-        if compare(&*origin.base_for(self)?, &*capture.tree, &everything)?.is_empty() {
+        if compare(&*base, &*capture.tree, &everything)?.is_empty() {
             return Ok(None);
         }
+        let mut writer = self.turn()?;
+        let _alone = self.alone(history, &mut writer)?;
         let mut new = NewSnapshot::new(history.clock.now()).message(message).line(FORKS);
         new = new.captured(&capture).backend(fork.properties().backend);
         new.parent = Some(origin.snapshot);
+        new.excluded = history.excluded.patterns().map(str::to_owned).collect();
         let kept = history.snapshots.save(&*capture.tree, &new)?;
         history.make_room(&kept)?;
         Ok(Some(kept))

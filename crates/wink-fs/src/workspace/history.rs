@@ -1,6 +1,7 @@
 //! What a workspace remembers: snapshots, operations, and who works in it.
 
 use std::collections::VecDeque;
+use std::iter::successors;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -345,6 +346,25 @@ impl History {
             Some(head) => self.set_head(head),
             None => Ok(()),
         }
+    }
+
+    /// Tells whether one of some restores, each known by the snapshot that was saved before it, went back to
+    /// before another snapshot; where that cannot be told, it may have.
+    pub(super) fn went_back_before(
+        &self,
+        snapshot: SnapshotId,
+        restores: &[SnapshotId],
+    ) -> Result<bool> {
+        let all = self.snapshots.list()?;
+        let at = |id: SnapshotId| all.iter().position(|it| it.id == id);
+        let first = self.head()?.and_then(at);
+        let line: Vec<usize> = successors(first, |it| all[*it].parent.and_then(at)).collect();
+        // What was restored is the newest of the line that was there before.
+        let target = |saved: &SnapshotId| {
+            at(*saved).and_then(|saved| line.iter().copied().find(|it| *it < saved))
+        };
+        let is_newer = |target: usize| at(snapshot).is_some_and(|snapshot| target > snapshot);
+        Ok(!restores.iter().all(|saved| target(saved).is_some_and(is_newer)))
     }
 
     pub(super) fn set_head(&self, id: SnapshotId) -> Result<()> {

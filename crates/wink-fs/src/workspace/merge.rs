@@ -7,6 +7,7 @@ use super::{At, Workspace};
 use crate::error::{Operation, Result};
 use crate::merge::{MergeOptions, Merged, OnConflict, Sides, three_way};
 use crate::scope::Scope;
+use crate::snapshot::SnapshotId;
 use crate::tree::Tree;
 
 impl Workspace {
@@ -25,10 +26,39 @@ impl Workspace {
         let base = origin.base_for(self)?;
         let theirs = self.state_of(fork)?;
         let merged = self.bring_in(Operation::Merge, &*base, &*theirs, options)?;
-        if merged.applied {
+        if merged.is_to_be_remembered() {
             origin.merged(self, &*theirs, merged.saved)?;
         }
         Ok(merged)
+    }
+
+    /// Returns the last of some merges, oldest first, that is still in effect.
+    ///
+    /// Each comes with the snapshot that was saved before it. One without, which changed nothing, is in effect
+    /// for as long as the one before it.
+    ///
+    /// ```
+    /// let files = wink_fs::Workspace::memory();
+    /// let start = files.snapshot("start")?;
+    /// files.write("a.txt", "one")?;
+    /// let saved = files.restore(&start)?.saved;
+    /// assert_eq!(files.last_in_effect([(saved, 1), (None, 2)])?, Some(2));
+    /// files.undo()?;
+    /// assert_eq!(files.last_in_effect([(saved, 1), (None, 2)])?, None);
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn last_in_effect<T>(
+        &self,
+        merges: impl IntoIterator<Item = (Option<SnapshotId>, T)>,
+    ) -> Result<Option<T>> {
+        let (mut last, mut is_in_effect) = (None, true);
+        for (saved, merge) in merges {
+            is_in_effect = saved.map_or(Ok(is_in_effect), |saved| self.is_in_effect(saved))?;
+            if is_in_effect {
+                last = Some(merge);
+            }
+        }
+        Ok(last)
     }
 
     /// Says what a merge of another workspace would do that grew from a state that is kept here.

@@ -12,8 +12,9 @@ impl History {
     /// Returns the snapshots that are not to be kept.
     pub(super) fn expiring(&self, retention: &Retention) -> Result<Vec<Snapshot>> {
         let mut all = self.snapshots.list()?;
-        let going = retention.expired(&all, &self.snapshots.pins()?, self.clock.now());
-        all.retain(|it| going.contains(&it.id));
+        let (going, head) =
+            (retention.expired(&all, &self.snapshots.pins()?, self.clock.now()), self.head()?);
+        all.retain(|it| going.contains(&it.id) && Some(it.id) != head);
         Ok(all)
     }
 
@@ -37,8 +38,13 @@ impl History {
         })
     }
 
+    /// Forgets some snapshots, but never the one that the files grew from.
     fn forget(&self, choose: Choose<'_>) -> Result<Vec<Snapshot>> {
-        let gone = self.snapshots.forget(choose)?;
+        let head = self.head()?;
+        let gone = self.snapshots.forget(&|all, pins| {
+            let chosen = choose(all, pins).into_iter();
+            chosen.filter(|id| Some(*id) != head).collect()
+        })?;
         if !gone.is_empty() {
             self.tell_pruned(gone.iter().map(|it| it.id).collect());
         }

@@ -323,10 +323,11 @@ impl Workspace {
         let At::Snapshot(name) = snapshot.into() else { return Err(already_live()) };
         let paths = options.paths.iter().map(|path| self.parse(Operation::Restore, path));
         let scope = Scope::paths(paths.collect::<Result<Vec<_>>>()?);
-        let scope = scope.excluding(history.excluded.clone());
         let mut writer = self.turn()?;
         let _alone = self.alone(history, &mut writer)?;
         let snapshot = history.find(&name)?;
+        // What it never held it cannot say anything of.
+        let scope = scope.excluding(history.excluded.and(&snapshot.excluded)?);
         let backend = self.backend(&mut writer);
         // The store reads its tables meanwhile, which loading needs.
         let before = history.capture(backend)?;
@@ -374,6 +375,9 @@ pub(super) struct Restore<'a> {
     pub(super) scope: &'a Scope,
 }
 
+/// The name of the operation.
+pub(super) const RESTORE: &str = "restore";
+
 /// What was kept before a replacement.
 struct Kept {
     saved: Snapshot,
@@ -402,7 +406,7 @@ impl<'a> Restore<'a> {
         snapshot: SnapshotId,
     ) -> Result<Receipt> {
         let done =
-            self.replace(backend, before, "restore").map_err(|error| match error.operation() {
+            self.replace(backend, before, RESTORE).map_err(|error| match error.operation() {
                 Operation::Replace => error.during(Operation::Restore),
                 _ => error,
             })?;

@@ -1,15 +1,18 @@
 //! Taking operations back, and doing them again.
 
+use std::sync::Arc;
+
 use super::Workspace;
 use super::history::{History, describe, keep};
-use crate::compare::compare;
+use super::snapshots::RESTORE;
+use crate::compare::{compare, count_files};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::Backend;
 use crate::operation::{Left, OperationCause, OperationChange, OperationRecord};
 use crate::path::TreePath;
 use crate::scope::Scope;
 use crate::snapshot::{SAFETY_KEPT, SnapshotId};
-use crate::tree::Tree;
+use crate::tree::{Kind, Tree};
 
 /// Says what taking an operation back, or doing it again, did.
 ///
@@ -69,29 +72,32 @@ impl Workspace {
         self.history(Operation::Undo)?.ledger.list()
     }
 
-    /// Tells whether what files were replaced by, as in a merge, is taken back, by the snapshot that was saved
-    /// before it.
+    /// Tells whether what files were replaced by, as in a merge, is known to be still there: it was not taken
+    /// back, and no restore went back to before it. It is named by the snapshot that was saved before it.
     ///
     /// ```
     /// let files = wink_fs::Workspace::memory();
     /// let start = files.snapshot("start")?;
     /// files.write("a.txt", "one")?;
     /// let saved = files.restore(&start)?.saved.unwrap();
-    /// assert!(!files.is_undone(saved)?);
+    /// assert!(files.is_in_effect(saved)?);
     /// files.undo()?;
-    /// assert!(files.is_undone(saved)?);
+    /// assert!(!files.is_in_effect(saved)?);
     /// # Ok::<(), wink_fs::Error>(())
     /// ```
-    pub fn is_undone(&self, saved: SnapshotId) -> Result<bool> {
+    pub fn is_in_effect(&self, saved: SnapshotId) -> Result<bool> {
         let operations = self.operations()?;
-        let made = operations.iter().find(|it| it.cause == OperationCause::Replacement { saved });
-        let Some(made) = made.map(|it| it.sequence) else { return Ok(false) };
-        Ok(operations.iter().fold(false, |undone, it| match it.cause {
-            // One that was passed over is as it was.
-            OperationCause::Undo { of } if of == made => !it.changes.is_empty(),
-            OperationCause::Redo { of } if of == made => false,
-            _ => undone,
-        }))
+        let cause = OperationCause::Replacement { saved };
+        let Some(made) = operations.iter().position(|it| it.cause == cause) else {
+            return Ok(false);
+        };
+        if is_taken_back(&operations, operations[made].sequence) {
+            return Ok(false);
+        }
+        let restores = operations[made + 1..].iter().filter(|it| it.name == RESTORE);
+        let restores = restores.filter(|it| !is_taken_back(&operations, it.sequence));
+        let restores: Vec<_> = restores.filter_map(|it| it.cause.saved()).collect();
+        Ok(!self.history(Operation::Undo)?.went_back_before(saved, &restores)?)
     }
 
     /// Takes operations back as if they had never been, the last one first: afterwards they can neither be
@@ -115,7 +121,7 @@ impl Workspace {
         kept.retain(|it| operations.contains(&it.sequence));
         let mut left_alone = Vec::new();
         for operation in kept.iter().rev() {
-            let (paths, conflicts) = sort_out(&*self.0.live, &operation.changes)?;
+            let (paths, conflicts) = sort_out(&*self.seen_by(operation), &operation.changes)?;
             let mut gone = vec![operation.sequence];
             if !paths.is_empty() {
                 let backend = self.backend(&mut writer);
@@ -154,6 +160,14 @@ impl Workspace {
         Ok(Undone { operation: of, paths: Vec::new(), conflicts: Vec::new() })
     }
 
+    /// Returns the files as an operation saw them: what replaces all of them leaves out what is excluded.
+    fn seen_by(&self, operation: &OperationRecord) -> Arc<dyn Tree> {
+        match operation.cause.saved() {
+            Some(_) => self.tree_without_excluded(),
+            None => self.tree(),
+        }
+    }
+
     fn step(&self, way: Way) -> Result<Undone> {
         let history = self.history(Operation::Undo)?;
         let mut writer = self.turn()?;
@@ -164,7 +178,7 @@ impl Workspace {
         let (Some(of), Some(held)) = (find(step.of), find(step.held_by)) else {
             return Err(nothing_to(way));
         };
-        let (paths, conflicts) = sort_out(&*self.0.live, &held.changes)?;
+        let (paths, conflicts) = sort_out(&*self.seen_by(held), &held.changes)?;
         if let (true, Some(conflict)) = (paths.is_empty(), conflicts.first()) {
             return Err(changed_since(conflict));
         }
@@ -188,7 +202,10 @@ fn go_back(
     way: Way,
 ) -> Result<u64> {
     let before = history.before(held).map_err(|error| not_kept(of, held, error))?;
-    let scope = Scope::paths(paths.iter().cloned());
+    let mut scope = Scope::paths(paths.iter().cloned());
+    if held.cause.saved().is_some() {
+        scope = scope.excluding(history.excluded.clone());
+    }
     let (sequence, aside) = history.ledger.next()?;
     let mut image = backend.before_image(&aside)?;
     keep(&mut *image, &scope)?;
@@ -212,10 +229,27 @@ fn sort_out(
 ) -> Result<(Vec<TreePath>, Vec<TreePath>)> {
     let (mut same, mut changed) = (Vec::new(), Vec::new());
     for change in changes {
-        let is_same = Left::at(live, &change.path, None)? == change.left;
+        let left = Left::at(live, &change.path, None)?;
+        let is_same =
+            left == change.left || (change.left.is_none() && is_hollow(live, &change.path)?);
         if is_same { &mut same } else { &mut changed }.push(change.path.clone());
     }
     Ok((same, changed))
+}
+
+/// Tells whether directories without a file are all that is at a path: what else was in them is excluded.
+fn is_hollow(live: &dyn Tree, path: &TreePath) -> Result<bool> {
+    let is_directory = live.stat(path).is_ok_and(|stat| stat.kind == Kind::Directory);
+    Ok(is_directory && count_files(live, path, Some(Kind::Directory))? == 0)
+}
+
+/// Tells whether an operation was taken back and not done again; one that was passed over is as it was.
+fn is_taken_back(operations: &[OperationRecord], sequence: u64) -> bool {
+    operations.iter().fold(false, |taken_back, it| match it.cause {
+        OperationCause::Undo { of } if of == sequence => !it.changes.is_empty(),
+        OperationCause::Redo { of } if of == sequence => false,
+        _ => taken_back,
+    })
 }
 
 /// Finds what would be taken back, or done again, next.

@@ -3,8 +3,9 @@
 use std::fs;
 
 use wink_fs::{
-    ErrorKind, FileMode, HostBackend, HostOptions, OperationCause, Recursion, RestoreOptions,
-    Result, SnapshotCause, Store, TreePath, Workspace, WriteMode, WriteOptions, ops,
+    ErrorKind, Exclusions, FileMode, HostBackend, HostOptions, OperationCause, Recursion,
+    RestoreOptions, Result, SnapshotCause, Store, TreePath, Workspace, WriteMode, WriteOptions,
+    ops,
 };
 
 use crate::scene::{Scene, lines, on_both, rewrite, ruin, varied};
@@ -279,6 +280,53 @@ fn all_two_hundred_operations_can_be_undone_and_done_again() {
         (0..200).for_each(|_| drop(scene.files.redo().unwrap()));
         assert_eq!(scene.files.read("a").unwrap().content, "209");
     }
+}
+
+#[test]
+fn what_was_undone_and_done_again_can_still_be_undone_after_another_call() {
+    let files = Scene::memory().files;
+    (0..200).for_each(|round| drop(files.write("a", &round.to_string()).unwrap()));
+    (0..200).for_each(|_| drop(files.undo().unwrap()));
+    (0..200).for_each(|_| drop(files.redo().unwrap()));
+    files.write("a", "one more").unwrap();
+    (0..200).for_each(|_| drop(files.undo().unwrap()));
+    assert_eq!(files.read("a").unwrap().content, "0");
+}
+
+#[test]
+fn a_restore_over_a_new_directory_with_something_excluded_is_undone() {
+    let scene = Scene::host();
+    let excluded = Exclusions::parse(["node_modules/"]).unwrap();
+    let store = Store::open_ambient(scene.path("store")).unwrap();
+    let files = Workspace::host_builder(scene.path("root"), store).unwrap();
+    let files = files.exclude(excluded).build();
+    files.write("a", "one").unwrap();
+    let before = files.snapshot("before").unwrap();
+    files.write("pkg/src.js", "mine").unwrap();
+    files.write("pkg/node_modules/d", "theirs").unwrap();
+    files.restore(&before).unwrap();
+    assert!(!files.exists("pkg/src.js") && files.exists("pkg/node_modules/d"));
+    files.undo().unwrap();
+    assert!(files.exists("pkg/src.js") && files.exists("pkg/node_modules/d"));
+    files.redo().unwrap();
+    assert!(!files.exists("pkg/src.js") && files.exists("pkg/node_modules/d"));
+}
+
+#[test]
+fn what_was_excluded_when_a_snapshot_was_taken_is_left_alone_by_its_restore() {
+    let scene = Scene::host();
+    let open = |patterns: &[&str]| {
+        let store = Store::open_ambient(scene.path("store")).unwrap();
+        let files = Workspace::host_builder(scene.path("root"), store).unwrap();
+        files.exclude(Exclusions::parse(patterns.iter().copied()).unwrap()).build()
+    };
+    let files = open(&["/.git"]);
+    files.write(".git/HEAD", "main").unwrap();
+    let before = files.snapshot("before").unwrap();
+    let files = open(&[]);
+    files.write("new", "").unwrap();
+    files.restore(&before).unwrap();
+    assert!(files.exists(".git/HEAD") && !files.exists("new"));
 }
 
 #[test]

@@ -171,3 +171,40 @@ fn a_fork_that_was_brought_in_elsewhere_is_brought_in_here_all_the_same() {
     assert!(other.merge(&fork).unwrap().applied && other.exists("new"));
     assert!(files.merge(&fork).unwrap().applied && files.exists("new"));
 }
+
+#[test]
+fn a_merge_that_changes_nothing_is_not_what_the_next_one_begins_with() {
+    for scene in Scene::both() {
+        let files = &scene.files;
+        files.write("a", "one\n").unwrap();
+        let fork = scene.fork();
+        fork.write("new", "").unwrap();
+        files.merge(&fork).unwrap();
+        files.merge(&fork).unwrap();
+        files.undo().unwrap();
+        assert!(files.merge(&fork).unwrap().applied && files.exists("new"));
+        assert!(files.keep_fork(&fork, "kept").unwrap().is_none(), "all of it is here");
+        files.undo().unwrap();
+        assert!(files.keep_fork(&fork, "kept").unwrap().is_some());
+    }
+}
+
+#[test]
+fn a_merge_that_a_restore_went_back_before_can_be_made_again() {
+    for scene in Scene::both() {
+        let files = &scene.files;
+        files.write("a", "one\n").unwrap();
+        let before = files.snapshot("before").unwrap();
+        let fork = files.fork(&before).unwrap();
+        fork.write("new", "").unwrap();
+        files.merge(&fork).unwrap();
+        let after = files.snapshot("after").unwrap();
+        files.restore(&before).unwrap();
+        assert!(files.merge(&fork).unwrap().applied && files.exists("new"));
+
+        files.restore(&after).unwrap();
+        files.delete("new").unwrap();
+        files.merge(&fork).unwrap();
+        assert!(!files.exists("new"), "it was brought in before that state, and deleted since");
+    }
+}

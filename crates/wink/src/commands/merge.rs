@@ -42,13 +42,11 @@ pub(crate) fn run(context: &Context, args: &MergeArgs) -> Result<Answer, Failure
 
 /// Returns the last state of a fork that is here: where the two began to differ.
 fn base_for(files: &Workspace, branch: &Branch) -> Result<String, Failure> {
-    for point in branch.merges() {
+    let merges = branch.merges().map(|point| {
         let saved = point.saved.as_ref().and_then(|id| id.parse().ok());
-        if !saved.map_or(Ok(false), |saved| files.is_undone(saved))? {
-            return Ok(point.theirs.clone());
-        }
-    }
-    Ok(branch.base.clone())
+        (saved, &point.theirs)
+    });
+    Ok(files.last_in_effect(merges)?.unwrap_or(&branch.base).clone())
 }
 
 /// Merges; of what is only asked about, or not done, nothing is kept.
@@ -67,7 +65,7 @@ fn bring_in(
     let theirs = fork.files.snapshot_with(&SnapshotOptions::default().message("merge"))?;
     let merged = opened.files.merge_states(base, &theirs, &flags.options())?;
     let id = theirs.id.to_string();
-    if merged.applied {
+    if merged.is_to_be_remembered() {
         let saved = merged.saved.map(|saved| saved.to_string());
         remember(opened, fork, MergePoint { theirs: id.clone(), saved })?;
     }

@@ -133,3 +133,14 @@ fn programs_are_run_only_where_that_is_allowed() {
     scene.ok(&["undo"]);
     assert!(!scene.project("made.txt").exists());
 }
+
+#[test]
+fn what_is_excluded_is_in_no_archive_of_an_agent() {
+    let scene = Scene::new();
+    scene.write("a", "1");
+    scene.write(".env", "TOPSECRET");
+    scene.ok(&["config", "add", "exclude", ".env"]);
+    scene.ok(&["tool", "export"]);
+    let listed = scene.ok(&["fs", "ls", "--at", "export.fs.zip"]);
+    assert!(listed.contains("a") && !listed.contains(".env"), "{listed}");
+}
