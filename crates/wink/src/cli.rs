@@ -141,7 +141,7 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Op(op::OpCommand),
 
-    /// Gives a snapshot a name.
+    /// Gives a snapshot a name, in the place of the one it had.
     #[command(after_help = REFS)]
     Tag(tag::TagArgs),
 

@@ -1,21 +1,27 @@
-//! The two polite ways to end a server.
+//! The polite ways to end a server.
 
 use std::io;
+use std::path::Path;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Hears of both signals from the moment it is made.
+use crate::disk;
+
+/// Hears of the signals from the moment it is made.
 #[derive(Debug)]
 pub(crate) struct StopSignals {
     interrupt: Signal,
     terminate: Signal,
+    /// The terminal was closed; whoever started the server with `nohup` wants it to go on.
+    hangup: Option<Signal>,
 }
 
 impl StopSignals {
     pub(crate) fn listen() -> io::Result<Self> {
         let interrupt = signal(SignalKind::interrupt())?;
         let terminate = signal(SignalKind::terminate())?;
-        Ok(StopSignals { interrupt, terminate })
+        let hangup = (!ignores_hangup()).then(|| signal(SignalKind::hangup())).transpose()?;
+        Ok(StopSignals { interrupt, terminate, hangup })
     }
 
     /// Waits until one of them comes, for the first time or again.
@@ -23,8 +29,26 @@ impl StopSignals {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
+            () = hung_up(self.hangup.as_mut()) => {}
         }
     }
+}
+
+async fn hung_up(hangup: Option<&mut Signal>) {
+    match hangup {
+        Some(hangup) => drop(hangup.recv().await),
+        None => std::future::pending().await,
+    }
+}
+
+/// Tells whether the process was started so that it outlives its terminal.
+fn ignores_hangup() -> bool {
+    let status = disk::read(Path::new("/proc/self/status")).ok().flatten().unwrap_or_default();
+    let status = String::from_utf8_lossy(&status);
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok());
+    // The first bit is that of the first signal, which is this one.
+    ignored.is_some_and(|bits| bits & 1 == 1)
 }
 
 /// Lets this process be told to stop when the one that started it is gone; fails where it is gone already.

@@ -8,11 +8,14 @@ use unicode_width::UnicodeWidthStr as _;
 /// The width where there is no terminal.
 const USUAL: usize = 80;
 
+/// More than any terminal has; what is wider is a mistake of whoever said so.
+const MOST: usize = 1000;
+
 /// Returns how wide it is.
 pub(crate) fn width() -> usize {
     let said = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let seen = || rustix::termios::tcgetwinsize(io::stdout()).ok().map(|it| it.ws_col.into());
-    said.or_else(seen).filter(|width| *width > 0).unwrap_or(USUAL)
+    said.or_else(seen).filter(|width| *width > 0).unwrap_or(USUAL).min(MOST)
 }
 
 /// Indents a text.

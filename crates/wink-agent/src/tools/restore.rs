@@ -41,7 +41,11 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
     let files = call.everything()?;
     let mut options = RestoreOptions::default().dry_run(params.dry_run);
     options.paths.extend(params.path.clone());
-    let snapshot = files.find_snapshot(params.snapshot.trim()).map_err(states::refusal)?;
+    let name = params.snapshot.trim();
+    let snapshot = files.find_snapshot(name).map_err(states::refusal)?;
+    if snapshot.tag.as_deref() != Some(name) && call.context().forks.get(name).is_some() {
+        return Err(is_a_fork(name));
+    }
     let receipt = files.restore_with(&snapshot, &options).map_err(states::refusal)?;
     let changes = Changes::of(&receipt.changes);
     let message = message(&receipt, &changes, &states::named(&snapshot), params.dry_run);
@@ -55,6 +59,14 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
         "changes": changes.value(),
     });
     Ok(ToolResult::success(message, value))
+}
+
+/// Refuses what names a fork, and happens to be the beginning of an id.
+fn is_a_fork(name: &str) -> Refusal {
+    Refusal::invalid_argument(format!(
+        "`{name}` is a fork, and no snapshot has that name: bring the fork in with merge, or give more \
+         of the snapshot's id."
+    ))
 }
 
 fn message(receipt: &Receipt, changes: &Changes, name: &str, dry_run: bool) -> String {

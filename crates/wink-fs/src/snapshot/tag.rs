@@ -78,7 +78,7 @@ fn is_another(other: &Snapshot) -> Error {
 
 fn in_use(other: &Snapshot) -> Error {
     Error::new(Operation::Snapshot, ErrorKind::AlreadyExists).with_detail(format!(
-        "snapshot {} has this tag already; give another, or delete that snapshot",
+        "snapshot {} has this tag already; give another, or take it away there first",
         other.id.short()
     ))
 }

@@ -51,6 +51,7 @@ fn undone(operations: &[OperationRecord]) -> BTreeSet<u64> {
     let mut undone = BTreeSet::new();
     for operation in operations {
         match operation.cause {
+            OperationCause::Undo { .. } if is_skip(operation) => {}
             OperationCause::Undo { of } => drop(undone.insert(of)),
             OperationCause::Redo { of } => drop(undone.remove(&of)),
             _ => {}
@@ -59,10 +60,16 @@ fn undone(operations: &[OperationRecord]) -> BTreeSet<u64> {
     undone
 }
 
+/// Tells whether an operation only says that another is left as it is.
+fn is_skip(operation: &OperationRecord) -> bool {
+    operation.changes.is_empty()
+}
+
 fn entry(operation: &OperationRecord, undone: bool) -> OperationLogEntry {
     let (cause, of, saved) = match operation.cause {
         OperationCause::Replacement { saved } => ("replacement", None, Some(saved.to_string())),
         OperationCause::Recovery => ("recovery", None, None),
+        OperationCause::Undo { of } if is_skip(operation) => ("skip", Some(of), None),
         OperationCause::Undo { of } => ("undo", Some(of), None),
         OperationCause::Redo { of } => ("redo", Some(of), None),
         _ => ("call", None, None),

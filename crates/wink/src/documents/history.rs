@@ -71,7 +71,7 @@ pub(crate) struct OperationLogEntry {
     pub(crate) at: String,
     /// Who did it; null where nobody said.
     pub(crate) by: Option<String>,
-    /// `call`, `replacement`, `recovery`, `undo` or `redo`.
+    /// `call`, `replacement`, `recovery`, `undo`, `redo` or `skip`.
     pub(crate) cause: &'static str,
     /// The operation that was undone or redone.
     pub(crate) of: Option<u64>,

@@ -57,6 +57,8 @@ fn a_change_from_outside_does_not_keep_older_operations_from_being_undone() {
     assert_eq!(refused.status.code(), Some(13));
     assert!(stderr(&refused).contains("wink undo --skip"), "{}", stderr(&refused));
     assert!(scene.ok(&["undo", "--skip"]).starts_with("Left the edit"));
+    let log = scene.ok(&["op", "log"]);
+    assert!(log.contains("skip of 2") && !log.contains("(undone)"), "{log}");
     scene.ok(&["undo"]);
     assert_eq!((scene.read("a"), scene.read("b")), ("a".into(), "from outside".into()));
 }

@@ -1,5 +1,6 @@
 //! What an agent did can be taken back, however much it did and however it ended.
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
 use crate::scene::{Client, wink_in};
@@ -41,6 +42,19 @@ fn what_was_done_in_a_fork_is_kept_when_its_server_ends() {
     assert!(log.contains("fork idea, as it was when its server ended"), "{log}");
     assert!(!log.contains("fork idle, as"), "{log}");
     assert!(wink(&client, &["search", "hours"]).contains("precious"));
+}
+
+#[test]
+fn forks_are_kept_however_politely_the_server_is_ended() {
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
+        let mut client = Client::new(&[]);
+        client.done("fork", json!({"name": "idea"}));
+        client.done("write_file", json!({"path": "a", "content": "1", "fork": "idea"}));
+        kill_process(Pid::from_child(&client.child), signal).unwrap();
+        assert_eq!(client.child.wait().unwrap().code(), Some(0), "{signal:?}");
+        let log = wink(&client, &["log"]);
+        assert!(log.contains("fork idea, as it was when its server ended"), "{signal:?}: {log}");
+    }
 }
 
 #[test]
