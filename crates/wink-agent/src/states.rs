@@ -16,7 +16,7 @@ const MOST: usize = 50;
 /// The name of the files as they are now.
 pub(crate) const LIVE: &str = "@";
 
-/// Reads the name of a state: `@`, a tag, an id, or the beginning of an id.
+/// Reads the name of a state: `@`, or whatever names a snapshot.
 pub(crate) fn at(text: &str) -> At {
     match text.trim() {
         LIVE => At::Live,

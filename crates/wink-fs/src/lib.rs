@@ -152,7 +152,7 @@ pub use replace_plan::ReplacePlan;
 pub use scope::{Exclusions, Scope};
 pub use snapshot::{
     Choose, MemorySnapshots, NewSnapshot, Pin, Problem, Reclaimed, Redacted, Repaired, Retention,
-    Skipped, Snapshot, SnapshotCause, SnapshotId, SnapshotStore, Usage, Verification,
+    Skipped, Snapshot, SnapshotCause, SnapshotId, SnapshotStore, StateName, Usage, Verification,
     VerifyOptions,
 };
 pub use staged::{Staged, StagedBody, Staging, StagingSink};

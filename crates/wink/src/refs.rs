@@ -1,17 +1,16 @@
 //! How states are named: one grammar for every command.
 
-mod name;
-
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
 
 use wink_fs::archive::{ArchiveLimits, ArchiveTree};
-use wink_fs::{At, MemoryBackend, Snapshot, SnapshotId, Tree, Workspace};
+use wink_fs::{At, ErrorKind, MemoryBackend, Snapshot, SnapshotId, StateName, Tree, Workspace};
 
-use self::name::Name;
 use crate::context::Opened;
 use crate::failure::Failure;
 use crate::home::Home;
+
+/// What an archive's name ends with.
+const ARCHIVE: &str = ".fs.zip";
 
 /// A state that was named.
 #[derive(Debug)]
@@ -51,13 +50,13 @@ impl State {
 /// Finds a state by its name.
 pub(crate) fn find(opened: &Opened, text: &str) -> Result<State, Failure> {
     let files = &opened.files;
-    let snapshot = match Name::parse(text) {
-        Name::Live => return Ok(State::Live),
-        Name::Event => return Err(Failure::event_ref(text)),
-        Name::Ancestor(steps) => ancestor(files, text, steps)?,
-        Name::Operation(sequence) => after_operation(files, text, sequence)?,
-        Name::Ago(age) => before(files, text, age)?,
-        Name::Given(name) => return by_name(opened, name),
+    let snapshot = match StateName::parse(text) {
+        StateName::Live => return Ok(State::Live),
+        StateName::Event => return Err(Failure::event_ref(text)),
+        StateName::Ancestor(steps) => ancestor(files, text, steps)?,
+        StateName::Operation(sequence) => after_operation(files, text, sequence)?,
+        StateName::Ago(_) => before(files, text)?,
+        _ => return by_name(opened, text),
     };
     Ok(State::Snapshot(Box::new(snapshot)))
 }
@@ -79,29 +78,13 @@ pub(crate) fn tagged(files: &Workspace, tag: &str) -> Result<Snapshot, Failure> 
 
 /// Returns the snapshot that the files of now grew from; `None` where there is none at all.
 pub(crate) fn last(files: &Workspace) -> Result<Option<Snapshot>, Failure> {
-    let all = files.snapshots()?;
-    Ok(last_of(files.current_snapshot_id()?, &all).cloned())
-}
-
-/// Falls back to the newest one, because the one that was restored last may be gone.
-fn last_of(current: Option<SnapshotId>, all: &[Snapshot]) -> Option<&Snapshot> {
-    by_id(all, current).or_else(|| all.last())
-}
-
-fn by_id(all: &[Snapshot], id: Option<SnapshotId>) -> Option<&Snapshot> {
-    all.iter().find(|snapshot| Some(snapshot.id) == id)
+    Ok(files.line()?.into_iter().next())
 }
 
 fn ancestor(files: &Workspace, text: &str, steps: Option<usize>) -> Result<Snapshot, Failure> {
     let steps = steps.ok_or_else(|| Failure::unknown_ref(text))?;
-    let all = files.snapshots()?;
-    let first = last_of(files.current_snapshot_id()?, &all);
-    let line = std::iter::successors(first, |snapshot| by_id(&all, snapshot.parent));
-    let line: Vec<_> = line.take(all.len()).collect();
-    match line.get(steps - 1) {
-        Some(found) => Ok((*found).clone()),
-        None => Err(Failure::no_ancestor(text, line.len())),
-    }
+    let line = files.line()?;
+    line.get(steps - 1).cloned().ok_or_else(|| Failure::no_ancestor(text, line.len()))
 }
 
 fn after_operation(
@@ -115,12 +98,14 @@ fn after_operation(
     files.snapshot_after(sequence)?.ok_or_else(|| Failure::unkept_operation(sequence))
 }
 
-/// Finds the newest snapshot that is not younger than that.
-fn before(files: &Workspace, text: &str, age: Duration) -> Result<Snapshot, Failure> {
-    let all = files.snapshots()?;
-    let limit = SystemTime::now().checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH);
-    let found = all.iter().rev().find(|it| it.created_at <= limit);
-    found.cloned().ok_or_else(|| Failure::too_young(text, all.first()))
+/// Finds the newest snapshot that is as old as that.
+fn before(files: &Workspace, text: &str) -> Result<Snapshot, Failure> {
+    match files.find_snapshot(text) {
+        Err(error) if error.kind() == ErrorKind::SnapshotNotFound => {
+            Err(Failure::too_young(text, files.snapshots()?.first()))
+        }
+        found => Ok(found?),
+    }
 }
 
 /// Finds what has a name: a tag, a branch, an id or the beginning of one, an archive.
@@ -142,7 +127,7 @@ fn by_name(opened: &Opened, text: &str) -> Result<State, Failure> {
 
 fn by_prefix(opened: &Opened, mut all: Vec<Snapshot>, text: &str) -> Result<State, Failure> {
     match all.len() {
-        0 if name::is_archive(text) => archive(opened, text),
+        0 if text.ends_with(ARCHIVE) => archive(opened, text),
         0 => Err(Failure::unknown_ref(text)),
         1 => Ok(State::Snapshot(Box::new(all.swap_remove(0)))),
         _ => Err(Failure::ambiguous_ref(text, &all)),

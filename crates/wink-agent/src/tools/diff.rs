@@ -18,7 +18,7 @@ pub(crate) const TOOL: Tool = Tool {
     title: "Compare states",
     description: "Shows what changed from one state of all files to another: A added, M modified, \
                   D deleted, R renamed, with the lines. A state is a snapshot's tag or id (or the \
-                  beginning of it), or @ for the files as they are now. Without `from` it compares \
+                  beginning of it), @- for the last one, or @ for the files as they are now. Without `from` it compares \
                   with the snapshot that was taken or restored last; with `fork` it shows what was \
                   changed in a fork since it was made.",
     effect: Effect::Reads,

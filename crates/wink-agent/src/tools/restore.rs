@@ -28,7 +28,7 @@ pub(crate) const TOOL: Tool = Tool {
 
 #[derive(Deserialize, JsonSchema)]
 struct Params {
-    /// The snapshot: its tag, its id, or the beginning of its id.
+    /// The snapshot: its tag, its id or the beginning of it, or @- for the last one, @-2 for the one before.
     snapshot: String,
     /// Only this file, or what is below this directory.
     path: Option<String>,

@@ -14,7 +14,7 @@ pub(crate) const TOOL: Tool = Tool {
     name: "revert",
     title: "Revert step",
     description: "Takes out what changed from one state to another and leaves what was done before \
-                  and since, line by line. A state is a snapshot's tag or id, or @ for the files \
+                  and since, line by line. A state is a snapshot's tag or id, @- for the last one, or @ for the files \
                   as they are now. Where the same lines changed since, nothing is changed and the \
                   conflicts are named, unless `on_conflict` says what to do: ours keeps those \
                   lines as they are, theirs takes the step out all the same, markers writes both.",

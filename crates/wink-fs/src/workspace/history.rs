@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::iter::successors;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
 
 use crate::capture::Capture;
 use crate::clock::{Clock, SystemClock};
@@ -22,7 +23,7 @@ use crate::progress::Progress;
 use crate::scope::{Exclusions, Scope};
 use crate::snapshot::{
     MemorySnapshots, NewSnapshot, Retention, SAFETY_KEPT, Snapshot, SnapshotCause, SnapshotId,
-    SnapshotStore,
+    SnapshotStore, StateName,
 };
 use crate::store::Store;
 use crate::store::disk::Disk;
@@ -222,7 +223,7 @@ impl History {
         snapshot.line.as_deref() == self.snapshots.line()
     }
 
-    /// Finds the snapshot that a person or a program names: by tag, by id, or by a prefix of it.
+    /// Finds the snapshot that a person or a program names; see [`StateName`].
     pub(super) fn find(&self, text: &str) -> Result<Snapshot> {
         if let Ok(id) = text.parse() {
             return self.snapshots.describe(&id).map_err(|error| error.with_path_text(text));
@@ -231,14 +232,31 @@ impl History {
         if let Some(at) = all.iter().position(|it| it.tag.as_deref() == Some(text)) {
             return Ok(all.swap_remove(at));
         }
-        all.retain(|snapshot| snapshot.id.matches_prefix(text));
-        match all.len() {
-            1 => Ok(all.swap_remove(0)),
-            0 => Err(unknown(text, "no snapshot has this tag or id; list the snapshots there are")),
-            _ => {
-                Err(unknown(text, "several snapshots have ids that begin so; give more of the id"))
-            }
-        }
+        let found = match StateName::parse(text) {
+            StateName::Ancestor(Some(steps)) => self.line()?.into_iter().nth(steps - 1),
+            StateName::Ago(age) => self.taken_before(age)?,
+            StateName::Operation(Some(sequence)) => self.snapshot_after(sequence)?,
+            StateName::Given(_) => return by_prefix(all, text),
+            _ => None,
+        };
+        found
+            .ok_or_else(|| unknown(text, "no snapshot is that state; list the snapshots there are"))
+    }
+
+    /// Returns the snapshots that the files grew from, the last one first.
+    pub(super) fn line(&self) -> Result<Vec<Snapshot>> {
+        let all = self.snapshots.list()?;
+        let by_id = |id: Option<SnapshotId>| all.iter().find(|it| Some(it.id) == id);
+        // The one that was restored last may be gone.
+        let ours = || all.iter().rev().find(|it| self.is_of_line(it));
+        let first = by_id(self.head()?).or_else(ours);
+        Ok(successors(first, |it| by_id(it.parent)).take(all.len()).cloned().collect())
+    }
+
+    /// Returns the newest snapshot that is not younger than that.
+    fn taken_before(&self, age: Duration) -> Result<Option<Snapshot>> {
+        let limit = self.clock.now().checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH);
+        Ok(self.snapshots.list()?.into_iter().rfind(|it| it.created_at <= limit))
     }
 
     /// Writes down what a call changed; returns its number, or nothing where it changed nothing.
@@ -375,6 +393,16 @@ impl History {
 
     fn last_head(&self) -> MutexGuard<'_, Option<Option<SnapshotId>>> {
         self.known_head.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Finds the snapshot whose id begins with a text.
+fn by_prefix(mut all: Vec<Snapshot>, text: &str) -> Result<Snapshot> {
+    all.retain(|snapshot| snapshot.id.matches_prefix(text));
+    match all.len() {
+        1 => Ok(all.swap_remove(0)),
+        0 => Err(unknown(text, "no snapshot has this tag or id; list the snapshots there are")),
+        _ => Err(unknown(text, "several snapshots have ids that begin so; give more of the id")),
     }
 }
 

@@ -25,13 +25,18 @@ impl Workspace {
     /// # Ok::<(), wink_fs::Error>(())
     /// ```
     pub fn snapshot_after(&self, sequence: u64) -> Result<Option<Snapshot>> {
-        let history = self.history(Operation::Restore)?;
-        let operations = history.ledger.list()?;
+        self.history(Operation::Restore)?.snapshot_after(sequence)
+    }
+}
+
+impl History {
+    pub(super) fn snapshot_after(&self, sequence: u64) -> Result<Option<Snapshot>> {
+        let operations = self.ledger.list()?;
         let at = operations.iter().position(|it| it.sequence == sequence);
         let at = at.ok_or_else(|| not_kept(sequence))?;
         let (operation, next) = (&operations[at], operations.get(at + 1));
-        for snapshot in history.snapshots.list()? {
-            if is_after(history, &snapshot, operation, next)? {
+        for snapshot in self.snapshots.list()? {
+            if is_after(self, &snapshot, operation, next)? {
                 return Ok(Some(snapshot));
             }
         }

@@ -198,9 +198,30 @@ impl Workspace {
         self.history(Operation::List)?.snapshots.list()
     }
 
-    /// Finds a snapshot by its tag, its id, or the beginning of its id.
+    /// Finds a snapshot by its tag, its id, the beginning of its id, or another [name of a state](StateName).
+    ///
+    /// ```
+    /// let files = wink_fs::Workspace::memory();
+    /// let (one, two) = (files.snapshot("one")?, files.snapshot("two")?);
+    /// for (name, expected) in [("one", &one), (&*one.id.short(), &one), ("@-", &two), ("@-2", &one)] {
+    ///     assert_eq!(files.find_snapshot(name)?.id, expected.id);
+    /// }
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
     pub fn find_snapshot(&self, name: &str) -> Result<Snapshot> {
         self.history(Operation::Restore)?.find(name)
+    }
+
+    /// Returns the snapshots that the files of now grew from, the last one first.
+    ///
+    /// ```
+    /// let files = wink_fs::Workspace::memory();
+    /// let (one, two) = (files.snapshot("one")?, files.snapshot("two")?);
+    /// assert_eq!(files.line()?, [two, one]);
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn line(&self) -> Result<Vec<Snapshot>> {
+        self.history(Operation::List)?.line()
     }
 
     /// Gives a snapshot a tag that no other one has, or takes its tag away.

@@ -135,6 +135,20 @@ fn programs_are_run_only_where_that_is_allowed() {
 }
 
 #[test]
+fn states_are_named_as_everywhere() {
+    let scene = Scene::new();
+    for tag in ["one", "two"] {
+        scene.write("a", tag);
+        scene.ok(&["snapshot", "--tag", tag]);
+    }
+    scene.write("a", "three");
+    assert!(scene.ok(&["tool", "diff", "from=@-2", "to=@-"]).contains("-one"));
+    assert!(scene.ok(&["tool", "diff", "from=@-", "to=@"]).contains("+three"));
+    scene.ok(&["tool", "restore", "snapshot=@-2"]);
+    assert_eq!(scene.read("a"), "one");
+}
+
+#[test]
 fn what_is_excluded_is_in_no_archive_of_an_agent() {
     let scene = Scene::new();
     scene.write("a", "1");

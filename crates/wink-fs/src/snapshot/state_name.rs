@@ -2,15 +2,21 @@
 
 use std::time::Duration;
 
-/// What an archive's name ends with.
-const ARCHIVE: &str = ".fs.zip";
-
 /// How the ages of states are written, each unit with its seconds.
 const UNITS: [(&str, u64); 5] = [("s", 1), ("m", 60), ("h", 3600), ("d", 86_400), ("w", 604_800)];
 
-/// A name of a state, taken apart.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Name<'a> {
+/// A name of a state, taken apart: the one grammar of every door.
+///
+/// ```
+/// use wink_fs::StateName;
+///
+/// assert_eq!(StateName::parse("@-3"), StateName::Ancestor(Some(3)));
+/// assert_eq!(StateName::parse("op:12"), StateName::Operation(Some(12)));
+/// assert_eq!(StateName::parse("before"), StateName::Given("before"));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StateName<'a> {
     /// The files as they are now.
     Live,
     /// So many snapshots back; `None` where the number is none.
@@ -25,8 +31,9 @@ pub(super) enum Name<'a> {
     Given(&'a str),
 }
 
-impl<'a> Name<'a> {
-    pub(super) fn parse(text: &'a str) -> Self {
+impl<'a> StateName<'a> {
+    /// Tells what a name means.
+    pub fn parse(text: &'a str) -> Self {
         if text == "@" {
             return Self::Live;
         }
@@ -42,11 +49,6 @@ impl<'a> Name<'a> {
             None => Self::Given(text),
         }
     }
-}
-
-/// Tells whether a name is that of an archive, where nothing else has it.
-pub(super) fn is_archive(text: &str) -> bool {
-    text.ends_with(ARCHIVE)
 }
 
 /// Reads a number from one on; a sign is none of its digits.
@@ -69,33 +71,36 @@ mod tests {
 
     #[test]
     fn each_kind_of_name_is_known_by_its_form() {
-        let seconds = |n| Name::Ago(Duration::from_secs(n));
+        let seconds = |n| StateName::Ago(Duration::from_secs(n));
         for (text, expected) in [
-            ("@", Name::Live),
-            ("@-", Name::Ancestor(Some(1))),
-            ("@-3", Name::Ancestor(Some(3))),
-            ("op:12", Name::Operation(Some(12))),
-            ("event:412", Name::Event),
+            ("@", StateName::Live),
+            ("@-", StateName::Ancestor(Some(1))),
+            ("@-3", StateName::Ancestor(Some(3))),
+            ("op:12", StateName::Operation(Some(12))),
+            ("event:412", StateName::Event),
             ("90s ago", seconds(90)),
             ("10m ago", seconds(600)),
             ("2h ago", seconds(7200)),
             ("3d ago", seconds(259_200)),
             ("1w ago", seconds(604_800)),
-            ("before-refactor", Name::Given("before-refactor")),
-            ("long ago", Name::Given("long ago")),
+            ("before-refactor", StateName::Given("before-refactor")),
+            ("long ago", StateName::Given("long ago")),
         ] {
-            assert_eq!(Name::parse(text), expected, "{text}");
+            assert_eq!(StateName::parse(text), expected, "{text}");
         }
     }
 
     #[test]
     fn numbers_that_are_none_name_nothing() {
         for text in ["@-0", "@-x", "@--", "@-+1", "@-99999999999999999999999"] {
-            assert_eq!(Name::parse(text), Name::Ancestor(None), "{text}");
+            assert_eq!(StateName::parse(text), StateName::Ancestor(None), "{text}");
         }
         for text in ["op:", "op:0", "op:x", "op:+1"] {
-            assert_eq!(Name::parse(text), Name::Operation(None), "{text}");
+            assert_eq!(StateName::parse(text), StateName::Operation(None), "{text}");
         }
-        assert_eq!(Name::parse("99999999999999999w ago"), Name::Given("99999999999999999w ago"));
+        assert_eq!(
+            StateName::parse("99999999999999999w ago"),
+            StateName::Given("99999999999999999w ago")
+        );
     }
 }
