@@ -30,6 +30,20 @@ fn what_an_agent_removed_comes_back_although_it_did_much_since() {
 }
 
 #[test]
+fn a_repository_that_comes_while_the_server_runs_is_left_alone() {
+    let mut client = Client::new(&[]);
+    client.done("write_file", json!({"path": "a", "content": "one"}));
+    client.done("snapshot", json!({"tag": "before"}));
+    std::fs::create_dir(client.file(".git")).unwrap();
+    std::fs::write(client.file(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    client.done("snapshot", json!({"tag": "after"}));
+    client.done("restore", json!({"snapshot": "before"}));
+    assert!(client.file(".git/HEAD").exists());
+    client.end();
+    assert!(!wink(&client, &["diff", "before", "after", "--name-status"]).contains(".git"));
+}
+
+#[test]
 fn what_was_done_in_a_fork_is_kept_when_its_server_ends() {
     let mut client = Client::new(&[]);
     client.done("fork", json!({"name": "idea"}));

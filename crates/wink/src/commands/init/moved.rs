@@ -65,7 +65,7 @@ fn make_way(root: &Path) -> Result<(), Failure> {
 }
 
 fn is_unused(home: &Home) -> Result<bool, Failure> {
-    let files = Context::builder(home)?.0.build();
+    let files = Context::builder(home, &Exclusions::default())?.build();
     Ok(files.snapshots()?.is_empty() && files.operations()?.is_empty())
 }
 
