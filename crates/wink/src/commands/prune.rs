@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use wink_fs::{PruneOptions, Pruned, Redacted, Retention};
+use wink_fs::{Exclusions, PruneOptions, Pruned, Redacted, Retention};
 
 use super::{list_text, milliseconds};
 use crate::answer::Answer;
@@ -134,8 +134,10 @@ fn take_out(
 ) -> Result<(Redacted, bool), Failure> {
     let question = format!("Take `{pattern}` out of all snapshots for good, and exclude it?");
     context.confirm(&question)?;
-    let redacted = opened.files.prune_path(pattern)?;
-    Ok((redacted, opened.home.exclude_everywhere(pattern)?))
+    Exclusions::parse([pattern])?;
+    // First: what is taken out must not come back with a snapshot that is taken meanwhile.
+    let excluded = opened.home.exclude_everywhere(pattern)?;
+    Ok((opened.files.prune_path(pattern)?, excluded))
 }
 
 fn redacted_text(document: &RedactedEntry, redacted: &Redacted) -> String {
