@@ -127,6 +127,40 @@ fn fault_18_snapshots_that_are_lost_are_named_as_people_know_them() {
     scene.ok(&["restore", "new"]);
 }
 
+/// Once, that was called nothing.
+#[test]
+fn fault_18_what_was_missing_and_is_stored_again_is_said() {
+    let scene = Scene::new();
+    scene.write("code", "kept");
+    scene.ok(&["snapshot", "--tag", "one"]);
+    for pack in std::fs::read_dir(scene.history().join("store/packs")).unwrap() {
+        std::fs::remove_file(pack.unwrap().path()).unwrap();
+    }
+    let said = scene.ok(&["repair"]);
+    assert!(!said.contains("Nothing is damaged"), "{said}");
+    assert!(said.contains("has all that the files still have"), "{said}");
+    assert_eq!(scene.ok(&["repair"]), "Nothing is damaged.\n");
+    scene.write("code", "lost");
+    scene.ok(&["restore", "one"]);
+    assert_eq!(scene.read("code"), "kept");
+}
+
+/// Else a snapshot that is taken meanwhile would hold it again.
+#[test]
+fn what_is_pruned_is_excluded_before_it_is_taken_out() {
+    let scene = Scene::new();
+    scene.write(".env", "secret");
+    scene.ok(&["snapshot"]);
+    let packs = scene.history().join("store/packs");
+    std::fs::rename(&packs, scene.path("away")).unwrap();
+    scene.fails(&["prune", "--path", ".env", "--yes"]);
+    assert_eq!(scene.ok(&["config", "get", "exclude"]), ".env\n");
+    std::fs::rename(scene.path("away"), &packs).unwrap();
+    scene.fails(&["prune", "--path", "a[", "--yes"]);
+    assert_eq!(scene.ok(&["config", "get", "exclude"]), ".env\n");
+    assert!(scene.ok(&["prune", "--path", ".env", "--yes"]).contains("1 path"));
+}
+
 /// A program that uses the library keeps ten where it says nothing.
 #[test]
 fn many_snapshots_stay_although_they_have_no_tag() {
