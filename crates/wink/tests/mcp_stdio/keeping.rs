@@ -1,8 +1,10 @@
 //! What an agent did can be taken back, however much it did and however it ended.
 
+use std::process::Stdio;
+
 use serde_json::json;
 
-use crate::scene::{Client, wink_in};
+use crate::scene::{Client, initialize, wink_in};
 
 /// Runs a command of the same person in the workspace.
 fn wink(client: &Client, args: &[&str]) -> String {
@@ -55,6 +57,27 @@ fn what_was_done_in_a_fork_is_kept_when_its_server_ends() {
     assert!(log.contains("fork idea, as it was when its server ended"), "{log}");
     assert!(!log.contains("fork idle, as"), "{log}");
     assert!(wink(&client, &["search", "hours"]).contains("precious"));
+}
+
+#[test]
+fn what_could_not_be_kept_is_said_to_a_person() {
+    let place = tempfile::tempdir().unwrap();
+    std::fs::create_dir(place.path().join("work")).unwrap();
+    let mut client = Client::start_telling(place, &["--quiet"], Stdio::piped());
+    client.request("initialize", initialize());
+    client.done("fork", json!({"name": "idea"}));
+    client.done("write_file", json!({"path": "a", "content": "1", "fork": "idea"}));
+    let mut histories = std::fs::read_dir(client.place.path().join("data/wink")).unwrap();
+    let packs = histories.next().unwrap().unwrap().path().join("store/packs");
+    std::fs::rename(&packs, client.place.path().join("away")).unwrap();
+    std::fs::write(client.file("new"), "not kept yet").unwrap();
+    for _ in 0..2 {
+        client.call("write_file", json!({"path": "b", "content": "1"}));
+    }
+    client.end();
+    let told = std::io::read_to_string(client.child.stderr.take().unwrap()).unwrap();
+    assert_eq!(told.matches("warning: no snapshot before a call").count(), 1, "{told}");
+    assert!(told.contains("warning: the fork idea could not be kept: "), "{told}");
 }
 
 #[test]
