@@ -97,7 +97,7 @@ impl Home {
     /// Returns the name by which a fork is known to the store: that of its directory here, which stays
     /// when the fork gets another name.
     pub(crate) fn key(&self) -> String {
-        self.directory.file_name().unwrap_or_default().to_string_lossy().into_owned()
+        branch_key(&self.directory)
     }
 
     /// Returns a directory for the settings of a new fork: named after it, and after a number where one
@@ -167,6 +167,11 @@ impl Home {
     fn branch_name(&self) -> Option<&str> {
         self.settings.branch.as_ref().map(|branch| &*branch.name)
     }
+}
+
+/// Returns the name by which the fork with its settings in a directory is known to the store.
+pub(crate) fn branch_key(directory: &Path) -> String {
+    directory.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// Returns the place of the store in a directory of a history.
