@@ -33,6 +33,16 @@ pub(crate) fn excluded_for_long(home: &Home) -> Result<Exclusions, Failure> {
     Ok(Exclusions::parse(patterns)?)
 }
 
+/// Tells whether patterns exclude it.
+pub(crate) fn is_excluded_by(patterns: &[String]) -> Result<bool, Failure> {
+    Ok(Exclusions::parse(patterns.to_vec())?.matches(&TreePath::parse(".git")?))
+}
+
+/// Tells whether a pattern means it and nothing else.
+pub(crate) fn is_named(pattern: &str) -> bool {
+    pattern.trim_matches('/') == ".git"
+}
+
 /// Tells whether the last snapshot holds it.
 fn is_kept(home: &Home, git: &TreePath) -> bool {
     let Ok(store) = home.open_store() else { return false };

@@ -376,3 +376,21 @@ fn what_git_keeps_is_captured_where_a_person_wants_it() {
     scene.ok(&["snapshot", "--tag", "without"]);
     assert_eq!(scene.fails(&["fs", "glob", "**/HEAD", "--at", "without"]).0, 1);
 }
+
+#[test]
+fn what_git_keeps_is_wanted_by_whatever_pattern_for_it_is_removed() {
+    for named in [".git", ".git/", "/.git/"] {
+        let scene = Scene::new();
+        scene.write(".git/HEAD", "one");
+        assert!(scene.ok(&["status"]).contains("/.git"));
+        scene.ok(&["config", "remove", "exclude", named]);
+        scene.ok(&["snapshot", "--tag", "with"]);
+        scene.ok(&["fs", "cat", ".git/HEAD", "--at", "with"]);
+        scene.ok(&["config", "add", "exclude", named]);
+        let other = if named == ".git" { "/.git" } else { ".git" };
+        let (code, said) = scene.fails(&["config", "remove", "exclude", other]);
+        assert!(code != 0 && said.contains(named), "{said}");
+        scene.ok(&["snapshot", "--tag", "without"]);
+        assert_eq!(scene.fails(&["fs", "glob", "**/HEAD", "--at", "without"]).0, 1);
+    }
+}
