@@ -93,7 +93,7 @@ impl McpService {
 
     async fn answer(&self, request: Request) -> Result<Response, Response> {
         let named = request.headers().get(SESSION_ID).cloned();
-        let in_use = self.in_use(named.as_ref()).await;
+        let in_use = self.in_use(named.as_ref()).await?;
         if request.method() == Method::DELETE && named.is_some() && in_use.is_none() {
             return Err(UNKNOWN_SESSION.into_response());
         }
@@ -109,11 +109,13 @@ impl McpService {
         })
     }
 
-    /// Begins a use of the session that a request names, if there is one.
-    async fn in_use(&self, named: Option<&HeaderValue>) -> Option<Arc<InUse>> {
-        let id = named?.to_str().ok()?;
-        let is_known = self.sessions.sessions.read().await.contains_key(id);
-        is_known.then(|| self.uses.begin(id))
+    /// Begins a use of the session that a request names, if there is one; refuses one that is about to end.
+    async fn in_use(&self, named: Option<&HeaderValue>) -> Result<Option<Arc<InUse>>, Response> {
+        let Some(id) = named.and_then(|id| id.to_str().ok()) else { return Ok(None) };
+        if !self.sessions.sessions.read().await.contains_key(id) {
+            return Ok(None);
+        }
+        self.uses.begin(id).map(Some).ok_or_else(|| UNKNOWN_SESSION.into_response())
     }
 
     /// Begins a session, one at a time: two would make room for only one.
@@ -122,7 +124,7 @@ impl McpService {
         self.make_room().await?;
         let answer = self.stateful.handle(request).await.map(Body::new);
         if let Some(id) = answer.headers().get(SESSION_ID).and_then(|id| id.to_str().ok()) {
-            drop(self.uses.begin(id));
+            self.uses.add(id);
         }
         Ok(answer)
     }
@@ -130,12 +132,13 @@ impl McpService {
     /// Ends the session that was idle for longest, where there are too many for another one.
     async fn make_room(&self) -> Result<(), Response> {
         let there = self.sessions.sessions.read().await;
-        let (count, idle) = (there.len(), self.uses.longest_idle(there.keys()));
+        self.uses.remember_only(there.keys());
+        let count = there.len();
         drop(there);
         if count < MOST_SESSIONS {
             return Ok(());
         }
-        let idle = idle.ok_or_else(|| TOO_MANY.into_response())?;
+        let idle = self.uses.forget_longest_idle().ok_or_else(|| TOO_MANY.into_response())?;
         // It fails only where the session has ended by itself.
         let _ = self.sessions.close_session(&idle).await;
         Ok(())
@@ -239,6 +242,20 @@ mod tests {
             service.sessions.close_session(&id.into()).await.expect("ends");
         }
         assert_eq!(service.uses.count(), 1);
+    }
+
+    #[tokio::test]
+    async fn a_session_that_is_about_to_end_takes_no_request_any_more() {
+        let service = service(Endpoint::of_clients(&Workspace::memory(), Toolset::ALL));
+        let (used, idle) = (begin(&service).await.expect("room"), begin(&service).await);
+        let in_use = service.uses.begin(&used);
+        let chosen = service.uses.forget_longest_idle();
+        assert_eq!(chosen.as_deref(), idle.as_deref().ok());
+        let look = post(chosen.as_deref(), "tools/list", json!({}));
+        let refused = service.answer(look).await.expect_err("it ends");
+        assert_eq!(refused.status(), StatusCode::NOT_FOUND);
+        assert_eq!(service.uses.forget_longest_idle(), None, "the other one is in use");
+        drop(in_use);
     }
 
     #[tokio::test]
