@@ -4,13 +4,14 @@
 //! gets a cookie for it that scripts cannot read and other sites cannot send.
 
 use std::io;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use axum::http::header::{AUTHORIZATION, COOKIE};
 use axum::http::{HeaderMap, StatusCode};
 
 use crate::http_guard::{Refusal, only_value};
+use crate::lock::lock;
 use crate::token::Token;
 
 /// Requests without the token that are answered as such in a while; more are put off.
@@ -96,8 +97,4 @@ impl Access {
 fn bearer(headers: &HeaderMap) -> Option<&str> {
     let (scheme, token) = only_value(headers, &AUTHORIZATION)?.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -66,7 +66,8 @@ impl Context {
 
     fn open_counted(home: Home, counted: Option<wink_fs::Progress>) -> Result<Opened, Failure> {
         tracing::info!(root = ?home.root, history = ?home.directory, "workspace");
-        let (mut files, excluded) = Self::builder(&home)?;
+        let excluded = git_dir::excluded(&home)?;
+        let mut files = Self::builder(&home, &excluded)?;
         if let Some(counted) = counted {
             files = files.progress(counted);
         }
@@ -78,9 +79,8 @@ impl Context {
     }
 
     /// Begins a workspace whose history was found.
-    pub(crate) fn builder(home: &Home) -> Result<(WorkspaceBuilder, Exclusions), Failure> {
+    pub(crate) fn builder(home: &Home, excluded: &Exclusions) -> Result<WorkspaceBuilder, Failure> {
         let store = home.open_store()?;
-        let excluded = git_dir::excluded(home)?;
         let files = Workspace::host_builder(&home.root, store);
         let files = files.map_err(|error| Failure::root(&home.root, error))?;
         // An absolute path is one of the workspace where it is below the root, and none elsewhere.
@@ -88,11 +88,10 @@ impl Context {
         let files = files.exclude(excluded.clone()).mount_point(mount_point);
         let (shared, actor) = (home.shared()?, actor());
         let files = files.retention(retention::of(home)?).actor(&actor);
-        let files = files.observe(move |event| {
+        Ok(files.observe(move |event| {
             tracing::debug!(?event, "files");
             pruned::remember(&shared, &actor, event);
-        });
-        Ok((files, excluded))
+        }))
     }
 
     /// Returns the paths that were named, as those of the workspace.

@@ -10,7 +10,7 @@
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// Nothing that is read here is larger than this.
@@ -239,7 +239,7 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
 ///
 /// Of a file that is twice as long as `most` by then, only the last lines stay that fit into it.
 pub(crate) fn append_line(path: &Path, line: &str, most: u64) -> io::Result<()> {
-    let mut file = open_to_append(path)?;
+    let mut file = open_alone(path)?;
     file.write_all(format!("{line}\n").as_bytes())?;
     if file.metadata()?.len() <= most.saturating_mul(2) {
         return Ok(());
@@ -247,6 +247,19 @@ pub(crate) fn append_line(path: &Path, line: &str, most: u64) -> io::Result<()> 
     let end = read_end(path, most)?;
     let whole = end.iter().position(|byte| *byte == b'\n').map_or(0, |at| at + 1);
     replace(path, &end[whole..])
+}
+
+/// Opens a file to add to it when nobody else does; one that was replaced meanwhile is opened again.
+fn open_alone(path: &Path) -> io::Result<File> {
+    loop {
+        let file = open_to_append(path)?;
+        file.lock()?;
+        let identity = |it: fs::Metadata| (it.dev(), it.ino());
+        let opened = identity(file.metadata()?);
+        if fs::metadata(path).is_ok_and(|there| identity(there) == opened) {
+            return Ok(file);
+        }
+    }
 }
 
 /// Adds up the sizes of the files below a directory; what goes away meanwhile is not counted.
@@ -275,5 +288,24 @@ mod tests {
         let text = fs::read_to_string(&path).unwrap();
         assert!(text.ends_with("line 998\nline 999\n"), "{text}");
         assert!(text.lines().all(|line| line.starts_with("line ")), "{text}");
+    }
+
+    #[test]
+    fn lines_that_others_add_while_a_file_is_cut_are_not_lost() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = &directory.path().join("lines");
+        let add = |who: usize| {
+            (0..500).for_each(|it| append_line(path, &format!("{who} {it}"), 2_000).unwrap());
+        };
+        std::thread::scope(|scope| {
+            (0..4).for_each(|who| drop(scope.spawn(move || add(who))));
+        });
+        let text = fs::read_to_string(path).unwrap();
+        for who in 0..4 {
+            let own = text.lines().filter_map(|line| line.strip_prefix(&format!("{who} ")));
+            let own: Vec<usize> = own.map(|it| it.parse().unwrap()).collect();
+            assert!(own.windows(2).all(|pair| pair[0] + 1 == pair[1]), "{who}: {own:?}");
+        }
+        assert!(text.ends_with(" 499\n"), "{text}");
     }
 }

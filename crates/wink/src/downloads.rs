@@ -4,12 +4,13 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use axum::Router;
+use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_blocking;
 use wink_agent::session::write_session_tree;
 use wink_fs::archive::{self, ExportOptions};
@@ -28,7 +29,7 @@ pub(crate) const SESSIONS: &str = "/api/v1/sessions/";
 /// The largest answer, which is made in memory.
 const MOST_BYTES: usize = 256 * 1024 * 1024;
 
-/// How many are made at the same time; the others wait for their turn.
+/// How many are made, or are being sent, at the same time; the others wait for their turn.
 const MOST_AT_ONCE: usize = 2;
 
 type Refusal = (StatusCode, &'static str);
@@ -78,12 +79,12 @@ impl Source {
     async fn made(
         &self,
         make: impl FnOnce(&mut Bounded) -> bool + Send + 'static,
-    ) -> Result<Vec<u8>, Refusal> {
-        let slot = self.slots.clone().acquire_owned().await;
+    ) -> Result<Bytes, Refusal> {
+        let slot = self.slots.clone().acquire_owned().await.map_err(|_| FAILED)?;
         let made = spawn_blocking(move || {
-            let (_slot, mut out) = (slot, Bounded::default());
+            let mut out = Bounded::default();
             match make(&mut out) {
-                true => Ok(out.bytes),
+                true => Ok(Bytes::from_owner(Made { bytes: out.bytes, _slot: slot })),
                 false => Err(if out.is_full { TOO_LARGE } else { FAILED }),
             }
         });
@@ -105,7 +106,7 @@ async fn session(State(source): State<Source>, Path(name): Path<String>) -> Resp
     answered(source.made(make).await, "application/jsonl", &format!("{name}.jsonl"))
 }
 
-fn answered(written: Result<Vec<u8>, Refusal>, kind: &str, name: &str) -> Response {
+fn answered(written: Result<Bytes, Refusal>, kind: &str, name: &str) -> Response {
     match written {
         Ok(bytes) => {
             let disposition = format!("attachment; filename=\"{name}\"");
@@ -113,6 +114,18 @@ fn answered(written: Result<Vec<u8>, Refusal>, kind: &str, name: &str) -> Respon
             (headers, bytes).into_response()
         }
         Err(refusal) => refusal.into_response(),
+    }
+}
+
+/// An answer that was made, with its slot: that is free when the answer was sent, or given up.
+struct Made {
+    bytes: Vec<u8>,
+    _slot: OwnedSemaphorePermit,
+}
+
+impl AsRef<[u8]> for Made {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
     }
 }
 
@@ -141,7 +154,7 @@ impl Write for Bounded {
 mod tests {
     use std::time::Duration;
 
-    use axum::body::Body;
+    use axum::body::{Body, to_bytes};
     use axum::http::Request;
     use hyper::service::Service as _;
     use hyper_util::service::TowerToHyperService;
@@ -162,5 +175,19 @@ mod tests {
         for _ in 0..2 {
             assert_eq!(app.call(request()).await.unwrap().status(), StatusCode::OK);
         }
+    }
+
+    #[tokio::test]
+    async fn a_download_has_its_turn_until_it_is_sent() {
+        let endpoint = Endpoint::of_clients(&Workspace::memory(), Toolset::named("all").unwrap());
+        let slots = Arc::new(Semaphore::new(1));
+        let app = TowerToHyperService::new(of(Source { endpoint, slots: slots.clone() }));
+        let request = || Request::get("/files.fs.zip").body(Body::empty()).unwrap();
+        let unsent = app.call(request()).await.unwrap();
+        assert!(timeout(Duration::from_millis(100), app.call(request())).await.is_err());
+        let sent = to_bytes(unsent.into_body(), usize::MAX).await.unwrap();
+        assert_eq!(slots.available_permits(), 0);
+        drop(sent);
+        assert_eq!(app.call(request()).await.unwrap().status(), StatusCode::OK);
     }
 }

@@ -1,7 +1,8 @@
 //! The directory that git keeps its own history in.
 //!
 //! A restore that takes it away, because it was not there when the snapshot was taken, loses a person's
-//! whole repository. So it is excluded for as long as no snapshot holds it, unless a person wants it captured.
+//! whole repository. So it is excluded for as long as the last snapshot does not hold it, unless a person wants
+//! it captured.
 
 use wink_fs::{At, Exclusions, MemoryBackend, TreePath, Workspace};
 
@@ -14,16 +15,32 @@ pub(crate) const GIT: &str = "/.git";
 
 /// Returns what is excluded from a workspace.
 pub(crate) fn excluded(home: &Home) -> Result<Exclusions, Failure> {
+    match disk::is_gone(&home.root.join(".git")) {
+        true => Ok(Exclusions::parse(home.settings.exclude.clone())?),
+        false => excluded_for_long(home),
+    }
+}
+
+/// Returns what is excluded for as long as a server runs, in which the directory may be made.
+pub(crate) fn excluded_for_long(home: &Home) -> Result<Exclusions, Failure> {
     let mut patterns = home.settings.exclude.clone();
     let excluded = Exclusions::parse(patterns.clone())?;
     let git = TreePath::parse(".git")?;
-    let is_there = || !disk::is_gone(&home.root.join(".git"));
-    if home.settings.captures_git() || excluded.matches(&git) || !is_there() || is_kept(home, &git)
-    {
+    if home.settings.captures_git() || excluded.matches(&git) || is_kept(home, &git) {
         return Ok(excluded);
     }
     patterns.insert(0, GIT.to_owned());
     Ok(Exclusions::parse(patterns)?)
+}
+
+/// Tells whether patterns exclude it.
+pub(crate) fn is_excluded_by(patterns: &[String]) -> Result<bool, Failure> {
+    Ok(Exclusions::parse(patterns.to_vec())?.matches(&TreePath::parse(".git")?))
+}
+
+/// Tells whether a pattern means it and nothing else.
+pub(crate) fn is_named(pattern: &str) -> bool {
+    pattern.trim_matches('/') == ".git"
 }
 
 /// Tells whether the last snapshot holds it.

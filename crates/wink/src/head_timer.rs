@@ -1,11 +1,13 @@
 //! How long a client has to ask for something, and how long it may ask for nothing.
 
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use hyper::rt::{Sleep, Timer};
+
+use crate::lock::lock;
 
 /// Bounds the time from the first byte of a request, or from the beginning of a connection, to the end of
 /// the request's headers.
@@ -40,7 +42,7 @@ impl HeadTimer {
     }
 
     fn begun(&self) -> MutexGuard<'_, Begun> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

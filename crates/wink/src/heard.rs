@@ -1,9 +1,10 @@
 //! What the workspace told while a command ran, and a person should know.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use wink_fs::Event;
 
+use crate::lock::lock;
 use crate::words;
 
 /// Remembers what was told; a clone is another handle to it.
@@ -47,7 +48,7 @@ impl Heard {
     }
 
     fn told(&self) -> MutexGuard<'_, Told> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

@@ -34,15 +34,8 @@ pub(crate) struct Home {
 impl Home {
     /// Finds the workspace that a directory is, or is in; `store` says where its history is.
     pub(crate) fn find(directory: &Path, store: Option<&Path>) -> Result<Self, Failure> {
-        if let Some(store) = store {
-            return Self::read(store)?.ok_or_else(|| Failure::no_store(store));
-        }
-        for root in directory.ancestors() {
-            if let Some(home) = Self::of(root)? {
-                return Ok(home);
-            }
-        }
-        Err(Failure::no_workspace(directory, &lost::of(directory)))
+        let found = Self::find_any(directory, store)?;
+        found.ok_or_else(|| Failure::no_workspace(directory, &lost::of(directory)))
     }
 
     /// Finds the same, where the directory is in a workspace; one that is damaged or away is no reason to
@@ -51,10 +44,15 @@ impl Home {
         directory: &Path,
         store: Option<&Path>,
     ) -> Result<Option<Self>, Failure> {
-        match Self::find(directory, store) {
-            Err(failure) if failure.is_no_workspace() => Ok(None),
-            found => found.map(Some),
+        if let Some(store) = store {
+            return Self::read(store)?.map(Some).ok_or_else(|| Failure::no_store(store));
         }
+        for root in directory.ancestors() {
+            if let Some(home) = Self::of(root)? {
+                return Ok(Some(home));
+            }
+        }
+        Ok(None)
     }
 
     /// Returns the place of the history of a directory that is a workspace.
@@ -99,7 +97,7 @@ impl Home {
     /// Returns the name by which a fork is known to the store: that of its directory here, which stays
     /// when the fork gets another name.
     pub(crate) fn key(&self) -> String {
-        self.directory.file_name().unwrap_or_default().to_string_lossy().into_owned()
+        branch_key(&self.directory)
     }
 
     /// Returns a directory for the settings of a new fork: named after it, and after a number where one
@@ -142,12 +140,16 @@ impl Home {
 
     /// Takes away the word of where the history is that was left in the usual place.
     pub(crate) fn forget_pointer(&self) -> Result<(), Failure> {
-        let Ok((usual, Some(settings))) = look_at_usual_place(&self.root) else { return Ok(()) };
-        match settings.kept_in()? {
-            Some(directory) if directory == self.directory => disk::remove_all(&usual)
-                .map_err(|error| Failure::host("cannot remove", &usual, error)),
-            _ => Ok(()),
+        // Without a usual place no word was left.
+        if data_home().is_none() {
+            return Ok(());
         }
+        let (usual, settings) = look_at_usual_place(&self.root)?;
+        let kept_in = settings.map(|it| it.kept_in()).transpose()?.flatten();
+        if kept_in.as_ref() != Some(&self.directory) {
+            return Ok(());
+        }
+        disk::remove_all(&usual).map_err(|error| Failure::host("cannot remove", &usual, error))
     }
 
     /// Returns the forks there are, by name.
@@ -167,6 +169,11 @@ impl Home {
     }
 }
 
+/// Returns the name by which the fork with its settings in a directory is known to the store.
+pub(crate) fn branch_key(directory: &Path) -> String {
+    directory.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
 /// Returns the place of the store in a directory of a history.
 pub(crate) fn store_in(directory: &Path) -> PathBuf {
     directory.join(STORE)
@@ -179,17 +186,38 @@ pub(crate) fn usual_place(root: &Path) -> Result<PathBuf, Failure> {
 
 /// The same, with the settings that are there.
 ///
-/// A history stays where it is when its directory is moved: what is at the old path then has the next place.
+/// A history stays where it is when its directory is moved: what is at the old path then has the next place,
+/// also where a word was left behind that leads to it.
 fn look_at_usual_place(root: &Path) -> Result<(PathBuf, Option<Settings>), Failure> {
     let first = all_places()?.join(key(root));
     let (mut place, mut number) = (first.clone(), 1);
     loop {
         match Settings::read(&place)? {
-            Some(settings) if !settings.is_of(root) => number += 1,
+            Some(settings) if !settings.is_of(root) || leads_astray(&settings, root)? => {
+                number += 1;
+            }
             settings => return Ok((place, settings)),
         }
         place = first.with_added_extension(number.to_string());
     }
+}
+
+/// Tells whether settings lead to a history that is of another directory by now.
+fn leads_astray(settings: &Settings, root: &Path) -> Result<bool, Failure> {
+    let Some(directory) = settings.kept_in()? else { return Ok(false) };
+    // One that cannot be read may be away only for a while.
+    Ok(matches!(Settings::read(&directory), Ok(Some(kept)) if !kept.is_of(root)))
+}
+
+/// Leaves word in the usual place of where the history of a directory is, unless it is there itself.
+pub(crate) fn leave_pointer(root: &Path, directory: &Path) -> Result<(), Failure> {
+    // Without a usual place the history is found by naming it each time.
+    let Ok(usual) = usual_place(root) else { return Ok(()) };
+    if usual == directory {
+        return Ok(());
+    }
+    disk::make_private(&usual).map_err(|error| Failure::host("cannot make", &usual, error))?;
+    Settings::pointer(root, directory)?.write_over(&usual)
 }
 
 /// Returns the directory of all histories that nobody put elsewhere.

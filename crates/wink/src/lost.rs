@@ -34,6 +34,11 @@ pub(crate) fn at(place: &Path) -> Option<Home> {
     disk::is_gone(&home.root).then_some(home)
 }
 
+/// Tells whether a history may be that of a directory itself, and not rather that of one above it.
+pub(crate) fn may_have_been(directory: &Path, lost: &Home) -> bool {
+    namesake(directory, lost).is_none_or(|place| place == directory)
+}
+
 /// Says how to go on with histories that a directory may have had.
 pub(crate) fn advice(directory: &Path, lost: &[Home]) -> String {
     let each = lost.iter().map(|home| {

@@ -26,6 +26,7 @@ mod home;
 mod http_guard;
 mod input;
 mod line_pairs;
+mod lock;
 mod logging;
 mod lost;
 mod mcp;

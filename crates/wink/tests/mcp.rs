@@ -35,6 +35,16 @@ fn an_unknown_tool_is_invalid_params() {
 }
 
 #[test]
+fn what_is_no_message_is_refused_in_the_words_of_the_protocol() {
+    let server = Server::start();
+    for (body, code) in [("garbage", -32700), ("[]", -32600), ("{\"id\":1}", -32600)] {
+        let answer = server.send(POST, body);
+        assert_eq!(answer.status(), 400, "{body}: {}", answer.text);
+        assert!(answer.text.contains(&format!("\"code\":{code}")), "{body}: {}", answer.text);
+    }
+}
+
+#[test]
 fn text_and_structured_content_are_each_complete() {
     let server = Server::start();
     server.post(&tool_call("write_file", json!({"path": "a", "content": "hello\n"})));

@@ -8,8 +8,8 @@ use crate::completing;
 use crate::context::{Context, Opened};
 use crate::documents::{BranchDeleted, BranchEntry, BranchRenamed, Branches};
 use crate::failure::Failure;
-use crate::home::{self, Home};
-use crate::settings::{Branch, Settings};
+use crate::home::Home;
+use crate::settings::Branch;
 use crate::{disk, words};
 
 #[derive(Debug, Subcommand)]
@@ -90,11 +90,7 @@ fn delete(context: &Context, opened: &Opened, name: &str) -> Result<Answer, Fail
         opened.files.snapshot_store()?.unpin(&id, &owner(&home.key()))?;
     }
     opened.home.open_store()?.forget_branch(&home.key())?;
-    let usual = home::usual_place(&home.root)?;
-    let kept_in = Settings::read(&usual)?.map(|it| it.kept_in()).transpose()?.flatten();
-    if kept_in.as_ref() == Some(&home.directory) {
-        disk::remove_all(&usual).map_err(failed)?;
-    }
+    home.forget_pointer()?;
     disk::remove_all(&home.directory).map_err(failed)?;
     let is_gone = disk::is_gone(&home.root);
     let document = BranchDeleted { branch };

@@ -3,14 +3,13 @@
 use std::path::Path;
 
 use clap::{Args, Subcommand};
-use wink_fs::Exclusions;
 
 use crate::answer::Answer;
 use crate::config::{Config, Key};
 use crate::context::Context;
 use crate::documents::{ConfigList, ConfigSet, ConfigValue};
 use crate::failure::Failure;
-use crate::git_dir::GIT;
+use crate::git_dir;
 use crate::home::Home;
 use crate::settings::Settings;
 
@@ -56,9 +55,11 @@ pub(crate) struct SetArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct PartArgs {
+    /// The key: exclude.
     #[arg(value_name = "KEY")]
     key: Key,
 
+    /// The values.
     #[arg(value_name = "VALUE", required = true)]
     values: Vec<String>,
 }
@@ -77,7 +78,7 @@ pub(crate) fn run(context: &Context, command: &ConfigCommand) -> Result<Answer, 
         ConfigCommand::Add(args) => change_list(context, args, add, false),
         ConfigCommand::Remove(args) => {
             // It is excluded although nobody said so: who takes it away wants it captured.
-            let captures_git = args.values.iter().any(|value| value == GIT);
+            let captures_git = git_dir::is_excluded_by(&args.values).unwrap_or(false);
             change_list(context, args, remove, captures_git)
         }
         ConfigCommand::List(args) => list(context, args),
@@ -172,12 +173,15 @@ fn add(mut all: Vec<String>, values: &[String]) -> Result<Vec<String>, Failure> 
 }
 
 /// Takes values away; all of them must be there.
-fn remove(mut all: Vec<String>, values: &[String]) -> Result<Vec<String>, Failure> {
-    if let Some(unknown) = values.iter().find(|value| !all.contains(value) && *value != GIT) {
-        return Err(Failure::not_set(Key::Exclude.name(), unknown, &all));
+fn remove(all: Vec<String>, values: &[String]) -> Result<Vec<String>, Failure> {
+    let left = all.iter().filter(|value| !values.contains(value)).cloned().collect::<Vec<_>>();
+    // What git keeps may be excluded although it is not there.
+    let is_excluded = git_dir::is_excluded_by(&left)?;
+    let is_there = |value: &String| all.contains(value) || git_dir::is_named(value) && !is_excluded;
+    match values.iter().find(|value| !is_there(value)) {
+        Some(unknown) => Err(Failure::not_set(Key::Exclude.name(), unknown, &all)),
+        None => Ok(left),
     }
-    all.retain(|value| !values.contains(value));
-    Ok(all)
 }
 
 fn set_here(
@@ -190,8 +194,7 @@ fn set_here(
     let (directory, mut settings) = (home.directory, home.settings);
     match key {
         Key::Exclude => {
-            Exclusions::parse(values.to_vec())?;
-            let is_excluded = values.iter().any(|value| value == GIT);
+            let is_excluded = git_dir::is_excluded_by(values)?;
             let captures_git = captures_git || settings.captures_git();
             settings.set_excluded(values.to_vec(), captures_git && !is_excluded);
         }

@@ -5,7 +5,9 @@ use std::time::{Instant, SystemTime};
 
 use clap::Args;
 use wink_fs::archive::ArchiveTree;
-use wink_fs::{NewSnapshot, Pin, Snapshot, SnapshotOptions, SnapshotStore as _, Store};
+use wink_fs::{
+    NewSnapshot, Pin, Replaced, Snapshot, SnapshotId, SnapshotOptions, SnapshotStore as _, Store,
+};
 
 use super::milliseconds;
 use crate::answer::Answer;
@@ -43,12 +45,11 @@ pub(crate) fn run(context: &Context, args: &ForkArgs) -> Result<Answer, Failure>
         None => beside(&opened.home.root, &args.name),
     };
     check_directory(&opened.home.root, &directory)?;
+    let home = opened.home.new_branch(&args.name)?;
     let progress = context.progress("forking");
-    let snapshot = begin(context, &opened, args)?;
-    let written = opened.files.fork(&snapshot)?.materialise(&directory);
-    let written = written.map_err(|error| Failure::materialise(&directory, error))?;
+    let (snapshot, written) = make(context, &opened, args, &home, &directory)?;
     let directory = crate::context::real_path(&directory)?;
-    remember(&opened, &args.name, &snapshot, &directory)?;
+    remember(&opened, &args.name, &home, &snapshot, &directory)?;
     drop(progress);
     let branch = entry(&args.name, &snapshot.id.to_string(), &directory);
     let document = Forked { branch, files: written.written, duration_ms: milliseconds(start) };
@@ -88,14 +89,41 @@ fn check_directory(root: &Path, directory: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Finds the snapshot that a fork begins with, or takes it.
-fn begin(context: &Context, opened: &Opened, args: &ForkArgs) -> Result<Snapshot, Failure> {
+/// Writes the files of a fork, and finds the snapshot that it begins with, or takes it.
+fn make(
+    context: &Context,
+    opened: &Opened,
+    args: &ForkArgs,
+    home: &Path,
+    directory: &Path,
+) -> Result<(Snapshot, Replaced), Failure> {
+    let write = |snapshot: Snapshot| {
+        let written = opened.files.fork(&snapshot)?.materialise(directory);
+        Ok((snapshot, written.map_err(|error| Failure::materialise(directory, error))?))
+    };
     match refs::find(opened, &args.state)? {
         State::Live => {
-            Ok(opened.files.snapshot_with(&SnapshotOptions::default().message("fork"))?)
+            write(opened.files.snapshot_with(&SnapshotOptions::default().message("fork"))?)
         }
-        State::Snapshot(snapshot) => Ok(*snapshot),
-        State::Archive(tree) => keep(context, opened, args, &tree),
+        State::Snapshot(snapshot) => write(*snapshot),
+        State::Archive(tree) => {
+            let key = home::branch_key(home);
+            let kept = keep(context, opened, args, &key, &tree);
+            let id = kept.as_ref().ok().map(|kept| kept.id);
+            kept.and_then(write).inspect_err(|_| forget(opened, home, id))
+        }
+    }
+}
+
+/// Takes away what was kept for a fork that could not be made; of that failure a person is told.
+fn forget(opened: &Opened, home: &Path, kept: Option<SnapshotId>) {
+    if let (Some(id), Ok(store)) = (kept, opened.files.snapshot_store()) {
+        let _ = store.delete(&id);
+    }
+    // Another process may have made a fork of this name meanwhile.
+    if matches!(Settings::read(home), Ok(None)) {
+        let key = home::branch_key(home);
+        let _ = opened.home.open_store().map(|store| store.forget_branch(&key));
     }
 }
 
@@ -104,9 +132,10 @@ fn keep(
     context: &Context,
     opened: &Opened,
     args: &ForkArgs,
+    key: &str,
     tree: &ArchiveTree,
 ) -> Result<Snapshot, Failure> {
-    let store = opened.home.open_store()?.on_branch(&args.name)?;
+    let store = opened.home.open_store()?.on_branch(key)?;
     let backend = opened.files.properties().backend;
     let mut new = NewSnapshot::new(SystemTime::now()).backend(backend);
     (new.file_count, new.total_bytes) = (tree.file_count(), tree.total_bytes());
@@ -125,19 +154,16 @@ fn beside(root: &Path, name: &str) -> PathBuf {
 fn remember(
     opened: &Opened,
     name: &str,
+    home: &Path,
     snapshot: &Snapshot,
     directory: &Path,
 ) -> Result<(), Failure> {
-    let home = opened.home.new_branch(name)?;
     let branch = Branch::new(name, &snapshot.id.to_string(), &opened.home.directory)?;
     let settings = Settings::of_branch(directory, opened.home.settings.exclude.clone(), branch)?;
-    let failed = |error| Failure::host("cannot write", &home, error);
-    disk::make_private(&home).map_err(failed)?;
-    settings.write(&home)?;
-    let usual = home::usual_place(directory)?;
-    disk::make_private(&usual).map_err(failed)?;
-    Settings::pointer(directory, &home)?.write(&usual)?;
-    let fork = Home::read(&home)?.ok_or_else(|| Failure::no_branch(name))?;
+    disk::make_private(home).map_err(|error| Failure::host("cannot write", home, error))?;
+    settings.write(home)?;
+    home::leave_pointer(directory, home)?;
+    let fork = Home::read(home)?.ok_or_else(|| Failure::no_branch(name))?;
     // A merge needs it, however many others there are by then.
     let pin = Pin::new(snapshot.id, owner(&fork.key()));
     opened.files.snapshot_store()?.pin(&pin)?;

@@ -1,9 +1,10 @@
 //! `wink prune`: snapshots taken away, with the space they take.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use wink_fs::{PruneOptions, Pruned, Redacted, Retention};
+use wink_fs::{Error, ErrorKind, Exclusions, Operation, PruneOptions, Pruned, Redacted, Retention};
 
 use super::{list_text, milliseconds};
 use crate::answer::Answer;
@@ -104,6 +105,7 @@ fn redact(
     pattern: &str,
     dry_run: bool,
 ) -> Result<Answer, Failure> {
+    let pattern = &*rooted(context, opened, pattern)?;
     let (redacted, excluded) = match dry_run {
         true => (opened.files.would_prune_path(pattern)?, false),
         false => take_out(context, opened, pattern)?,
@@ -126,6 +128,21 @@ fn redact(
     Ok(answer)
 }
 
+/// Makes a pattern of a path that was given as paths are given elsewhere: absolute, or from here.
+fn rooted(context: &Context, opened: &Opened, pattern: &str) -> Result<String, Failure> {
+    if pattern.trim_matches('/').is_empty() {
+        let nothing = Error::new(Operation::Prune, ErrorKind::InvalidPattern);
+        return Err(nothing.with_detail("nothing is named; name a path, such as `.env`").into());
+    }
+    if let Ok(below) = Path::new(pattern).strip_prefix(&opened.home.root) {
+        return Ok(format!("/{}", below.display()));
+    }
+    match pattern.starts_with("./") || pattern.starts_with("../") {
+        true => Ok(format!("/{}", context.path(opened, Path::new(pattern))?)),
+        false => Ok(pattern.to_owned()),
+    }
+}
+
 /// Takes what matches out, and tells whether it was not excluded before.
 fn take_out(
     context: &Context,
@@ -134,8 +151,10 @@ fn take_out(
 ) -> Result<(Redacted, bool), Failure> {
     let question = format!("Take `{pattern}` out of all snapshots for good, and exclude it?");
     context.confirm(&question)?;
-    let redacted = opened.files.prune_path(pattern)?;
-    Ok((redacted, opened.home.exclude_everywhere(pattern)?))
+    Exclusions::parse([pattern])?;
+    // First: what is taken out must not come back with a snapshot that is taken meanwhile.
+    let excluded = opened.home.exclude_everywhere(pattern)?;
+    Ok((opened.files.prune_path(pattern)?, excluded))
 }
 
 fn redacted_text(document: &RedactedEntry, redacted: &Redacted) -> String {

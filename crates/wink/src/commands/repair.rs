@@ -31,12 +31,17 @@ pub(crate) fn run(context: &Context) -> Result<Answer, Failure> {
 
 fn text(document: &RepairedEntry, known: impl Fn(&String) -> String) -> String {
     let RepairedEntry { quarantined, objects_saved, lost, taken } = document;
-    if quarantined.is_empty() {
+    if quarantined.is_empty() && lost.is_empty() && taken.is_none() {
         return "Nothing is damaged.\n".to_owned();
     }
-    let files = words::counted(quarantined.len() as u64, "file", "files");
-    let objects = words::counted(*objects_saved, "object", "objects");
-    let mut text = format!("Moved {files} into the quarantine and saved {objects} of them\n");
+    let mut text = match quarantined.len() as u64 {
+        0 => "Something was missing from the history\n".to_owned(),
+        count => {
+            let files = words::counted(count, "file", "files");
+            let objects = words::counted(*objects_saved, "object", "objects");
+            format!("Moved {files} into the quarantine and saved {objects} of them\n")
+        }
+    };
     text += &list_text(quarantined.iter());
     if !lost.is_empty() {
         text += "These snapshots cannot be restored as a whole any more\n";

@@ -81,6 +81,8 @@ fn told(endpoint: &Endpoint, tool: &Tool, files: &ToolContext, arguments: Value)
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use rmcp::ServiceExt as _;
     use serde_json::json;
     use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
@@ -94,12 +96,18 @@ mod tests {
     /// Sends a message; waits for the answer where it has an id that is waited for.
     async fn send(client: &mut BufReader<DuplexStream>, message: Value, answer: Option<u64>) {
         client.write_all(format!("{message}\n").as_bytes()).await.expect("the server reads");
-        while let Some(id) = answer {
+        if let Some(id) = answer {
+            answer_to(client, id).await;
+        }
+    }
+
+    async fn answer_to(client: &mut BufReader<DuplexStream>, id: u64) -> Value {
+        loop {
             let mut line = String::new();
             client.read_line(&mut line).await.expect("the server answers");
             let answer: Value = serde_json::from_str(&line).expect("JSON");
             if answer["id"] == id {
-                return;
+                return answer;
             }
         }
     }
@@ -141,6 +149,21 @@ mod tests {
         let _none_runs = slots.acquire_many(MOST_CALLS).await.expect("slots");
         assert!(!files.exists("a"));
         assert_eq!(recent.all().iter().map(|call| call.tool).collect::<Vec<_>>(), ["ls"]);
+    }
+
+    #[tokio::test]
+    async fn a_call_that_waits_for_its_turn_when_the_server_ends_never_runs_and_is_told_so() {
+        let files = Workspace::memory();
+        let endpoint = Endpoint::of_session(&files, Toolset::ALL);
+        let client = &mut client_of(endpoint.clone()).await;
+        let all = endpoint.slots.clone().acquire_many_owned(MOST_CALLS).await.expect("slots");
+        let write = json!({"name": "write_file", "arguments": {"path": "a", "content": "x"}});
+        send(client, request(2, "tools/call", write), None).await;
+        endpoint.end(Duration::from_millis(100)).await;
+        let told = answer_to(client, 2).await;
+        assert_eq!(told["error"]["message"], "The server is ending.", "{told}");
+        drop(all);
+        assert!(!files.exists("a"));
     }
 
     #[tokio::test]

@@ -7,7 +7,7 @@ use rmcp::model::Tool as McpTool;
 use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 use wink_agent::session::Session;
 use wink_agent::{Effect, Family, Refusal, Tool, ToolContext, Toolset};
 use wink_fs::{ErrorKind, Workspace};
@@ -116,15 +116,31 @@ impl Endpoint {
         self.context.workspace.clone()
     }
 
+    /// Begins to serve: who changes files by other tools than ours has them kept now.
+    pub(super) fn begin(&self) {
+        let has_history = self.offered().any(|tool| tool.family == Family::History);
+        let changes_files = self
+            .offered()
+            .any(|tool| tool.effect != Effect::Reads && tool.family != Family::History);
+        if let (Some(files), true, false, false) =
+            (self.files(), has_history, changes_files, self.only_reads)
+        {
+            let keeping = self.keeping.clone();
+            drop(spawn_blocking(move || keeping.at_start(&files)));
+        }
+    }
+
     /// Waits until no call runs, and keeps what would go with the server.
+    ///
+    /// Where there are forks to keep, calls have half of the time, so that some is left in any case.
     pub(super) async fn end(&self, at_most: Duration) {
+        let until = Instant::now() + at_most;
+        let for_calls = if self.context.forks.names().is_empty() { at_most } else { at_most / 2 };
         // A call that runs holds a slot: with all of them taken, none is left that does.
         let calls = self.slots.clone().acquire_many_owned(MOST_CALLS);
-        let slots = timeout(at_most, calls).await;
-        let context = self.context.clone();
-        let kept = spawn_blocking(move || keeping::forks(&context));
-        let _ = timeout(at_most, kept).await;
-        drop(slots);
+        let _slots = timeout(for_calls, calls).await;
+        self.slots.close();
+        keeping::forks(&self.context, until).await;
     }
 
     /// Tells whether a demo can work here: with all tools, and on nobody's own files.

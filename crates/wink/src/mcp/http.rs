@@ -10,9 +10,11 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
-use axum::http::{HeaderValue, Method, StatusCode};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, any};
+use rmcp::model::ServerJsonRpcMessage;
 use rmcp::transport::streamable_http_server::SessionManager as _;
 use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
@@ -21,6 +23,7 @@ use serde::Deserialize;
 use tokio::sync::Mutex;
 
 use super::endpoint::Endpoint;
+use super::message;
 use super::uses::{InUse, Uses};
 use crate::http_guard::{self, MAX_BODY_BYTES};
 
@@ -53,6 +56,7 @@ pub(crate) struct McpService {
 
 /// Makes the service of an endpoint.
 pub(crate) fn service(endpoint: Endpoint) -> McpService {
+    endpoint.begin();
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
@@ -93,7 +97,7 @@ impl McpService {
 
     async fn answer(&self, request: Request) -> Result<Response, Response> {
         let named = request.headers().get(SESSION_ID).cloned();
-        let in_use = self.in_use(named.as_ref()).await;
+        let in_use = self.in_use(named.as_ref()).await?;
         if request.method() == Method::DELETE && named.is_some() && in_use.is_none() {
             return Err(UNKNOWN_SESSION.into_response());
         }
@@ -109,11 +113,13 @@ impl McpService {
         })
     }
 
-    /// Begins a use of the session that a request names, if there is one.
-    async fn in_use(&self, named: Option<&HeaderValue>) -> Option<Arc<InUse>> {
-        let id = named?.to_str().ok()?;
-        let is_known = self.sessions.sessions.read().await.contains_key(id);
-        is_known.then(|| self.uses.begin(id))
+    /// Begins a use of the session that a request names, if there is one; refuses one that is about to end.
+    async fn in_use(&self, named: Option<&HeaderValue>) -> Result<Option<Arc<InUse>>, Response> {
+        let Some(id) = named.and_then(|id| id.to_str().ok()) else { return Ok(None) };
+        if !self.sessions.sessions.read().await.contains_key(id) {
+            return Ok(None);
+        }
+        self.uses.begin(id).map(Some).ok_or_else(|| UNKNOWN_SESSION.into_response())
     }
 
     /// Begins a session, one at a time: two would make room for only one.
@@ -122,7 +128,7 @@ impl McpService {
         self.make_room().await?;
         let answer = self.stateful.handle(request).await.map(Body::new);
         if let Some(id) = answer.headers().get(SESSION_ID).and_then(|id| id.to_str().ok()) {
-            drop(self.uses.begin(id));
+            self.uses.add(id);
         }
         Ok(answer)
     }
@@ -130,12 +136,13 @@ impl McpService {
     /// Ends the session that was idle for longest, where there are too many for another one.
     async fn make_room(&self) -> Result<(), Response> {
         let there = self.sessions.sessions.read().await;
-        let (count, idle) = (there.len(), self.uses.longest_idle(there.keys()));
+        self.uses.remember_only(there.keys());
+        let count = there.len();
         drop(there);
         if count < MOST_SESSIONS {
             return Ok(());
         }
-        let idle = idle.ok_or_else(|| TOO_MANY.into_response())?;
+        let idle = self.uses.forget_longest_idle().ok_or_else(|| TOO_MANY.into_response())?;
         // It fails only where the session has ended by itself.
         let _ = self.sessions.close_session(&idle).await;
         Ok(())
@@ -150,8 +157,22 @@ async fn handle(State(service): State<McpService>, request: Request) -> Response
 async fn peeked(request: Request) -> Result<(Request, bool), Response> {
     let (head, body) = request.into_parts();
     let body = http_guard::whole(body).await.map_err(IntoResponse::into_response)?;
+    if head.method == Method::POST && is_json(&head.headers) {
+        message::parse(&body).map_err(|refusal| no_message(&refusal))?;
+    }
     let begins = head.method == Method::POST && is_initialize(&body);
     Ok((Request::from_parts(head, Body::from(body)), begins))
+}
+
+fn no_message(refusal: &ServerJsonRpcMessage) -> Response {
+    let text = serde_json::to_string(refusal).unwrap_or_default();
+    (StatusCode::BAD_REQUEST, [(CONTENT_TYPE, "application/json")], text).into_response()
+}
+
+/// Tells whether a body is said to be JSON; what is not is refused elsewhere.
+fn is_json(headers: &HeaderMap) -> bool {
+    let said = headers.get(CONTENT_TYPE).and_then(|said| said.to_str().ok());
+    said.is_some_and(|said| said.starts_with("application/json"))
 }
 
 fn is_initialize(body: &Bytes) -> bool {
@@ -239,6 +260,20 @@ mod tests {
             service.sessions.close_session(&id.into()).await.expect("ends");
         }
         assert_eq!(service.uses.count(), 1);
+    }
+
+    #[tokio::test]
+    async fn a_session_that_is_about_to_end_takes_no_request_any_more() {
+        let service = service(Endpoint::of_clients(&Workspace::memory(), Toolset::ALL));
+        let (used, idle) = (begin(&service).await.expect("room"), begin(&service).await);
+        let in_use = service.uses.begin(&used);
+        let chosen = service.uses.forget_longest_idle();
+        assert_eq!(chosen.as_deref(), idle.as_deref().ok());
+        let look = post(chosen.as_deref(), "tools/list", json!({}));
+        let refused = service.answer(look).await.expect_err("it ends");
+        assert_eq!(refused.status(), StatusCode::NOT_FOUND);
+        assert_eq!(service.uses.forget_longest_idle(), None, "the other one is in use");
+        drop(in_use);
     }
 
     #[tokio::test]

@@ -3,14 +3,20 @@
 //! Of the calls themselves the last 200 can be undone. So the files are kept before the first change, and
 //! again long before a change would be too old.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use tokio::task::spawn_blocking;
+use tokio::time::{Instant, timeout_at};
 use wink_agent::{Effect, Family, Tool, ToolContext};
 use wink_fs::{ErrorKind, SnapshotOptions, Workspace};
+
+use crate::lock::lock;
+use crate::screen;
 
 /// After how many changes the files are kept again.
 const EVERY: u32 = 100;
 
+const START: &str = "when the server of an agent began";
 const FIRST: &str = "before the first change by an agent";
 const MORE: &str = "after 100 more changes by agents";
 
@@ -22,9 +28,19 @@ pub(super) struct Keeping(Arc<Mutex<Changes>>);
 struct Changes {
     has_begun: bool,
     since: u32,
+    /// Whether the last try failed, of which a person was told.
+    has_failed: bool,
 }
 
 impl Keeping {
+    /// Keeps the files as they are when the server of an agent begins that changes them by tools of its own.
+    pub(super) fn at_start(&self, files: &Workspace) {
+        let mut changes = lock(&self.0);
+        if changes.due(files).is_some() {
+            changes.keep(files, START);
+        }
+    }
+
     /// Keeps the files if it is time to; others who are about to change them wait for it.
     pub(super) fn before(&self, tool: &Tool, context: &ToolContext) {
         let changes_files = tool.effect != Effect::Reads && tool.family != Family::History;
@@ -32,18 +48,9 @@ impl Keeping {
         if context.fork.is_some() {
             return;
         }
-        let mut changes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut changes = lock(&self.0);
         if let Some(why) = changes.due(files) {
-            match files.snapshot_with(&SnapshotOptions::default().message(why)) {
-                // There is no history to keep it in.
-                Err(error) if error.kind() == ErrorKind::Unsupported => {}
-                Err(error) => {
-                    tracing::warn!(%error, "no snapshot before a call; the next call tries again");
-                    return;
-                }
-                Ok(_) => {}
-            }
-            *changes = Changes { has_begun: true, since: 0 };
+            changes.keep(files, why);
         }
         changes.since += 1;
     }
@@ -60,16 +67,87 @@ impl Changes {
             (true, false) => None,
         }
     }
+
+    fn keep(&mut self, files: &Workspace, why: &str) {
+        match files.snapshot_with(&SnapshotOptions::default().message(why)) {
+            // Where there is no history, there is nothing to keep it in.
+            Err(error) if error.kind() != ErrorKind::Unsupported => self.failed(&error),
+            _ => *self = Self { has_begun: true, ..Self::default() },
+        }
+    }
+
+    /// Says once that the files could not be kept: who does not read must not have to wait.
+    fn failed(&mut self, error: &wink_fs::Error) {
+        if !std::mem::replace(&mut self.has_failed, true) {
+            warn(&format!("no snapshot before a call, and the next one tries again: {error}"));
+        }
+    }
 }
 
 /// Keeps what was done in forks and brought nowhere, because forks end with the server.
-pub(super) fn forks(context: &ToolContext) {
+///
+/// Each is kept by itself: one in which a call hangs takes no time from the others.
+pub(super) async fn forks(context: &ToolContext, until: Instant) {
     let Some(files) = &context.workspace else { return };
+    let mut keeping = Vec::new();
     for name in context.forks.names() {
         let Some(fork) = context.forks.get(&name) else { continue };
+        let files = files.clone();
         let message = format!("fork {name}, as it was when its server ended");
-        if let Err(error) = files.keep_fork(&fork, &message) {
-            tracing::warn!(%error, name, "a fork could not be kept");
+        keeping.push((name, spawn_blocking(move || files.keep_fork(&fork, &message).map(drop))));
+    }
+    for (name, kept) in keeping {
+        let why = match timeout_at(until, kept).await {
+            Ok(Ok(Ok(()))) => continue,
+            Ok(Ok(Err(error))) => error.to_string(),
+            Ok(Err(_)) => "that failed unexpectedly".to_owned(),
+            Err(_) => "the time for it is over".to_owned(),
+        };
+        warn(&format!("the fork {name} could not be kept: {why}"));
+    }
+}
+
+/// Tells a person, and whoever reads the record.
+fn warn(text: &str) {
+    tracing::warn!("{text}");
+    screen::say(&format!("warning: {text}"));
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::thread;
+    use std::time::Duration;
+
+    use serde_json::json;
+    use wink_agent::Toolset;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_fork_in_which_a_call_hangs_takes_no_time_from_the_others() {
+        let files = Workspace::memory();
+        let context = ToolContext::over(&files);
+        for name in ["hangs", "works"] {
+            assert!(Toolset::ALL.call(&context, "fork", json!({"name": name})).ok());
+            context.forks.get(name).expect("a fork").write("a", name).expect("written");
         }
+        let hangs = context.forks.get("hangs").expect("a fork");
+        let ((begun, has_begun), (end, may_end)) = (mpsc::channel(), mpsc::channel::<()>());
+        let call = thread::spawn(move || {
+            hangs.as_owner("hang", |_| {
+                begun.send(()).expect("somebody waits");
+                let _ = may_end.recv();
+                Ok(())
+            })
+        });
+        has_begun.recv().expect("it hangs");
+        forks(&context, Instant::now() + Duration::from_secs(2)).await;
+        let kept = files.snapshots().expect("a history").into_iter();
+        let kept: Vec<_> = kept.filter_map(|it| it.message).collect();
+        assert!(kept.iter().any(|it| it.starts_with("fork works, as it was")), "{kept:?}");
+        assert!(!kept.iter().any(|it| it.starts_with("fork hangs, as it was")), "{kept:?}");
+        drop(end);
+        call.join().expect("ends").expect("done");
     }
 }

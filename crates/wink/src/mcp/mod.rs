@@ -13,6 +13,7 @@ mod handler;
 mod http;
 mod keeping;
 mod line;
+mod message;
 mod outputs;
 mod recent;
 mod records;

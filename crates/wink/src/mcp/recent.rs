@@ -1,8 +1,10 @@
 //! The calls that were made last, for whoever watches.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
+
+use crate::lock::lock;
 
 /// How many calls are remembered.
 const MOST: usize = 50;
@@ -40,13 +42,13 @@ impl RecentCall {
 impl RecentCalls {
     pub(super) fn add(&self, mut call: RecentCall) {
         call.path = call.path.chars().take(LONGEST_PATH).collect();
-        let mut calls = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut calls = lock(&self.0);
         calls.truncate(MOST - 1);
         calls.push_front(call);
     }
 
     /// Returns them, newest first.
     pub(crate) fn all(&self) -> Vec<RecentCall> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+        lock(&self.0).iter().cloned().collect()
     }
 }

@@ -1,7 +1,7 @@
 //! The sessions that clients name.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -10,6 +10,7 @@ use wink_agent::{Refusal, SeenContents};
 use wink_fs::ErrorKind;
 
 use super::records;
+use crate::lock::lock;
 
 /// How many sessions are remembered; the one that was not used for longest is forgotten first.
 const MOST: usize = 256;
@@ -56,7 +57,7 @@ impl Sessions {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Known>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

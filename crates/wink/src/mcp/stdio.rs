@@ -3,13 +3,10 @@
 use std::io;
 use std::time::Duration;
 
-use rmcp::model::{
-    ClientJsonRpcMessage, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
-};
+use rmcp::model::{ClientJsonRpcMessage, ErrorData, JsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::transport::io::{StdioReader, stdio_pipes};
 use rmcp::{RoleServer, ServiceExt};
-use serde_json::Value;
 use tokio::io::{AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -17,6 +14,7 @@ use tokio::time::timeout;
 
 use super::endpoint::Endpoint;
 use super::line::{Line, Lines};
+use super::message::parse;
 
 /// The longest line that is read.
 const MAX_LINE_BYTES: usize = 32 * 1024 * 1024;
@@ -32,6 +30,7 @@ const GRACE: Duration = Duration::from_secs(2);
 
 /// Serves until the input ends or `stop` is ready, then lets the calls that run come to their end.
 pub(crate) async fn serve(endpoint: Endpoint, stop: impl Future<Output = ()>) {
+    endpoint.begin();
     let serving = async {
         // Whoever breaks off before the first request asked for nothing.
         if let Ok(server) = endpoint.clone().serve(Stdio::open()).await {
@@ -150,27 +149,6 @@ fn encoded(message: &ServerJsonRpcMessage) -> io::Result<Vec<u8>> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
     Ok(line)
-}
-
-fn parse(line: &[u8]) -> Result<ClientJsonRpcMessage, Box<ServerJsonRpcMessage>> {
-    serde_json::from_slice(line).map_err(|_| Box::new(refusal(line)))
-}
-
-/// Says why a line is no message, with the id of the request if it has one.
-fn refusal(line: &[u8]) -> ServerJsonRpcMessage {
-    let value: Value = match serde_json::from_slice(line) {
-        Ok(value) => value,
-        Err(error) => {
-            let message = format!("The line is not JSON: {error}.");
-            return ServerJsonRpcMessage::error(ErrorData::parse_error(message, None), None);
-        }
-    };
-    let message = match &value {
-        Value::Array(_) => "Batches are not part of the protocol; send one message a line.",
-        _ => "The line is JSON, but no JSON-RPC message; see the protocol's schema.",
-    };
-    let id = value.get("id").cloned().and_then(|id| serde_json::from_value::<RequestId>(id).ok());
-    ServerJsonRpcMessage::error(ErrorData::invalid_request(message, None), id)
 }
 
 fn too_long() -> ServerJsonRpcMessage {

@@ -1,10 +1,12 @@
 //! When sessions of older clients were used, and which of them can go.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use rmcp::transport::streamable_http_server::SessionId;
+
+use crate::lock::lock;
 
 /// Remembers when sessions were used last; a clone remembers the same ones.
 #[derive(Clone, Debug, Default)]
@@ -24,9 +26,14 @@ impl Drop for InUse {
 }
 
 impl Uses {
-    /// Begins a use of a session.
-    pub(super) fn begin(&self, id: &str) -> Arc<InUse> {
-        Arc::new(InUse(lock(&self.0).entry(id.into()).or_insert_with(now).clone()))
+    /// Remembers a session that has begun.
+    pub(super) fn add(&self, id: &str) {
+        lock(&self.0).insert(id.into(), now());
+    }
+
+    /// Begins a use of a session; none where it is not remembered, because it is about to end.
+    pub(super) fn begin(&self, id: &str) -> Option<Arc<InUse>> {
+        lock(&self.0).get(id).map(|used| Arc::new(InUse(used.clone())))
     }
 
     /// Returns how many sessions are remembered.
@@ -35,24 +42,24 @@ impl Uses {
         lock(&self.0).len()
     }
 
-    /// Forgets the sessions that are not there any more, and returns which of those that are nobody has
-    /// used for longest, and nobody uses now.
-    pub(super) fn longest_idle<'s>(
-        &self,
-        there: impl Iterator<Item = &'s SessionId>,
-    ) -> Option<SessionId> {
+    /// Remembers the sessions that are there, and no others.
+    pub(super) fn remember_only<'s>(&self, there: impl Iterator<Item = &'s SessionId>) {
         let mut uses = lock(&self.0);
         let used = |id: &SessionId| uses.get(id).cloned().unwrap_or_else(now);
         *uses = there.map(|id| (id.clone(), used(id))).collect();
+    }
+
+    /// Forgets the session that nobody has used for longest, and nobody uses now: from here on nobody
+    /// begins a use of it.
+    pub(super) fn forget_longest_idle(&self) -> Option<SessionId> {
+        let mut uses = lock(&self.0);
         let idle = uses.iter().filter(|(_, used)| Arc::strong_count(used) == 1);
-        idle.min_by_key(|(_, used)| *lock(used)).map(|(id, _)| id.clone())
+        let longest = idle.min_by_key(|(_, used)| *lock(used)).map(|(id, _)| id.clone())?;
+        uses.remove(&longest);
+        Some(longest)
     }
 }
 
 fn now() -> Used {
     Arc::new(Mutex::new(Instant::now()))
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

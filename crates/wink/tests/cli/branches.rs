@@ -62,6 +62,40 @@ fn the_name_that_a_fork_had_is_free_for_another() {
     assert_eq!(scene.read("notes.txt"), "two\n");
 }
 
+/// Once, the snapshot that it begins with became one of the fork that had the name before.
+#[test]
+fn a_fork_of_an_archive_takes_no_place_in_the_history_of_one_that_had_its_name() {
+    let scene = forked();
+    scene.ok(&["export", "../one.fs.zip", "--at", "one"]);
+    std::fs::write(scene.path("project-attempt/notes.txt"), "two\n").unwrap();
+    in_fork(&scene, "project-attempt", &["snapshot", "-q", "-m", "theirs"]);
+    scene.ok(&["branch", "rename", "attempt", "better"]);
+    let again = scene.path("again");
+    scene.ok(&["fork", "attempt", "../one.fs.zip", "--materialize", again.to_str().unwrap()]);
+    scene.ok(&["prune", "--keep", "1", "--yes"]);
+    let log = scene.ok(&["log"]);
+    assert!(log.contains("theirs") && log.contains("fork of ../one.fs.zip"), "{log}");
+}
+
+#[test]
+fn a_fork_of_an_archive_that_cannot_be_made_leaves_nothing() {
+    let scene = Scene::new();
+    scene.write("notes.txt", "one\n");
+    scene.ok(&["snapshot", "--tag", "one"]);
+    scene.ok(&["export", "../one.fs.zip", "--at", "one"]);
+    let taken = scene.path("taken");
+    std::fs::create_dir(&taken).unwrap();
+    std::fs::write(taken.join("mine"), "mine").unwrap();
+    let args = ["fork", "attempt", "../one.fs.zip", "--materialize", taken.to_str().unwrap()];
+    let (_, said) = scene.fails(&args);
+    assert!(said.contains("not empty"), "{said}");
+    let store = scene.history().join("store");
+    assert_eq!((count(&store.join("branches")), count(&store.join("snapshots"))), (0, 1));
+    assert!(!scene.history().join("branches").exists());
+    std::fs::remove_file(taken.join("mine")).unwrap();
+    scene.ok(&args);
+}
+
 #[test]
 fn a_fork_that_was_forgotten_only_in_part_can_be_forgotten_again() {
     let scene = forked();

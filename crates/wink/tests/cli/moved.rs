@@ -103,6 +103,44 @@ fn a_named_store_and_its_forks_move_with_the_directory() {
     assert_eq!(scene.fails(&["status"]).0, 10, "nothing leads there from the old path");
 }
 
+/// Once, the word of where it is was left, and taken away again at once.
+#[test]
+fn a_named_store_that_nothing_leads_to_any_more_is_found_again() {
+    let scene = Scene::empty();
+    let elsewhere = scene.path("disk/history");
+    let init = ["init", "--store", elsewhere.to_str().unwrap()];
+    scene.write("a.txt", "one");
+    scene.ok(&init);
+    scene.ok(&["snapshot", "--tag", "one"]);
+    std::fs::remove_dir_all(scene.path("data/wink")).unwrap();
+    assert_eq!(scene.fails(&["status"]).0, 10);
+    scene.ok(&init);
+    assert!(scene.ok(&["status"]).contains("is protected"));
+    assert!(scene.ok(&["log"]).contains("one"));
+}
+
+/// Once, what was typed at the old path was done in the new one.
+#[test]
+fn a_word_that_was_left_behind_leads_nobody_to_the_files_of_another_directory() {
+    let scene = Scene::empty();
+    let elsewhere = scene.path("disk/history");
+    scene.write("a.txt", "one");
+    scene.ok(&["init", "--store", elsewhere.to_str().unwrap()]);
+    let word = std::fs::read(scene.history().join("workspace.json")).unwrap();
+    let (left, renamed) = (scene.history(), scene.path("renamed"));
+    std::fs::rename(scene.path("project"), &renamed).unwrap();
+    ok(&scene, &renamed, &["init", "--store", elsewhere.to_str().unwrap()]);
+    std::fs::create_dir(&left).unwrap();
+    std::fs::write(left.join("workspace.json"), word).unwrap();
+    std::fs::create_dir(scene.path("project")).unwrap();
+    assert_eq!(scene.fails(&["status"]).0, 10);
+    scene.ok(&["init"]);
+    scene.write("b.txt", "new");
+    scene.ok(&["snapshot", "--tag", "new"]);
+    let log = ok(&scene, &renamed, &["log"]);
+    assert!(!log.contains("new"), "{log}");
+}
+
 #[test]
 fn a_new_history_makes_way_for_the_old_one_while_nothing_is_in_it() {
     let (scene, renamed) = renamed();

@@ -68,6 +68,23 @@ fn a_doctor_mends_what_can_be_mended() {
     scene.ok(&["doctor"]);
 }
 
+/// Once, it put snapshots aside that the files could have mended.
+#[test]
+fn a_doctor_mends_with_the_help_of_the_files() {
+    let scene = Scene::new();
+    scene.write("a", "content");
+    scene.ok(&["snapshot", "--tag", "whole"]);
+    for pack in std::fs::read_dir(scene.history().join("store/packs")).unwrap() {
+        let path = pack.unwrap().path();
+        let bytes = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
+    }
+    scene.ok(&["doctor", "--fix"]);
+    scene.write("a", "other");
+    scene.ok(&["restore", "whole"]);
+    assert_eq!(scene.read("a"), "content");
+}
+
 #[test]
 fn a_doctor_promises_to_mend_only_what_it_can() {
     let scene = Scene::new();

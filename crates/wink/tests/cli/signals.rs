@@ -1,8 +1,10 @@
 //! Commands that are told to end.
 
+use std::io::Write as _;
 use std::process::{Child, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::io::ioctl_fionread;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -41,6 +43,17 @@ fn wait_until_heard(child: &Child, signal: Signal) {
     }
 }
 
+/// Waits until a process has taken some input, and so waits for more.
+fn wait_until_it_reads(child: &mut Child) {
+    let began = Instant::now();
+    let input = child.stdin.as_mut().unwrap();
+    input.write_all(b"some").unwrap();
+    while ioctl_fionread(&*input).unwrap() > 0 {
+        assert!(began.elapsed() < Duration::from_secs(60), "it never reads");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
 #[test]
 fn programs_are_told_of_an_interruption_in_the_one_line_that_ends_the_answer() {
     let scene = Scene::new();
@@ -64,9 +77,11 @@ fn programs_are_told_of_an_interruption_in_the_one_line_that_ends_the_answer() {
 fn a_person_who_interrupts_ends_the_command_by_the_signal_itself() {
     use std::os::unix::process::ExitStatusExt as _;
     let scene = Scene::new();
-    let child = waiting(&scene, &["fs", "write", "a"]);
+    let mut child = waiting(&scene, &["fs", "write", "a"]);
+    wait_until_it_reads(&mut child);
     send(&child, Signal::INT);
     let output = ended(child);
     assert_eq!(output.status.signal(), Some(Signal::INT.as_raw()));
     assert_eq!(stderr(&output), "");
+    assert!(!scene.project("a").exists());
 }

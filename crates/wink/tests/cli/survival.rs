@@ -129,6 +129,40 @@ fn fault_18_snapshots_that_are_lost_are_named_as_people_know_them() {
     scene.ok(&["restore", "new"]);
 }
 
+/// Once, that was called nothing.
+#[test]
+fn fault_18_what_was_missing_and_is_stored_again_is_said() {
+    let scene = Scene::new();
+    scene.write("code", "kept");
+    scene.ok(&["snapshot", "--tag", "one"]);
+    for pack in std::fs::read_dir(scene.history().join("store/packs")).unwrap() {
+        std::fs::remove_file(pack.unwrap().path()).unwrap();
+    }
+    let said = scene.ok(&["repair"]);
+    assert!(!said.contains("Nothing is damaged"), "{said}");
+    assert!(said.contains("has all that the files still have"), "{said}");
+    assert_eq!(scene.ok(&["repair"]), "Nothing is damaged.\n");
+    scene.write("code", "lost");
+    scene.ok(&["restore", "one"]);
+    assert_eq!(scene.read("code"), "kept");
+}
+
+/// Else a snapshot that is taken meanwhile would hold it again.
+#[test]
+fn what_is_pruned_is_excluded_before_it_is_taken_out() {
+    let scene = Scene::new();
+    scene.write(".env", "secret");
+    scene.ok(&["snapshot"]);
+    let packs = scene.history().join("store/packs");
+    std::fs::rename(&packs, scene.path("away")).unwrap();
+    scene.fails(&["prune", "--path", ".env", "--yes"]);
+    assert_eq!(scene.ok(&["config", "get", "exclude"]), ".env\n");
+    std::fs::rename(scene.path("away"), &packs).unwrap();
+    scene.fails(&["prune", "--path", "a[", "--yes"]);
+    assert_eq!(scene.ok(&["config", "get", "exclude"]), ".env\n");
+    assert!(scene.ok(&["prune", "--path", ".env", "--yes"]).contains("1 path"));
+}
+
 /// A program that uses the library keeps ten where it says nothing.
 #[test]
 fn many_snapshots_stay_although_they_have_no_tag() {
@@ -343,4 +377,37 @@ fn what_git_keeps_is_captured_where_a_person_wants_it() {
     scene.ok(&["config", "add", "exclude", "/.git"]);
     scene.ok(&["snapshot", "--tag", "without"]);
     assert_eq!(scene.fails(&["fs", "glob", "**/HEAD", "--at", "without"]).0, 1);
+}
+
+#[test]
+fn what_git_keeps_is_wanted_by_whatever_pattern_for_it_is_removed() {
+    for named in [".git", ".git/", "/.git/"] {
+        let scene = Scene::new();
+        scene.write(".git/HEAD", "one");
+        assert!(scene.ok(&["status"]).contains("/.git"));
+        scene.ok(&["config", "remove", "exclude", named]);
+        scene.ok(&["snapshot", "--tag", "with"]);
+        scene.ok(&["fs", "cat", ".git/HEAD", "--at", "with"]);
+        scene.ok(&["config", "add", "exclude", named]);
+        let other = if named == ".git" { "/.git" } else { ".git" };
+        let (code, said) = scene.fails(&["config", "remove", "exclude", other]);
+        assert!(code != 0 && said.contains(named), "{said}");
+        scene.ok(&["snapshot", "--tag", "without"]);
+        assert_eq!(scene.fails(&["fs", "glob", "**/HEAD", "--at", "without"]).0, 1);
+    }
+}
+
+#[test]
+fn what_is_to_be_taken_out_is_named_as_paths_are() {
+    let scene = Scene::new();
+    std::fs::create_dir(scene.project("sub")).unwrap();
+    for name in ["k1", "sub/k2"] {
+        scene.write(name, "SECRET");
+    }
+    scene.ok(&["snapshot", "--tag", "s"]);
+    let absolute = scene.project("k1");
+    scene.ok(&["prune", "--path", absolute.to_str().unwrap(), "--yes"]);
+    scene.ok(&["-C", "sub", "prune", "--path", "./k2", "--yes"]);
+    assert_eq!(scene.fails(&["search", "SECRET"]).0, 1);
+    assert_ne!(scene.fails(&["prune", "--path", "", "--yes"]).0, 0);
 }

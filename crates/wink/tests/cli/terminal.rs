@@ -203,6 +203,20 @@ fn a_person_is_asked_whether_a_history_goes_on() {
 }
 
 #[test]
+fn nobody_is_asked_whether_a_directory_goes_on_with_the_history_of_the_one_above_it() {
+    let scene = Scene::empty();
+    scene.write("old/work/a", "");
+    scene.ok(&["init", "old/work", "-q"]);
+    std::fs::rename(scene.project("old"), scene.project("new")).unwrap();
+    std::fs::create_dir(scene.project("new/work/below")).unwrap();
+    let shown = typing(&scene, &[], &["init", "new/work/below"], "y\n");
+    assert!(!shown.contains("Go on with the history of"), "{shown}");
+    assert!(shown.contains("below is a workspace now"), "{shown}");
+    let shown = typing(&scene, &[], &["init", "new/work"], "y\n");
+    assert!(shown.contains("It goes on with the history of"), "{shown}");
+}
+
+#[test]
 fn what_takes_long_is_said_on_a_terminal_and_gone_when_it_is_done() {
     let scene = scene();
     let args = ["tool", "shell_execute", "command=sleep 1", "--allow-execution"];

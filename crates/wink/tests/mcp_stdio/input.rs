@@ -64,7 +64,7 @@ fn a1_33_a_batch_is_refused_whole() {
     let mut client = Client::memory(&[]);
     let one = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
     let batch = format!("[{}]", vec![one; 100_000].join(","));
-    refused(&mut client, &batch, -32600, "one message a line");
+    refused(&mut client, &batch, -32600, "one message at a time");
 }
 
 #[test]

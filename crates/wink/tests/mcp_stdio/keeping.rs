@@ -1,9 +1,11 @@
 //! What an agent did can be taken back, however much it did and however it ended.
 
+use std::process::Stdio;
+
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
-use crate::scene::{Client, wink_in};
+use crate::scene::{Client, initialize, wink_in};
 
 /// Runs a command of the same person in the workspace.
 fn wink(client: &Client, args: &[&str]) -> String {
@@ -28,6 +30,20 @@ fn what_an_agent_removed_comes_back_although_it_did_much_since() {
     assert!(found.contains("orig"), "{found}");
     wink(&client, &["restore", "@-3"]);
     assert_eq!(std::fs::read_to_string(client.file("orig")).unwrap(), "ORIGINAL\n");
+}
+
+#[test]
+fn a_repository_that_comes_while_the_server_runs_is_left_alone() {
+    let mut client = Client::new(&[]);
+    client.done("write_file", json!({"path": "a", "content": "one"}));
+    client.done("snapshot", json!({"tag": "before"}));
+    std::fs::create_dir(client.file(".git")).unwrap();
+    std::fs::write(client.file(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    client.done("snapshot", json!({"tag": "after"}));
+    client.done("restore", json!({"snapshot": "before"}));
+    assert!(client.file(".git/HEAD").exists());
+    client.end();
+    assert!(!wink(&client, &["diff", "before", "after", "--name-status"]).contains(".git"));
 }
 
 #[test]
@@ -58,6 +74,27 @@ fn forks_are_kept_however_politely_the_server_is_ended() {
 }
 
 #[test]
+fn what_could_not_be_kept_is_said_to_a_person() {
+    let place = tempfile::tempdir().unwrap();
+    std::fs::create_dir(place.path().join("work")).unwrap();
+    let mut client = Client::start_telling(place, &["--quiet"], Stdio::piped());
+    client.request("initialize", initialize());
+    client.done("fork", json!({"name": "idea"}));
+    client.done("write_file", json!({"path": "a", "content": "1", "fork": "idea"}));
+    let mut histories = std::fs::read_dir(client.place.path().join("data/wink")).unwrap();
+    let packs = histories.next().unwrap().unwrap().path().join("store/packs");
+    std::fs::rename(&packs, client.place.path().join("away")).unwrap();
+    std::fs::write(client.file("new"), "not kept yet").unwrap();
+    for _ in 0..2 {
+        client.call("write_file", json!({"path": "b", "content": "1"}));
+    }
+    client.end();
+    let told = std::io::read_to_string(client.child.stderr.take().unwrap()).unwrap();
+    assert_eq!(told.matches("warning: no snapshot before a call").count(), 1, "{told}");
+    assert!(told.contains("warning: the fork idea could not be kept: "), "{told}");
+}
+
+#[test]
 fn a_call_in_a_fork_is_undone_there_and_nothing_else() {
     let mut client = Client::new(&[]);
     client.done("write_file", json!({"path": "ours", "content": "1"}));
@@ -67,4 +104,21 @@ fn a_call_in_a_fork_is_undone_there_and_nothing_else() {
     assert!(undone.to_string().contains("theirs"), "{undone}");
     assert!(client.file("ours").exists());
     assert_eq!(client.refused("undo", json!({"fork": "idea"})), "not_found");
+}
+
+#[test]
+fn an_agent_that_has_tools_of_its_own_begins_with_a_snapshot() {
+    let place = tempfile::tempdir().unwrap();
+    std::fs::create_dir(place.path().join("work")).unwrap();
+    std::fs::write(place.path().join("work/f"), "ORIGINAL\n").unwrap();
+    let mut client = Client::start_in(place, &["--tools", "history"]);
+    client.request("initialize", initialize());
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    let begun = "when the server of an agent began";
+    while !client.call("history", json!({})).to_string().contains(begun) {
+        assert!(std::time::Instant::now() < until, "no snapshot was taken");
+    }
+    std::fs::write(client.file("f"), "changed by other tools\n").unwrap();
+    client.done("restore", json!({"snapshot": "@-"}));
+    assert_eq!(std::fs::read_to_string(client.file("f")).unwrap(), "ORIGINAL\n");
 }

@@ -53,7 +53,13 @@ impl Client {
 
     /// Starts a server where files are already.
     pub(crate) fn start_in(place: TempDir, args: &[&str]) -> Self {
+        Self::start_telling(place, args, Stdio::inherit())
+    }
+
+    /// Starts a server that says somewhere else what a person should know.
+    pub(crate) fn start_telling(place: TempDir, args: &[&str], told: Stdio) -> Self {
         let mut command = wink_in(place.path());
+        command.stderr(told);
         command.arg("mcp").args(args).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("wink starts");
         let output = lines(child.stdout.take().expect("a piped stdout"));

@@ -79,12 +79,12 @@ fn private(directory: &Path, fix: bool) -> Check {
 }
 
 fn history(opened: &Opened, fix: bool) -> Result<Check, Failure> {
-    let store = opened.files.snapshot_store()?;
-    let mut found = store.verify(&VerifyOptions::default())?;
+    let verify = || opened.files.snapshot_store()?.verify(&VerifyOptions::default());
+    let mut found = verify()?;
     let mut mended = "";
     if fix && !found.problems.is_empty() {
-        store.repair()?;
-        found = store.verify(&VerifyOptions::default())?;
+        opened.files.repair()?;
+        found = verify()?;
         mended = "mended; ";
     }
     let snapshots = words::counted(found.snapshots, "snapshot", "snapshots");

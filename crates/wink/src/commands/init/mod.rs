@@ -89,7 +89,7 @@ fn begin(
     }
     make(root, &directory, &exclude)?;
     if context.store.is_some() {
-        leave_pointer(root, &directory)?;
+        home::leave_pointer(root, &directory)?;
     }
     Ok((directory, exclude, git))
 }
@@ -153,15 +153,6 @@ fn make(root: &Path, directory: &Path, exclude: &[String]) -> Result<(), Failure
         Ok(settings.write(directory)?)
     });
     made.map_err(|error: Unmade| error.at(directory))
-}
-
-/// Leaves word in the usual place of where the history is.
-fn leave_pointer(root: &Path, directory: &Path) -> Result<(), Failure> {
-    // Without a usual place the history is found by naming it each time.
-    let Ok(usual) = home::usual_place(root) else { return Ok(()) };
-    let pointer = Settings::pointer(root, directory)?;
-    let made = disk::publish(&usual, |directory| Ok(pointer.write(directory)?));
-    made.map_err(|error: Unmade| error.at(&usual))
 }
 
 /// Why a directory could not be made.

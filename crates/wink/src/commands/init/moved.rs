@@ -7,7 +7,6 @@ use wink_fs::{Exclusions, Workspace};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::home::{self, Home};
-use crate::settings::Settings;
 use crate::{disk, lost};
 
 /// Returns the history to go on with: the one that was named, or one that a person agrees to.
@@ -18,7 +17,7 @@ pub(super) fn choose(
 ) -> Result<Option<Home>, Failure> {
     match (&context.store, candidates) {
         (Some(store), _) => Ok(lost::at(store).or_else(|| unannounced(store, root))),
-        (None, [lost]) if Home::of(root)?.is_none() => {
+        (None, [lost]) if lost::may_have_been(root, lost) && Home::of(root)?.is_none() => {
             let was = lost.root.display();
             let question = format!("Go on with the history of {was}, which is gone?");
             Ok(context.agrees(&question)?.then(|| lost::at(&lost.directory)).flatten())
@@ -48,9 +47,11 @@ pub(super) fn go_on(
     Exclusions::parse(lost.settings.exclude.clone())?;
     make_way(root)?;
     lost.settings.move_to(root)?;
+    if lost.root != root {
+        lost.forget_pointer()?;
+    }
     lost.settings.write_over(&lost.directory)?;
-    leave_pointer(root, &lost.directory)?;
-    lost.forget_pointer()?;
+    home::leave_pointer(root, &lost.directory)?;
     Ok((lost.directory, lost.settings.exclude, false))
 }
 
@@ -65,17 +66,6 @@ fn make_way(root: &Path) -> Result<(), Failure> {
 }
 
 fn is_unused(home: &Home) -> Result<bool, Failure> {
-    let files = Context::builder(home)?.0.build();
+    let files = Context::builder(home, &Exclusions::default())?.build();
     Ok(files.snapshots()?.is_empty() && files.operations()?.is_empty())
-}
-
-/// Leaves word in the usual place of where the history is, unless it is there itself.
-fn leave_pointer(root: &Path, directory: &Path) -> Result<(), Failure> {
-    // Without a usual place the history is found by naming it each time.
-    let Ok(usual) = home::usual_place(root) else { return Ok(()) };
-    if usual == directory {
-        return Ok(());
-    }
-    disk::make_private(&usual).map_err(|error| Failure::host("cannot make", &usual, error))?;
-    Settings::pointer(root, directory)?.write_over(&usual)
 }
