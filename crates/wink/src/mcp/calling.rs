@@ -86,6 +86,7 @@ mod tests {
     use rmcp::ServiceExt as _;
     use serde_json::json;
     use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
+    use tokio::time::timeout;
     use wink_agent::Toolset;
     use wink_agent::session::ToolInvoked;
     use wink_fs::Workspace;
@@ -160,7 +161,7 @@ mod tests {
         let write = json!({"name": "write_file", "arguments": {"path": "a", "content": "x"}});
         send(client, request(2, "tools/call", write), None).await;
         endpoint.end(Duration::from_millis(100)).await;
-        let told = answer_to(client, 2).await;
+        let told = timeout(Duration::from_secs(10), answer_to(client, 2)).await.expect("an answer");
         assert_eq!(told["error"]["message"], "The server is ending.", "{told}");
         drop(all);
         assert!(!files.exists("a"));
