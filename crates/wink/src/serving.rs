@@ -116,7 +116,13 @@ impl ServingArgs {
             Some(root) => real_path(&context.directory.join(root))?,
             None => here(context)?,
         };
-        host(context, &root, self.read_only)
+        let mut served = host(context, &root, self.read_only)?;
+        if self.root.is_none() && root != context.directory {
+            let whole = format!("note: all of the workspace {} is served", root.display());
+            served.note =
+                Some(served.note.map_or(whole.clone(), |note| format!("{note}\n{whole}")));
+        }
+        Ok(served)
     }
 
     /// Opens a directory of the host beside the one that is served first.

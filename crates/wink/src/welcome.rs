@@ -40,7 +40,7 @@ impl Welcome<'_> {
         let workspace = |site: &Site| ServedWorkspace {
             mcp_url: format!("{url}{}", site.route),
             what: site.what.clone(),
-            note: site.note.clone(),
+            note: site.note.as_deref().map(|it| it.trim_start_matches("note: ").to_owned()),
         };
         Serving {
             url: (*url).to_owned(),

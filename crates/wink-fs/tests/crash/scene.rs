@@ -7,7 +7,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 use wink_fs::testkit::dump;
-use wink_fs::{At, Snapshot, SnapshotStore, Store, VerifyOptions, Workspace};
+use wink_fs::{At, Exclusions, Snapshot, SnapshotStore, Store, VerifyOptions, Workspace};
 
 pub(crate) const CHILD: &str = env!("CARGO_BIN_EXE_crash_child");
 
@@ -182,7 +182,11 @@ fn check_usable(place: &Path) {
     files.undo().unwrap();
     assert!(!files.exists("after"));
     files.restore("base").unwrap();
-    assert!(files.diff("base", At::Live).unwrap().is_empty());
+    let left = files.diff("base", At::Live).unwrap();
+    assert!(left.modified.is_empty() && left.deleted.is_empty(), "{left:?}");
+    // What was taken out of it is left alone, and nothing else.
+    let taken_out = Exclusions::parse(files.find_snapshot("base").unwrap().excluded).unwrap();
+    assert!(left.added.iter().all(|it| taken_out.matches(&it.path)), "{left:?}");
 }
 
 /// Nothing that is done here takes a snapshot away that has a tag.

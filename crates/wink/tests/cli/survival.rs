@@ -411,3 +411,13 @@ fn what_is_to_be_taken_out_is_named_as_paths_are() {
     assert_eq!(scene.fails(&["search", "SECRET"]).0, 1);
     assert_ne!(scene.fails(&["prune", "--path", "", "--yes"]).0, 0);
 }
+
+#[test]
+fn a_patch_of_a_name_with_spaces_says_where_the_name_ends() {
+    let scene = Scene::new();
+    scene.write("a name", "one\n");
+    scene.ok(&["snapshot"]);
+    scene.write("a name", "two\n");
+    let patch = scene.ok(&["diff"]);
+    assert!(patch.contains("--- a/a name\t\n+++ b/a name\t\n"), "{patch}");
+}

@@ -85,7 +85,7 @@ impl Patch<'_> {
         let b = if after.is_some() { b } else { NOTHING.to_owned() };
         match self.body(path, before, after, hunks)? {
             Some(body) if body.is_empty() => {}
-            Some(body) => self.text += &format!("--- {a}\n+++ {b}\n{body}"),
+            Some(body) => self.text += &format!("--- {}\n+++ {}\n{body}", ended(&a), ended(&b)),
             None => self.line(&format!("Binary files {a} and {b} differ")),
         }
         Ok(())
@@ -114,6 +114,11 @@ impl Patch<'_> {
             _ => Ok(None),
         }
     }
+}
+
+/// Says where a name with spaces ends, as git does: programs that read patches take a space for the end.
+fn ended(name: &str) -> String {
+    if name.contains(' ') { format!("{name}\t") } else { name.to_owned() }
 }
 
 /// Returns nothing to tell of a file that is no text where only its mode changed.
