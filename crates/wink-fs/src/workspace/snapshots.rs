@@ -198,7 +198,8 @@ impl Workspace {
         self.history(Operation::List)?.snapshots.list()
     }
 
-    /// Finds a snapshot by its tag, its id, the beginning of its id, or another [name of a state](StateName).
+    /// Finds a snapshot by its tag, its id, the beginning of its id, or another
+    /// [name of a state](crate::StateName).
     ///
     /// ```
     /// let files = wink_fs::Workspace::memory();
