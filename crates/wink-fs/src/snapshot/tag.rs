@@ -1,6 +1,7 @@
 //! The names people give to snapshots.
 
 use super::id::SnapshotId;
+use super::state_name::StateName;
 use super::value::Snapshot;
 use crate::error::{Error, ErrorKind, Operation, Result};
 
@@ -30,9 +31,8 @@ pub(crate) fn check_tag(tag: &str) -> Result<()> {
 
 /// Tells whether a name means something else wherever states are named.
 fn reads_as_a_state(tag: &str) -> bool {
-    let is_age = tag.ends_with(" ago") && tag.starts_with(|c: char| c.is_ascii_digit());
-    let is_numbered = tag.starts_with("op:") || tag.starts_with("event:");
-    is_numbered || is_age || tag.contains("..") || tag.ends_with(".fs.zip")
+    let is_given = matches!(StateName::parse(tag), StateName::Given(_));
+    !is_given || tag.contains("..") || tag.ends_with(".fs.zip")
 }
 
 /// Tells whether a name is safe as a part of a path or of a command line.
