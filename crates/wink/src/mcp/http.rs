@@ -8,18 +8,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, any};
-use rmcp::model::ServerJsonRpcMessage;
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_server::SessionManager as _;
 use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
-use serde::Deserialize;
 use tokio::sync::Mutex;
 
 use super::endpoint::Endpoint;
@@ -157,10 +156,10 @@ async fn handle(State(service): State<McpService>, request: Request) -> Response
 async fn peeked(request: Request) -> Result<(Request, bool), Response> {
     let (head, body) = request.into_parts();
     let body = http_guard::whole(body).await.map_err(IntoResponse::into_response)?;
-    if head.method == Method::POST && is_json(&head.headers) {
-        message::parse(&body).map_err(|refusal| no_message(&refusal))?;
-    }
-    let begins = head.method == Method::POST && is_initialize(&body);
+    let begins = match head.method == Method::POST && is_json(&head.headers) {
+        true => is_initialize(&message::parse(&body).map_err(|refusal| no_message(&refusal))?),
+        false => false,
+    };
     Ok((Request::from_parts(head, Body::from(body)), begins))
 }
 
@@ -175,13 +174,11 @@ fn is_json(headers: &HeaderMap) -> bool {
     said.is_some_and(|said| said.starts_with("application/json"))
 }
 
-fn is_initialize(body: &Bytes) -> bool {
-    #[derive(Deserialize)]
-    struct Message<'m> {
-        #[serde(borrow)]
-        method: Option<&'m str>,
+fn is_initialize(message: &ClientJsonRpcMessage) -> bool {
+    match message {
+        JsonRpcMessage::Request(it) => matches!(it.request, ClientRequest::InitializeRequest(_)),
+        _ => false,
     }
-    serde_json::from_slice(body).is_ok_and(|it: Message<'_>| it.method == Some("initialize"))
 }
 
 #[cfg(test)]
