@@ -15,8 +15,19 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+/// Returns a name, or a whole path, that is its own text form at a glance, as nearly all are: printable
+/// ASCII without a backslash.
+pub(crate) fn plain(bytes: &[u8]) -> Option<&str> {
+    // Looks at all of them, which the compiler makes a few wide steps of.
+    let is_plain = |so_far, byte: &u8| so_far & matches!(byte, b' '..=b'~') & (*byte != b'\\');
+    bytes.iter().fold(true, is_plain).then(|| std::str::from_utf8(bytes).ok()).flatten()
+}
+
 /// Returns the text form of a name.
 pub(crate) fn escape(name: &[u8]) -> Cow<'_, str> {
+    if let Some(text) = plain(name) {
+        return Cow::Borrowed(text);
+    }
     match std::str::from_utf8(name) {
         Ok(text) if is_its_own_text_form(text) => Cow::Borrowed(text),
         _ => Cow::Owned(escape_chunks(name)),
@@ -25,6 +36,9 @@ pub(crate) fn escape(name: &[u8]) -> Cow<'_, str> {
 
 /// Returns the name a text form stands for, or `None` when the text is not the text form of any name.
 pub(crate) fn unescape(text: &str) -> Option<Cow<'_, [u8]>> {
+    if plain(text.as_bytes()).is_some() {
+        return Some(Cow::Borrowed(text.as_bytes()));
+    }
     if !text.contains('\\') {
         return (!text.chars().any(needs_escape)).then_some(Cow::Borrowed(text.as_bytes()));
     }

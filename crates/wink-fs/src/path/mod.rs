@@ -229,6 +229,9 @@ impl fmt::Display for TreePath {
         if self.is_root() {
             return f.write_str(".");
         }
+        if let Some(text) = escape::plain(&self.0) {
+            return f.write_str(text);
+        }
         for (at, segment) in self.segments().enumerate() {
             if at > 0 {
                 f.write_str("/")?;

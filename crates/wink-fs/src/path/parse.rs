@@ -29,6 +29,9 @@ fn check_text(text: &str) -> Result<(), String> {
     if text.len() > MAX_TEXT_BYTES {
         return Err(TOO_LONG.into());
     }
+    if escape::plain(text.as_bytes()).is_some() {
+        return Ok(());
+    }
     match text.chars().find(|c| escape::needs_escape(*c)) {
         None => Ok(()),
         Some('\0') => Err("a path cannot contain a NUL character; leave it out".into()),
