@@ -196,9 +196,10 @@ impl Filesystem for MemoryBackend {
         let (hash, now) = (staged.hash(), self.clock.now());
         self.change(|state| {
             let place = state.find_place(Operation::Write, path)?;
+            let taken = place.as_ref().map_or(Totals::default(), Node::totals);
             let old = replaced_file(place, path, options.condition)?;
             let file = successor(old.as_deref(), content, hash, options.mode, now);
-            state.set(path, Some(Node::File(Arc::new(file))), now);
+            state.set_over(path, Some(Node::File(Arc::new(file))), taken, now);
             Ok(Put::new(old.is_none(), Durability::Atomic))
         })
     }

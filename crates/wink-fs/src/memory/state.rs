@@ -93,19 +93,38 @@ impl State {
 
     /// Sets or takes away the entry at a path whose parent is there; the root stays.
     pub(super) fn set(&mut self, path: &TreePath, node: Option<Node>, now: SystemTime) {
-        if let Some(directory) = self.put_child(path, node) {
+        self.set_over(path, node, self.totals_at(path), now);
+    }
+
+    /// Does the same over what is known to add this much to the totals.
+    pub(super) fn set_over(
+        &mut self,
+        path: &TreePath,
+        node: Option<Node>,
+        taken: Totals,
+        now: SystemTime,
+    ) {
+        if let Some(directory) = self.put_child(path, node, taken) {
             directory.times.modified = now;
         }
     }
 
     /// Puts another node in the place of one, which is no change of the directory.
     pub(super) fn update(&mut self, path: &TreePath, node: Node) {
-        self.put_child(path, Some(node));
+        self.put_child(path, Some(node), self.totals_at(path));
     }
 
-    fn put_child(&mut self, path: &TreePath, node: Option<Node>) -> Option<&mut Directory> {
+    fn totals_at(&self, path: &TreePath) -> Totals {
+        self.walk(path.segments()).map_or(Totals::default(), |old| old.totals())
+    }
+
+    fn put_child(
+        &mut self,
+        path: &TreePath,
+        node: Option<Node>,
+        taken: Totals,
+    ) -> Option<&mut Directory> {
         let name = path.name()?;
-        let taken = self.walk(path.segments()).map_or(Totals::default(), |old| old.totals());
         let added = node.as_ref().map_or(Totals::default(), Node::totals);
         let directory = self.change_parent(path, added, taken)?;
         match node {
