@@ -44,7 +44,7 @@ pub(crate) fn accepted(
 ) -> Result<Map<String, Value>, String> {
     let mut accepted = Map::new();
     for (key, value) in given {
-        accept(schema, &mut accepted, &key, value)?;
+        accept(schema, &mut accepted, key, value)?;
     }
     require_all(schema, &accepted)?;
     Ok(accepted)
@@ -53,14 +53,15 @@ pub(crate) fn accepted(
 fn accept(
     schema: &Map<String, Value>,
     accepted: &mut Map<String, Value>,
-    key: &str,
+    key: String,
     value: Value,
 ) -> Result<(), String> {
-    let field = find(schema, key).ok_or_else(|| unknown(schema, key))?;
+    let field = find(schema, &key).ok_or_else(|| unknown(schema, &key))?;
     if value.is_null() {
         return Ok(());
     }
-    match accepted.insert(field.name.to_owned(), field.coerce(value)?) {
+    let own_name = if key == field.name { key } else { field.name.to_owned() };
+    match accepted.insert(own_name, field.coerce(value)?) {
         None => Ok(()),
         Some(_) => {
             Err(format!("`{}` is given twice, under two spellings; give it once.", field.name))
@@ -70,7 +71,8 @@ fn accept(
 
 /// Finds a parameter by its own name before any alias, which may be the name of another.
 fn find<'a>(schema: &'a Map<String, Value>, key: &str) -> Option<Field<'a>> {
-    let named = |name: &str| schema::properties(schema).find(|(known, _)| *known == name);
+    let declared = schema.get("properties").and_then(Value::as_object);
+    let named = |name: &str| declared?.get_key_value(name);
     let alias = || ALIASES.iter().find(|(alias, _)| *alias == key);
     let found = named(key).or_else(|| alias().and_then(|(_, name)| named(name)));
     found.map(|(name, schema)| Field { name, schema })
