@@ -9,7 +9,7 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use rustix::io::{Errno, Result as SystemResult};
 
-use super::root::Slot;
+use super::root::{Root, Slot};
 use super::{Host, HostBackend, entry, failure};
 use crate::descend::descend;
 use crate::error::{Error, Operation, Result};
@@ -63,10 +63,10 @@ impl BeforeImage for Aside {
     }
 
     fn tree(&self) -> Result<Arc<dyn Tree>> {
-        match rustix::fs::statat(CWD, &self.path, AtFlags::SYMLINK_NOFOLLOW) {
+        match Root::open_ambient(&self.path, Some(self.host.root.resolver())) {
             Err(Errno::NOENT) => Ok(MemoryBackend::new().live()),
             Err(errno) => Err(Error::system(Operation::Open, errno)),
-            Ok(_) => Ok(HostBackend::open_ambient(&self.path)?.live()),
+            Ok(root) => Ok(Arc::new(Host::new(root))),
         }
     }
 }
@@ -83,10 +83,14 @@ impl Aside {
 
     fn touched(&mut self) -> io::Result<&File> {
         if self.touched.is_none() {
-            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::APPEND | OFlags::CLOEXEC;
-            make(self.holder())?;
-            let list = self.holder().join(TOUCHED);
-            let list = rustix::fs::openat(CWD, list, flags, Mode::RUSR | Mode::WUSR)?;
+            let list = match open_list(self.holder()) {
+                // Nothing was there to be kept.
+                Err(Errno::NOENT) => {
+                    make(self.holder())?;
+                    open_list(self.holder())?
+                }
+                list => list?,
+            };
             self.touched = Some(list.into());
         }
         self.touched.as_ref().ok_or_else(|| io::ErrorKind::NotFound.into())
@@ -132,6 +136,11 @@ impl Aside {
         let into = self.open(&path.parent().unwrap_or_else(TreePath::root))?;
         link_entry(slot.directory.as_fd(), slot.name, into.as_fd(), kind)
     }
+}
+
+fn open_list(holder: &Path) -> SystemResult<OwnedFd> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::APPEND | OFlags::CLOEXEC;
+    rustix::fs::openat(CWD, holder.join(TOUCHED), flags, Mode::RUSR | Mode::WUSR)
 }
 
 fn make(directory: &Path) -> SystemResult<()> {

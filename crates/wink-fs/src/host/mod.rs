@@ -154,15 +154,7 @@ impl HostBackend {
     fn over(root: Root, temporary: Option<TempDir>, index_file: Option<PathBuf>) -> Self {
         let left_alone = staging::recover(&root);
         let mounting = Mounting::of(root.as_fd());
-        let host = Host {
-            root: Arc::new(root),
-            area: Mutex::default(),
-            index: Mutex::default(),
-            index_file,
-            mounting,
-            touched: Mutex::new(Moment::EARLIEST),
-            temporary,
-        };
+        let host = Host { index_file, mounting, temporary, ..Host::new(root) };
         let (host, properties) = (Arc::new(host), Properties::new("host", ""));
         let mut backend = Self { host, properties, left_alone };
         // A path that is no valid one, or a system without /proc, leaves it unsaid.
@@ -187,6 +179,19 @@ fn cannot_open(errno: Errno) -> Error {
 }
 
 impl Host {
+    /// Reaches a directory of which no capture is taken.
+    fn new(root: Root) -> Self {
+        Self {
+            root: Arc::new(root),
+            area: Mutex::default(),
+            index: Mutex::default(),
+            index_file: None,
+            mounting: Mounting::default(),
+            touched: Mutex::new(Moment::EARLIEST),
+            temporary: None,
+        }
+    }
+
     fn area(&self) -> SystemResult<Arc<Area>> {
         let mut area = self.area.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(area) = area.as_ref().filter(|area| area.is_there()) {

@@ -62,6 +62,10 @@ impl Root {
         Ok(Self { fd, mount, resolver })
     }
 
+    pub(super) fn resolver(&self) -> Resolver {
+        self.resolver
+    }
+
     /// Returns what tells this directory from every other.
     pub(super) fn identity(&self) -> Result<(u64, u64)> {
         rustix::fs::fstat(&self.fd).map(|stat| (stat.st_dev, stat.st_ino))

@@ -39,8 +39,13 @@ impl<'a> Temporary<'a> {
 
     /// Makes the file where only the holder of a lock does, over what one left that died.
     pub(crate) fn over(disk: &'a Disk, directory: &'static str, name: String) -> io::Result<Self> {
-        disk.remove(&place(directory, &name))?;
-        Self::new(disk, directory, name)
+        match Self::new(disk, directory, name.clone()) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                disk.remove(&place(directory, &name))?;
+                Self::new(disk, directory, name)
+            }
+            made => made,
+        }
     }
 
     /// Makes all bytes durable; after a failure nobody may try again, the kernel may have dropped them.
