@@ -7,7 +7,7 @@ use crate::ops;
 use crate::parallel;
 use crate::path::TreePath;
 use crate::scope::Scope;
-use crate::tree::{Entry, Kind, KnownEntry, KnownFile, Tree};
+use crate::tree::{Entry, Kind, KnownEntry, KnownFile, Stat, Tree};
 
 /// An entry that is not the same in both trees: of another kind, with other content, or only in one.
 ///
@@ -38,6 +38,9 @@ pub(crate) fn compare(
     starts.map(|path| comparison.start(path)).collect::<Result<Vec<_>>>().map(|all| all.concat())
 }
 
+/// What stands at a path before and after.
+type Kinds = (Option<Kind>, Option<Kind>);
+
 struct Comparison<'a> {
     before: &'a dyn Tree,
     after: &'a dyn Tree,
@@ -46,7 +49,15 @@ struct Comparison<'a> {
 
 impl Comparison<'_> {
     fn start(&self, path: &TreePath) -> Result<Vec<Difference>> {
-        self.entry(path.clone(), kind_at(self.before, path)?, kind_at(self.after, path)?)
+        let (before, after) = (stat_at(self.before, path)?, stat_at(self.after, path)?);
+        let kinds = (before.as_ref().map(|it| it.kind), after.as_ref().map(|it| it.kind));
+        match (before, after) {
+            (Some(before), Some(after)) if kinds == (Some(Kind::File), Some(Kind::File)) => {
+                let same = self.is_same_file(path, &before, &after)?;
+                Ok(difference(path.clone(), kinds, same))
+            }
+            _ => self.entry(path.clone(), kinds),
+        }
     }
 
     fn directory(&self, path: &TreePath) -> Result<Vec<Difference>> {
@@ -61,18 +72,13 @@ impl Comparison<'_> {
             if self.scope.excluded().matches_entry(&path) {
                 return Ok(Vec::new());
             }
-            self.entry(path, pair.before, pair.after)
+            self.entry(path, (pair.before, pair.after))
         };
         Ok(parallel::try_map(&pairs, entry)?.concat())
     }
 
-    fn entry(
-        &self,
-        path: TreePath,
-        before: Option<Kind>,
-        after: Option<Kind>,
-    ) -> Result<Vec<Difference>> {
-        let same = match (before, after) {
+    fn entry(&self, path: TreePath, kinds: Kinds) -> Result<Vec<Difference>> {
+        let same = match kinds {
             (Some(Kind::Directory), Some(Kind::Directory)) => {
                 return descend(|| self.directory(&path));
             }
@@ -80,13 +86,16 @@ impl Comparison<'_> {
             (Some(Kind::Symlink), Some(Kind::Symlink)) => {
                 self.before.read_link(&path)? == self.after.read_link(&path)?
             }
-            _ => before == after,
+            (before, after) => before == after,
         };
-        Ok(if same { Vec::new() } else { vec![Difference { path, before, after }] })
+        Ok(difference(path, kinds, same))
     }
 
     fn same_file(&self, path: &TreePath) -> Result<bool> {
-        let (before, after) = (self.before.stat(path)?, self.after.stat(path)?);
+        self.is_same_file(path, &self.before.stat(path)?, &self.after.stat(path)?)
+    }
+
+    fn is_same_file(&self, path: &TreePath, before: &Stat, after: &Stat) -> Result<bool> {
         Ok(before.mode == after.mode
             && before.size_bytes == after.size_bytes
             && ops::content_hash(self.before, path)? == ops::content_hash(self.after, path)?)
@@ -94,9 +103,17 @@ impl Comparison<'_> {
 }
 
 /// Returns what is at a path, if anything.
+fn difference(path: TreePath, (before, after): Kinds, same: bool) -> Vec<Difference> {
+    if same { Vec::new() } else { vec![Difference { path, before, after }] }
+}
+
 fn kind_at(tree: &dyn Tree, path: &TreePath) -> Result<Option<Kind>> {
+    Ok(stat_at(tree, path)?.map(|stat| stat.kind))
+}
+
+fn stat_at(tree: &dyn Tree, path: &TreePath) -> Result<Option<Stat>> {
     match tree.stat(path) {
-        Ok(stat) => Ok(Some(stat.kind)),
+        Ok(stat) => Ok(Some(stat)),
         Err(error) if error.is_absence() => Ok(None),
         Err(error) => Err(error),
     }

@@ -1,7 +1,9 @@
 //! One operation for each call that writes: what it changed, and what was there before.
 
+mod hashes;
 mod image;
 mod ledger;
+mod left;
 mod memory_ledger;
 mod recording;
 mod value;
@@ -9,7 +11,7 @@ mod value;
 pub use image::BeforeImage;
 pub(crate) use image::{TOUCHED, touched_line, touched_paths};
 pub(crate) use ledger::{Ledger, MANY_RECORDS, last_kept};
+pub(crate) use left::Left;
 pub(crate) use memory_ledger::{MemoryLedger, gone};
 pub(crate) use recording::{Record, Recording};
-pub(crate) use value::Left;
 pub use value::{OperationCause, OperationChange, OperationRecord};

@@ -1,13 +1,12 @@
 //! The layer that keeps what a call changes, before it does.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::hashes::Hashes;
 use super::image::{BeforeImage, Nothing};
 use crate::error::Result;
-use crate::filesystem::Removed;
-use crate::hash::ContentHash;
+use crate::filesystem::{PutCondition, Removed};
 use crate::layer::{Call, Layer};
 use crate::ops;
 use crate::path::TreePath;
@@ -21,8 +20,19 @@ pub(crate) struct Recording(Mutex<Option<Record>>);
 pub(crate) struct Record {
     image: Box<dyn BeforeImage>,
     touched: Vec<TreePath>,
-    /// Content that was put, so that it need not be read again.
-    hashes: BTreeMap<TreePath, ContentHash>,
+    /// Whether the call that is under way is the first to touch its path.
+    is_first: bool,
+    /// Content that was replaced, where the call said which it is, so that it need not be read.
+    replaced: Hashes,
+    /// Content that was put and still stands there, so that it need not be read again.
+    put: Hashes,
+}
+
+impl Record {
+    fn new(image: Box<dyn BeforeImage>) -> Self {
+        let (replaced, put) = (Hashes::default(), Hashes::default());
+        Self { image, touched: Vec::new(), is_first: false, replaced, put }
+    }
 }
 
 impl Recording {
@@ -32,12 +42,10 @@ impl Recording {
         image: Box<dyn BeforeImage>,
         work: impl FnOnce() -> T,
     ) -> (T, Record) {
-        let new =
-            || Record { image: Box::new(Nothing), touched: Vec::new(), hashes: BTreeMap::new() };
         // What a panic left is replaced here.
-        *self.lock() = Some(Record { image, ..new() });
+        *self.lock() = Some(Record::new(image));
         let done = work();
-        (done, self.lock().take().unwrap_or_else(new))
+        (done, self.lock().take().unwrap_or_else(|| Record::new(Box::new(Nothing))))
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Record>> {
@@ -54,13 +62,33 @@ impl Record {
         self.image.tree()
     }
 
-    /// Returns the hash of content that was put at a path, if it was.
-    pub(crate) fn hash_of(&self, path: &TreePath) -> Option<ContentHash> {
-        self.hashes.get(path).copied()
+    /// Returns the hashes of contents that were replaced, as far as they are known.
+    pub(crate) fn replaced(&self) -> &Hashes {
+        &self.replaced
+    }
+
+    /// Returns the hashes of contents that were put and still stand where they were.
+    pub(crate) fn put(&self) -> &Hashes {
+        &self.put
     }
 
     fn keep_for(&mut self, tree: &dyn Tree, call: &Call<'_>) -> Result<()> {
-        changed_paths(call).into_iter().flatten().try_for_each(|path| self.keep(tree, call, path))
+        let before = self.touched.len();
+        let mut paths = changed_paths(call).into_iter().flatten();
+        let kept = paths.try_for_each(|path| self.keep(tree, call, path));
+        self.is_first = self.touched.len() > before;
+        kept
+    }
+
+    fn done(&mut self, call: &Call<'_>) {
+        let Call::Put { path, staged, options } = call else {
+            changed_paths(call).into_iter().flatten().for_each(|path| self.put.forget(path));
+            return;
+        };
+        if let (PutCondition::Unchanged(hash), true) = (options.condition, self.is_first) {
+            self.replaced.note(path, hash);
+        }
+        self.put.note(path, staged.hash());
     }
 
     /// Keeps what is at a path, but for what was kept before: the first image is the one that counts.
@@ -109,8 +137,11 @@ impl Layer for Recording {
     }
 
     fn after(&self, call: &Call<'_>, _: Removed) {
-        if let (Call::Put { path, staged, .. }, Some(record)) = (call, &mut *self.lock()) {
-            record.hashes.insert((*path).clone(), staged.hash());
+        if !call.is_change() {
+            return;
+        }
+        if let Some(record) = &mut *self.lock() {
+            record.done(call);
         }
     }
 }

@@ -1,15 +1,11 @@
 //! An operation, as a value.
 
-use std::fmt;
 use std::time::SystemTime;
 
-use crate::error::Result;
-use crate::merkle::{self, Identity};
-use crate::ops;
+use super::left::Left;
 use crate::path::TreePath;
 use crate::snapshot::SnapshotId;
-use crate::tree::{Kind, Tree};
-use crate::tree_hash;
+use crate::tree::Kind;
 
 /// Says what an operation was.
 ///
@@ -103,42 +99,4 @@ pub struct OperationChange {
     pub inside: Vec<TreePath>,
     /// Tells exactly what the operation left there.
     pub(crate) left: Option<Left>,
-}
-
-/// The identity of what an operation left at a path, as text: kind, mode, hash.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Left(pub(crate) String);
-
-impl Left {
-    /// Looks at what is at a path now; a file whose hash is known is not read.
-    pub(crate) fn at(
-        tree: &dyn Tree,
-        path: &TreePath,
-        known: Option<crate::hash::ContentHash>,
-    ) -> Result<Option<Self>> {
-        let stat = match tree.stat(path) {
-            Err(error) if error.is_absence() => return Ok(None),
-            stat => stat?,
-        };
-        let identity = match stat.kind {
-            Kind::File => {
-                let hash = known.map_or_else(|| ops::content_hash(tree, path), Ok)?;
-                Identity::File { mode: stat.mode, hash }
-            }
-            Kind::Directory => Identity::Directory(tree_hash::directory_at(tree, path)?),
-            Kind::Symlink => Identity::of_link(&tree.read_link(path)?),
-            Kind::Other => return Ok(Some(Self("special".to_owned()))),
-        };
-        Ok(Some(Self(identity.to_string())))
-    }
-}
-
-impl fmt::Display for Identity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::File { mode, hash } => write!(f, "file {} {hash}", merkle::mode_bits(*mode)),
-            Self::Directory(hash) => write!(f, "directory {hash}"),
-            Self::Link(hash) => write!(f, "link {}", blake3::Hash::from(*hash).to_hex()),
-        }
-    }
 }

@@ -70,7 +70,7 @@ pub(super) fn encode(operation: &OperationRecord) -> Result<Vec<u8>> {
 
 fn to_change(change: &OperationChange) -> Change {
     let text = |kind: Option<Kind>| kind.map(|kind| kind.to_string());
-    let left = change.left.as_ref().map(|left| left.0.clone());
+    let left = change.left.as_ref().map(ToString::to_string);
     let path = change.path.to_string();
     let inside = change.inside.iter().map(ToString::to_string).collect();
     Change { path, before: text(change.before), after: text(change.after), inside, left }
@@ -114,5 +114,11 @@ fn from_change(change: Change) -> Option<OperationChange> {
     let (before, after) = (kind(change.before)?, kind(change.after)?);
     let inside = change.inside.iter().map(|text| TreePath::parse(text).ok());
     let inside = inside.collect::<Option<_>>()?;
-    Some(OperationChange { path, before, after, inside, left: change.left.map(Left) })
+    Some(OperationChange {
+        path,
+        before,
+        after,
+        inside,
+        left: change.left.as_deref().map(Left::parse),
+    })
 }

@@ -149,7 +149,7 @@ impl Workspace {
         let changes = retried(|| {
             let after = history.capture(backend)?;
             let differences = compare(&*before.tree, &*after.tree, &history.everything())?;
-            describe(&differences, live, |_| None)
+            describe(&differences, live)
         })?;
         if changes.is_empty() {
             history.forget_unneeded(&before.saved);

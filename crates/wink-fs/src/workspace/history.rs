@@ -12,7 +12,6 @@ use crate::compare::{Difference, compare};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::event::{Event, Observers};
 use crate::filesystem::Backend;
-use crate::hash::ContentHash;
 use crate::operation::{
     BeforeImage, Ledger, Left, MemoryLedger, OperationCause, OperationChange, OperationRecord,
     Record,
@@ -272,12 +271,13 @@ impl History {
         }
         let before = record.tree()?;
         let scope = Scope::paths(record.touched().iter().cloned());
-        let differences = compare(&*before, live, &scope)?;
+        let live = record.put().within(live);
+        let differences = compare(&record.replaced().within(&*before), &live, &scope)?;
         if differences.is_empty() {
             self.ledger.discard(sequence);
             return Ok(None);
         }
-        let changes = describe(&differences, live, |path| record.hash_of(path))?;
+        let changes = describe(&differences, &live)?;
         let operation = self.prepare(sequence, name, OperationCause::Call, changes)?;
         self.ledger.append(operation, Some(before))?;
         Ok(Some(sequence))
@@ -328,7 +328,7 @@ impl History {
         let (sequence, aside) = self.ledger.next()?;
         let mut image = backend.before_image(&aside)?;
         keep(&mut *image, &scope)?;
-        let changes = describe(&differences, &*before, |_| None)?;
+        let changes = describe(&differences, &*before)?;
         let operation = self.prepare(sequence, "recover", OperationCause::Recovery, changes)?;
         let kept = image.tree()?;
         backend.replace(&*before, &scope)?;
@@ -432,11 +432,10 @@ fn is_worth_a_try(error: &Error) -> bool {
 pub(super) fn describe(
     differences: &[Difference],
     left_by_it: &dyn Tree,
-    known: impl Fn(&TreePath) -> Option<ContentHash>,
 ) -> Result<Vec<OperationChange>> {
     let change = |it: &Difference| {
         let Difference { path, before, after } = it.clone();
-        let left = Left::at(left_by_it, &path, known(&path))?;
+        let left = Left::at(left_by_it, &path)?;
         let inside = match (before, after) {
             (None, Some(Kind::Directory)) => inside(left_by_it, &path),
             _ => Vec::new(),

@@ -77,7 +77,7 @@ fn is_between(
 /// Tells whether every path that an operation changed is what it left there.
 fn has_left(tree: &dyn Tree, operation: &OperationRecord) -> Result<bool> {
     for change in &operation.changes {
-        if Left::at(tree, &change.path, None)? != change.left {
+        if Left::at(tree, &change.path)? != change.left {
             return Ok(false);
         }
     }

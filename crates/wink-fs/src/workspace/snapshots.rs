@@ -520,7 +520,7 @@ impl<'a> Restore<'a> {
     }
 
     fn describe(&self, plan: &ReplacePlan<'_>) -> Result<Vec<OperationChange>> {
-        describe(&plan.differences, self.target, |_| None)
+        describe(&plan.differences, self.target)
     }
 }
 

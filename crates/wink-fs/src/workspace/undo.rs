@@ -215,7 +215,7 @@ fn go_back(
         Way::Redo => OperationCause::Redo { of: of.sequence },
     };
     let differences = compare(&*kept, &*before, &scope)?;
-    let changes = describe(&differences, &*before, |_| None)?;
+    let changes = describe(&differences, &*before)?;
     let operation = history.prepare(sequence, &of.name, cause, changes)?;
     backend.replace(&*before, &scope).map_err(|error| error.during(Operation::Undo))?;
     history.ledger.append(operation, Some(kept))?;
@@ -229,7 +229,7 @@ fn sort_out(
 ) -> Result<(Vec<TreePath>, Vec<TreePath>)> {
     let (mut same, mut changed) = (Vec::new(), Vec::new());
     for change in changes {
-        let left = Left::at(live, &change.path, None)?;
+        let left = Left::at(live, &change.path)?;
         let is_same =
             left == change.left || (change.left.is_none() && is_hollow(live, &change.path)?);
         if is_same { &mut same } else { &mut changed }.push(change.path.clone());

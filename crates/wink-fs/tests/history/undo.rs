@@ -3,9 +3,9 @@
 use std::fs;
 
 use wink_fs::{
-    ErrorKind, Exclusions, FileMode, HostBackend, HostOptions, OperationCause, Recursion,
-    RestoreOptions, Result, SnapshotCause, Store, TreePath, Workspace, WriteMode, WriteOptions,
-    ops,
+    ContentHash, ErrorKind, Exclusions, FileMode, HostBackend, HostOptions, OperationCause,
+    Recursion, Replacement, RestoreOptions, Result, SnapshotCause, Store, TreePath, Workspace,
+    WriteMode, WriteOptions, ops,
 };
 
 use crate::scene::{Scene, lines, on_both, rewrite, ruin, varied};
@@ -18,6 +18,8 @@ on_both! {
     a_call_that_fails_halfway_is_taken_back,
     a_call_that_changes_nothing_is_no_operation,
     an_operation_knows_its_first_state_only,
+    an_operation_that_writes_and_then_moves_over_it_is_undone,
+    a_file_that_is_moved_over_one_of_the_same_content_leaves_that_content,
     an_import_is_undone,
     the_last_snapshot_is_again_what_it_was_before_a_restore_that_is_undone,
     some_paths_of_a_snapshot_do_not_make_it_the_last_one,
@@ -177,6 +179,51 @@ fn an_operation_knows_its_first_state_only(scene: Scene) {
         .unwrap();
     files.undo().unwrap();
     assert_eq!(lines(files), before);
+}
+
+/// What was written first is known by its hash, and then something else takes its place.
+fn an_operation_that_writes_and_then_moves_over_it_is_undone(scene: Scene) {
+    let files = &scene.files;
+    files.write("a", "first").unwrap();
+    files.write("d/b", "other").unwrap();
+    let before = lines(files);
+    let at = |text: &str| TreePath::parse(text).unwrap();
+    files
+        .as_owner("mixed", |fs| {
+            let same = WriteOptions::default().expected(ContentHash::of(b"first"));
+            ops::write(fs, &at("a"), "put", &same)?;
+            fs.rename(&at("d/b"), &at("a"), Replacement::Replace)?;
+            let moved = WriteOptions::default().expected(ContentHash::of(b"other"));
+            ops::write(fs, &at("a"), "put again", &moved)?;
+            ops::write(fs, &at("d/b"), "put", &WriteOptions::default())?;
+            fs.rename(&at("a"), &at("d/b"), Replacement::Replace)
+        })
+        .unwrap();
+    let after = lines(files);
+    assert!(files.undo().unwrap().conflicts.is_empty());
+    assert_eq!(lines(files), before);
+    files.redo().unwrap();
+    assert_eq!(lines(files), after);
+}
+
+/// What takes the place of a file has the content that the file had.
+fn a_file_that_is_moved_over_one_of_the_same_content_leaves_that_content(scene: Scene) {
+    let files = &scene.files;
+    files.write("a", "same").unwrap();
+    files.write("b", "same").unwrap();
+    let at = |text: &str| TreePath::parse(text).unwrap();
+    files
+        .as_owner("mixed", |fs| {
+            let same = WriteOptions::default().expected(ContentHash::of(b"same"));
+            ops::write(fs, &at("a"), "else", &same)?;
+            fs.rename(&at("b"), &at("a"), Replacement::Replace)
+        })
+        .unwrap();
+    let last = files.operations().unwrap().pop().unwrap();
+    let changed: Vec<String> = last.changes.iter().map(|it| it.path.to_string()).collect();
+    assert_eq!(changed, ["b"], "what is at `a` is what was there");
+    assert!(files.undo().unwrap().conflicts.is_empty());
+    assert_eq!(files.read("b").unwrap().content, "same");
 }
 
 fn an_import_is_undone(scene: Scene) {

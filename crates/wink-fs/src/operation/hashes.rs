@@ -1,0 +1,69 @@
+//! Hashes of files that a call knows without reading them.
+
+use std::collections::BTreeMap;
+
+use crate::content::Content;
+use crate::error::Result;
+use crate::hash::ContentHash;
+use crate::path::TreePath;
+use crate::tree::{Entry, KnownEntry, Stat, Tree};
+use crate::tree_hash::TreeHash;
+
+/// The hashes of some files, by their paths.
+#[derive(Default)]
+pub(crate) struct Hashes(BTreeMap<TreePath, ContentHash>);
+
+impl Hashes {
+    pub(super) fn note(&mut self, path: &TreePath, hash: ContentHash) {
+        self.0.insert(path.clone(), hash);
+    }
+
+    /// Forgets what is at a path and below it.
+    pub(super) fn forget(&mut self, path: &TreePath) {
+        self.0.retain(|known, _| !known.starts_with(path));
+    }
+
+    pub(crate) fn of(&self, path: &TreePath) -> Option<ContentHash> {
+        self.0.get(path).copied()
+    }
+
+    /// Returns a tree in which they are known.
+    pub(crate) fn within<'t>(&'t self, tree: &'t dyn Tree) -> impl Tree + 't {
+        WithHashes { tree, hashes: self }
+    }
+}
+
+struct WithHashes<'t> {
+    tree: &'t dyn Tree,
+    hashes: &'t Hashes,
+}
+
+impl Tree for WithHashes<'_> {
+    fn stat(&self, path: &TreePath) -> Result<Stat> {
+        self.tree.stat(path)
+    }
+
+    fn list(&self, path: &TreePath) -> Result<Vec<Entry>> {
+        self.tree.list(path)
+    }
+
+    fn open(&self, path: &TreePath) -> Result<Content> {
+        self.tree.open(path)
+    }
+
+    fn read_link(&self, path: &TreePath) -> Result<Vec<u8>> {
+        self.tree.read_link(path)
+    }
+
+    fn known_hash(&self, path: &TreePath) -> Option<ContentHash> {
+        self.hashes.of(path).or_else(|| self.tree.known_hash(path))
+    }
+
+    fn list_known(&self, path: &TreePath) -> Result<Vec<KnownEntry>> {
+        self.tree.list_known(path)
+    }
+
+    fn known_tree_hash(&self, path: &TreePath) -> Option<TreeHash> {
+        self.tree.known_tree_hash(path)
+    }
+}

@@ -1,0 +1,106 @@
+//! What an operation left at a path, to tell later whether it still stands there.
+
+use std::fmt;
+
+use crate::error::Result;
+use crate::hash::ContentHash;
+use crate::merkle::{self, Identity};
+use crate::ops;
+use crate::path::TreePath;
+use crate::tree::{Kind, Tree};
+use crate::tree_hash::{self, TreeHash};
+
+/// The identity of what stood at a path; as text it is kind, mode and hash.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Left {
+    Entry(Identity),
+    /// What has no identity of ours, by the word that was written down for it.
+    Other(Box<str>),
+}
+
+impl Left {
+    /// Looks at what is at a path now; a file whose hash is known is not read.
+    pub(crate) fn at(tree: &dyn Tree, path: &TreePath) -> Result<Option<Self>> {
+        let stat = match tree.stat(path) {
+            Err(error) if error.is_absence() => return Ok(None),
+            stat => stat?,
+        };
+        let identity = match stat.kind {
+            Kind::File => Identity::File { mode: stat.mode, hash: ops::content_hash(tree, path)? },
+            Kind::Directory => Identity::Directory(tree_hash::directory_at(tree, path)?),
+            Kind::Symlink => Identity::of_link(&tree.read_link(path)?),
+            Kind::Other => return Ok(Some(Self::Other("special".into()))),
+        };
+        Ok(Some(Self::Entry(identity)))
+    }
+
+    /// Reads what was written down; a text that means nothing here equals only itself.
+    pub(crate) fn parse(text: &str) -> Self {
+        let other = || Self::Other(text.into());
+        identity(text).map(Self::Entry).filter(|it| it.to_string() == text).unwrap_or_else(other)
+    }
+}
+
+fn identity(text: &str) -> Option<Identity> {
+    let (kind, rest) = text.split_once(' ')?;
+    let (mode, hash) = rest.split_once(' ').unwrap_or(("0", rest));
+    let hash = blake3::Hash::from_hex(hash).ok()?.into();
+    Some(match kind {
+        "file" => Identity::File {
+            mode: merkle::mode_of(mode.parse().ok()?),
+            hash: ContentHash::from_bytes(hash),
+        },
+        "directory" => Identity::Directory(TreeHash::from_bytes(hash)),
+        "link" => Identity::Link(hash),
+        _ => return None,
+    })
+}
+
+impl fmt::Display for Left {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Entry(identity) => identity.fmt(f),
+            Self::Other(word) => f.write_str(word),
+        }
+    }
+}
+
+impl fmt::Display for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File { mode, hash } => write!(f, "file {} {hash}", merkle::mode_bits(*mode)),
+            Self::Directory(hash) => write!(f, "directory {hash}"),
+            Self::Link(hash) => write!(f, "link {}", blake3::Hash::from(*hash).to_hex()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_identity_is_read_as_it_was_written() {
+        let bytes = *ContentHash::of(b"a").as_bytes();
+        let file = |bits| Identity::File {
+            mode: merkle::mode_of(bits),
+            hash: ContentHash::from_bytes(bytes),
+        };
+        let others = [Identity::Directory(TreeHash::from_bytes(bytes)), Identity::Link(bytes)];
+        for identity in (0..4).map(file).chain(others) {
+            let left = Left::Entry(identity);
+            assert_eq!(Left::parse(&left.to_string()), left);
+        }
+    }
+
+    #[test]
+    fn a_text_of_another_form_is_kept_as_it_is() {
+        let hash = ContentHash::of(b"a").to_string();
+        let upper = format!("link {}", hash.to_uppercase());
+        for text in ["special", "", "file", "file 0 xyz", &format!("file 9 {hash}"), &upper] {
+            let left = Left::parse(text);
+            assert!(matches!(left, Left::Other(_)), "{text}");
+            assert_eq!(left.to_string(), text);
+        }
+    }
+}
