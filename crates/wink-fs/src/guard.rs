@@ -86,15 +86,16 @@ impl Guard {
     /// Says which limit a path passes.
     fn excess(&self, path: &TreePath) -> Option<(ErrorKind, String)> {
         let Limits { max_depth, max_segment, ascii_only, plain_names, .. } = self.limits;
-        let (depth, longest) = (path.depth(), longest_segment(path));
-        if let Some(max) = max_depth.filter(|max| depth > *max) {
+        if let Some(max) = max_depth.filter(|max| path.depth() > *max) {
+            let depth = path.depth();
             let why = format!(
                 "the path has {depth} segments and at most {max} are allowed (limit max_depth); \
                  choose a shallower one"
             );
             return Some((ErrorKind::TooLarge, why));
         }
-        if let Some(max) = max_segment.filter(|max| longest > *max) {
+        let too_long = |max| Some((too_long_segment(path, max)?, max));
+        if let Some((longest, max)) = max_segment.and_then(too_long) {
             let why = format!(
                 "a segment of the path has {longest} characters and at most {max} are allowed \
                  (limit max_segment); choose a shorter name"
@@ -113,9 +114,14 @@ impl Guard {
     }
 }
 
-fn longest_segment(path: &TreePath) -> usize {
+/// Returns how many characters the longest segment has, where those are too many.
+fn too_long_segment(path: &TreePath, max: usize) -> Option<usize> {
+    // No character has less than a byte.
+    if path.as_bytes().len() <= max {
+        return None;
+    }
     let characters = |segment| String::from_utf8_lossy(segment).chars().count();
-    path.segments().map(characters).max().unwrap_or(0)
+    path.segments().map(characters).max().filter(|longest| *longest > max)
 }
 
 impl Layer for Guard {

@@ -9,7 +9,7 @@ use crate::capture::Totals;
 use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::hash::ContentHash;
-use crate::path::TreePath;
+use crate::path::{Name, TreePath};
 use crate::refusal;
 use crate::tree::{Entry, Stat, Tree};
 use crate::tree_hash::TreeHash;
@@ -67,7 +67,9 @@ impl State {
             return Ok(Some(Node::Directory(self.root.clone())));
         };
         match self.walk(parents) {
-            Ok(Node::Directory(directory)) => Ok(directory.children.get(name).cloned()),
+            Ok(Node::Directory(directory)) => {
+                Ok(directory.children.get(&Name::from_segment(name)).cloned())
+            }
             Ok(Node::File(_)) | Err(Obstacle::File) => {
                 Err(Error::new(operation, ErrorKind::NotADirectory).with_path(path))
             }
@@ -80,7 +82,8 @@ impl State {
         let mut directory = &self.root;
         let mut segments = segments.peekable();
         while let Some(segment) = segments.next() {
-            let child = directory.children.get(segment).ok_or(Obstacle::Missing)?;
+            let child =
+                directory.children.get(&Name::from_segment(segment)).ok_or(Obstacle::Missing)?;
             match child {
                 Node::Directory(next) => directory = next,
                 _ if segments.peek().is_none() => return Ok(child.clone()),
@@ -145,7 +148,7 @@ impl State {
         let mut parents = path.segments();
         parents.next_back();
         for segment in parents {
-            match directory.children.get_mut(segment)? {
+            match directory.children.get_mut(&Name::from_segment(segment))? {
                 Node::Directory(next) => directory = Directory::change(next, added, taken),
                 Node::File(_) | Node::Link(_) => return None,
             }

@@ -154,7 +154,10 @@ impl TreePath {
 
     /// Returns how many segments the path has; the root has none.
     pub fn depth(&self) -> usize {
-        self.segments().count()
+        match self.is_root() {
+            true => 0,
+            false => memchr::memchr_iter(b'/', &self.0).count() + 1,
+        }
     }
 
     /// Returns the last segment, or `None` for the root.

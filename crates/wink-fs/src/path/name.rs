@@ -54,6 +54,15 @@ impl Held {
     }
 }
 
+/// Returns two numbers that order as the bytes do, which are compared much faster.
+///
+/// The zeros that fill the bytes up are in no name and sort before all that is, so no length is looked at.
+fn words(bytes: &[u8; IN_PLACE]) -> (Option<u128>, Option<u64>) {
+    let first = bytes.first_chunk().copied().map(u128::from_be_bytes);
+    // They overlap, in what is the same where it comes to the second one.
+    (first, bytes.last_chunk().copied().map(u64::from_be_bytes))
+}
+
 impl Name {
     /// Checks a name as a directory on disk or an archive holds it.
     pub fn from_disk(name: &[u8]) -> Result<Self> {
@@ -113,7 +122,12 @@ impl Hash for Name {
 
 impl Ord for Name {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.as_bytes().cmp(other.as_bytes())
+        match (&self.0, &other.0) {
+            (Held::InPlace { bytes: own, .. }, Held::InPlace { bytes: their, .. }) => {
+                words(own).cmp(&words(their))
+            }
+            _ => self.as_bytes().cmp(other.as_bytes()),
+        }
     }
 }
 
@@ -152,5 +166,15 @@ mod tests {
         assert!(held.iter().zip(&names).all(|(held, name)| held.as_bytes() == name));
         assert!(held.is_sorted() && held.iter().zip(held.clone()).all(|(a, b)| *a == b));
         assert_eq!(size_of::<Name>(), 24);
+    }
+
+    #[test]
+    fn names_order_by_their_bytes_however_they_are_held() {
+        let long = "b".repeat(IN_PLACE + 1);
+        let texts = ["a", "a ", "a\u{1}", "aa", "ab", "b", &long[..IN_PLACE], &long, "c", "é", "~"];
+        for (a, b) in texts.iter().flat_map(|a| texts.iter().map(move |b| (a, b))) {
+            let name = |text: &str| Name::from_disk(text.as_bytes()).unwrap();
+            assert_eq!(name(a).cmp(&name(b)), a.as_bytes().cmp(b.as_bytes()), "{a:?} and {b:?}");
+        }
     }
 }
