@@ -4,6 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use clap::Args;
+use tokio::runtime::Builder;
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -25,7 +26,8 @@ pub(crate) fn run(context: &Context, args: &McpArgs) -> Result<(), Failure> {
     }
     let endpoint = Endpoint::of_session(&served.files, args.serving.tools);
     let failed = |error: io::Error| Failure::other(&error);
-    let runtime = tokio::runtime::Runtime::new().map_err(failed)?;
+    // One client needs one thread to talk to it, which nobody has to wake; calls have threads of their own.
+    let runtime = Builder::new_current_thread().enable_all().build().map_err(failed)?;
     runtime.block_on(serve(endpoint)).map_err(failed)?;
     // What is left is a read of the input that nobody waits for, and calls that had their time.
     runtime.shutdown_timeout(Duration::ZERO);
