@@ -35,6 +35,12 @@ A state is named by:
   \"10m ago\"   the newest snapshot that is as old, or older: s, m, h, d or w
   X.fs.zip    the files of an archive, where they are looked at or forked";
 
+/// What is different, for whoever reads it.
+const PATCHES: &str = "\
+In a file or a pipe it is a patch that `git apply` takes, with up to 128 MiB of binary files; what is left
+out of it is said, and the exit code is 3. On a terminal binary files are named, with their sizes.
+With --json it says which paths changed, and not how.";
+
 /// What the first page of help ends with.
 const FIRST_PAGE: &str = "\
 Exit codes: 0 done, 1 failed (or a difference, with --exit-code), 2 wrong arguments, 3 done in part,
@@ -120,7 +126,7 @@ pub(crate) enum Command {
     Show(show::ShowArgs),
 
     /// Shows what is different between two states.
-    #[command(after_help = REFS)]
+    #[command(after_help = format!("{PATCHES}\n\n{REFS}"))]
     Diff(diff::DiffArgs),
 
     /// Makes the files those of a snapshot; what is there now is kept in another one.

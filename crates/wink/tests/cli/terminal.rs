@@ -9,7 +9,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use crate::scene::{Scene, stdout};
 
 /// Runs a command on a terminal; returns what that shows.
-fn on_terminal(scene: &Scene, env: &[(&str, &str)], args: &[&str]) -> String {
+pub(crate) fn on_terminal(scene: &Scene, env: &[(&str, &str)], args: &[&str]) -> String {
     typing(scene, env, args, "")
 }
 
