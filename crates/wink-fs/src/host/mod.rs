@@ -489,6 +489,10 @@ impl Backend for HostBackend {
         self.changing(|this| replace::replace(&this.host, target, scope))
     }
 
+    fn check_replace(&self, plan: &ReplacePlan<'_>) -> Result<()> {
+        replace::check(&self.host, plan)
+    }
+
     fn replace_by(&mut self, plan: &ReplacePlan<'_>, first: DoneFirst<'_>) -> Result<Replaced> {
         self.changing(|this| replace::replace_by(&this.host, plan, first))
     }
