@@ -30,7 +30,7 @@ A state is named by:
   @-, @-3     the last snapshot, the third one back
   TAG         the snapshot of that tag
   NAME        the last snapshot of the fork of that name
-  ID          the snapshot whose id is, or begins with, that
+  ID          the snapshot whose id is, or begins with, that: four characters or more
   op:N        what operation N left, where a snapshot of it was taken
   \"10m ago\"   the newest snapshot that is as old, or older: s, m, h, d or w
   X.fs.zip    the files of an archive, where they are looked at or forked";

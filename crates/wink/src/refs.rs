@@ -118,11 +118,19 @@ fn by_name(opened: &Opened, text: &str) -> Result<State, Failure> {
             Err(Failure::tag_or_branch(text, &[tagged, branch]))
         }
         (Some(named), _) | (_, Some(named)) => Ok(State::Snapshot(Box::new(named))),
+        (None, None) if is_too_short(&all, text) => Err(Failure::short_ref(text)),
         (None, None) => {
             all.retain(|snapshot| snapshot.id.matches_prefix(text));
             by_prefix(opened, all, text)
         }
     }
+}
+
+/// Tells whether an id begins with that, which is not enough of it to name a snapshot.
+fn is_too_short(all: &[Snapshot], text: &str) -> bool {
+    let start = text.to_ascii_lowercase();
+    (1..SnapshotId::MIN_PREFIX).contains(&text.len())
+        && all.iter().any(|it| it.id.short().starts_with(&start))
 }
 
 fn by_prefix(opened: &Opened, mut all: Vec<Snapshot>, text: &str) -> Result<State, Failure> {

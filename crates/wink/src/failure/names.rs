@@ -1,6 +1,6 @@
 //! Failures to find a state by operation, age, fork or archive.
 
-use wink_fs::{ErrorKind, Snapshot};
+use wink_fs::{ErrorKind, Snapshot, SnapshotId};
 
 use super::{Failure, NO_REF, shown};
 use crate::words;
@@ -11,6 +11,15 @@ impl Failure {
         let mut failure = Self::ambiguous_ref(text, all);
         failure.0.message = format!("`{}` is a tag and a fork", shown(text));
         failure.hint("name the snapshot by its id")
+    }
+
+    /// An id of which too little was typed to be sure of it.
+    pub(crate) fn short_ref(text: &str) -> Self {
+        let message = format!("`{}` is too short for the id of a snapshot", shown(text));
+        Self::new("ref_too_short", NO_REF, message).hint(format!(
+            "type at least {} of its characters, or a tag; `wink log` lists the snapshots",
+            SnapshotId::MIN_PREFIX
+        ))
     }
 
     /// An operation that is not written down, or not any more.

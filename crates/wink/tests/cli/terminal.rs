@@ -108,7 +108,7 @@ fn the_part_of_an_id_that_is_enough_is_bold() {
     let scene = scene();
     let short = scene.ids()[0].1.clone();
     let shown = on_terminal(&scene, &[], &["log"]);
-    let bold = format!("\u{1b}[1m{}\u{1b}[0m{}", &short[..1], &short[1..]);
+    let bold = format!("\u{1b}[1m{}\u{1b}[0m{}", &short[..4], &short[4..]);
     assert!(shown.contains(&bold), "{shown:?}");
 }
 
