@@ -85,6 +85,12 @@ impl Failure {
         self
     }
 
+    /// Says why it is so, where no other failure does.
+    fn because(mut self, why: &str) -> Self {
+        self.0.cause = Some(why.to_owned());
+        self
+    }
+
     /// Returns what went wrong, without what to do next.
     pub(crate) fn message(&self) -> &str {
         &self.0.message

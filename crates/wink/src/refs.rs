@@ -70,10 +70,17 @@ pub(crate) fn find_snapshot(opened: &Opened, text: &str) -> Result<Snapshot, Fai
     }
 }
 
-/// Finds a snapshot by its tag, and by nothing else.
-pub(crate) fn tagged(files: &Workspace, tag: &str) -> Result<Snapshot, Failure> {
-    let found = files.snapshots()?.into_iter().find(|it| it.tag.as_deref() == Some(tag));
-    found.ok_or_else(|| Failure::unknown_ref(tag))
+/// Finds a snapshot by its tag, and by nothing else; `None` where no snapshot has it.
+pub(crate) fn tagged(files: &Workspace, tag: &str) -> Result<Option<Snapshot>, Failure> {
+    Ok(files.snapshots()?.into_iter().find(|it| it.tag.as_deref() == Some(tag)))
+}
+
+/// Refuses a tag that is the name of a fork: states are named by both.
+pub(crate) fn check_tag(opened: &Opened, tag: &str) -> Result<(), Failure> {
+    match Home::named(opened.home.all_branches()?, tag) {
+        Some(fork) => Err(Failure::name_of_branch(tag, &fork.root)),
+        None => Ok(()),
+    }
 }
 
 /// Returns the snapshot that the files of now grew from; `None` where there is none at all.

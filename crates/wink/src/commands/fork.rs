@@ -22,7 +22,7 @@ use crate::{disk, words};
 
 #[derive(Debug, Args)]
 pub(crate) struct ForkArgs {
-    /// A name for the fork.
+    /// A name for the fork, which no other one and no snapshot has.
     #[arg(value_name = "NAME")]
     name: String,
 
@@ -70,8 +70,11 @@ pub(super) fn check_name(opened: &Opened, name: &str) -> Result<(), Failure> {
     }
     // The store has the say on which names there may be.
     Store::check_branch_name(name).map_err(|error| Failure::branch_name(name, &error))?;
-    match Home::named(opened.home.branches()?, name) {
-        Some(_) => Err(Failure::branch_taken(name)),
+    if Home::named(opened.home.branches()?, name).is_some() {
+        return Err(Failure::branch_taken(name));
+    }
+    match refs::tagged(&opened.files, name)? {
+        Some(snapshot) => Err(Failure::name_of_tag(name, &snapshot)),
         None => Ok(()),
     }
 }
