@@ -279,6 +279,8 @@ pub(crate) struct Forked {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Branches {
     pub(crate) branches: Vec<BranchEntry>,
+    /// The name of the one that this workspace is, where it is one of them.
+    pub(crate) fork: Option<String>,
 }
 
 #[derive(Debug, Serialize)]

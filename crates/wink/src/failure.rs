@@ -186,10 +186,11 @@ impl Failure {
         }
     }
 
-    /// A fork of a fork, which would have two histories.
-    pub(crate) fn fork_of_fork(name: &str) -> Self {
-        Self::of(ErrorKind::Unsupported, format!("this workspace is the fork `{name}` itself"))
-            .hint("fork the workspace that it is a fork of")
+    /// What only the workspace can do that this one is a fork of.
+    pub(crate) fn in_fork(name: &str, main: &Path) -> Self {
+        let main = main.display();
+        Self::of(ErrorKind::Unsupported, format!("this workspace is the fork `{name}` of `{main}`"))
+            .hint(format!("forks are made, merged, renamed and forgotten there: wink -C {main} …"))
     }
 
     /// A name that a fork has already.

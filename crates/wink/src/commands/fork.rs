@@ -66,7 +66,7 @@ pub(crate) fn run(context: &Context, args: &ForkArgs) -> Result<Answer, Failure>
 /// Refuses a name that a fork cannot have, or has.
 pub(super) fn check_name(opened: &Opened, name: &str) -> Result<(), Failure> {
     if let Some(branch) = &opened.home.settings.branch {
-        return Err(Failure::fork_of_fork(&branch.name));
+        return Err(Failure::in_fork(&branch.name, &opened.home.main()?));
     }
     // The store has the say on which names there may be.
     Store::check_branch_name(name).map_err(|error| Failure::branch_name(name, &error))?;

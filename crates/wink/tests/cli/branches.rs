@@ -44,6 +44,35 @@ fn a_fork_that_gets_another_name_keeps_what_is_its_own() {
     assert!(!scene.path("project-attempt/made").exists());
 }
 
+/// Once, it was called empty there, and told to make a fork, which a fork cannot.
+#[test]
+fn in_a_fork_the_list_has_all_forks_and_says_the_way_back() {
+    let scene = forked();
+    let fork = scene.path("project-attempt");
+    let listed = scene.wink_in(&fork, &["branch", "list"]).output().unwrap();
+    assert_eq!(stdout(&listed), scene.ok(&["branch", "list"]));
+    let main = scene.path("project");
+    let back = format!("wink -C {} merge attempt", main.display());
+    let said = stderr(&listed);
+    assert!(said.contains("this is the fork attempt of") && said.contains(&back), "{said}");
+    assert!(!said.contains("wink fork"), "{said}");
+    assert_eq!(scene.json(&["branch", "list"])["fork"], serde_json::Value::Null);
+    let refused: [&[&str]; 4] = [
+        &["fork", "other"],
+        &["merge", "attempt"],
+        &["branch", "rename", "attempt", "other"],
+        &["branch", "delete", "attempt", "--yes"],
+    ];
+    for args in refused {
+        let output = scene.wink_in(&fork, args).output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        let said = stderr(&output);
+        assert!(said.contains("the fork `attempt` of"), "{args:?}: {said}");
+        assert!(said.contains(&format!("wink -C {}", main.display())), "{args:?}: {said}");
+    }
+    scene.ok(&["merge", "attempt"]);
+}
+
 #[test]
 fn the_name_that_a_fork_had_is_free_for_another() {
     let scene = forked();
