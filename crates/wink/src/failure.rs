@@ -301,6 +301,33 @@ impl Failure {
             .hint(format!("its history is in `{home}`; `wink status` says more"))
     }
 
+    /// A history that was named is that of a directory which is there.
+    pub(crate) fn history_of_another(root: &Path) -> Self {
+        let root = root.display();
+        Self::of(ErrorKind::AlreadyExists, format!("`{root}` is a workspace already")).hint(
+            format!(
+                "its history stays with it; if it was moved here and something else is there now: \
+             wink init --moved-from {root}"
+            ),
+        )
+    }
+
+    /// A directory that no history is of.
+    pub(crate) fn never_protected(directory: &Path) -> Self {
+        let message = format!("there is no history of `{}`", directory.display());
+        Self::new("no_store", NO_STORE, message)
+            .hint("name the directory as it was; `wink init --store DIR` names the history itself")
+    }
+
+    /// Files that are not those of a history whose directory is there.
+    pub(crate) fn not_its_files(root: &Path, home: &Home) -> Self {
+        let (here, there, kept) = (root.display(), home.root.display(), home.directory.display());
+        let message = format!("`{here}` does not hold what the history of `{there}` kept last");
+        Self::of(ErrorKind::Conflict, message).hint(format!(
+            "if it is its history nevertheless, move `{there}` away, and here: wink init --store {kept}"
+        ))
+    }
+
     /// The place for a history is taken by something else.
     pub(crate) fn place_taken(home: &Path) -> Self {
         Self::of(ErrorKind::AlreadyExists, format!("`{}` is not empty", home.display()))

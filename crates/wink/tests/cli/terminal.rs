@@ -193,8 +193,9 @@ fn what_takes_long_is_said_with_how_far_it_is() {
 #[test]
 fn a_person_is_asked_whether_a_history_goes_on() {
     let scene = Scene::empty();
-    scene.write("one/a", "");
+    scene.write("one/a", "by which it is known");
     scene.ok(&["init", "one", "-q"]);
+    scene.ok(&["-C", "one", "snapshot", "-q"]);
     std::fs::rename(scene.project("one"), scene.project("two")).unwrap();
     let shown = typing(&scene, &[], &["init", "two"], "y\n");
     assert!(shown.contains("Go on with the history of"), "{shown}");
