@@ -223,11 +223,31 @@ pub(crate) fn remove(path: &Path) -> io::Result<()> {
     fs::remove_file(path)
 }
 
-/// Writes a file that nobody else has access to, in the place of one that may be there, in one step.
-pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// Writes a new file that nobody else has access to, and that appears with all that is in it.
+pub(crate) fn write_new_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let temporary = beside(path);
+    let written =
+        write_new(&temporary, bytes).and_then(|()| match fs::hard_link(&temporary, path) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists && !path.try_exists()? => {
+                // Not every file system has hard links.
+                fs::rename(&temporary, path)
+            }
+            linked => linked,
+        });
+    let _ = fs::remove_file(&temporary);
+    written
+}
+
+/// Returns a name for what is to take the place of a file.
+fn beside(path: &Path) -> PathBuf {
     let mut temporary = path.as_os_str().to_owned();
     temporary.push(format!(".new-{}", std::process::id()));
-    let temporary = PathBuf::from(temporary);
+    temporary.into()
+}
+
+/// Writes a file that nobody else has access to, in the place of one that may be there, in one step.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let temporary = beside(path);
     let written = write_new(&temporary, bytes).and_then(|()| fs::rename(&temporary, path));
     if written.is_err() {
         let _ = fs::remove_file(&temporary);

@@ -145,6 +145,14 @@ impl Home {
         Ok(is_new)
     }
 
+    /// Leaves the word of where a fork's history is again, where a process died before it did; where that
+    /// cannot be done, the fork is found as before.
+    pub(crate) fn announce(&self) {
+        if !disk::is_gone(&self.root) && matches!(Self::of(&self.root), Ok(None)) {
+            let _ = leave_pointer(&self.root, &self.directory);
+        }
+    }
+
     /// Takes away the word of where the history is that was left in the usual place.
     pub(crate) fn forget_pointer(&self) -> Result<(), Failure> {
         // Without a usual place no word was left.

@@ -55,6 +55,7 @@ pub(crate) fn run(context: &Context, command: &BranchCommand) -> Result<Answer, 
 
 fn list(context: &Context, opened: &Opened) -> Result<Answer, Failure> {
     let branches = opened.home.all_branches()?;
+    branches.iter().for_each(Home::announce);
     let branches = branches.iter().filter_map(described).collect();
     let fork = opened.home.settings.branch.as_ref().map(|branch| branch.name.clone());
     let document = Branches { branches, fork };
@@ -86,7 +87,10 @@ pub(super) fn find(opened: &Opened, name: &str) -> Result<Home, Failure> {
     if let Some(branch) = &opened.home.settings.branch {
         return Err(Failure::in_fork(&branch.name, &opened.home.main()?));
     }
-    Home::named(opened.home.branches()?, name).ok_or_else(|| Failure::no_branch(name))
+    let home = Home::named(opened.home.branches()?, name);
+    let home = home.ok_or_else(|| Failure::no_branch(name))?;
+    home.announce();
+    Ok(home)
 }
 
 /// Takes away what belongs to a fork, and last what it is found by: so the rest can be taken away

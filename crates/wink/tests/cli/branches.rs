@@ -2,6 +2,9 @@
 
 use std::path::Path;
 
+use wink_fs::{SnapshotStore as _, Store};
+
+use crate::faults::run_by;
 use crate::scene::{Scene, stderr, stdout};
 
 /// A workspace in a git repository, with a fork.
@@ -177,4 +180,61 @@ fn a_merge_that_is_only_asked_about_or_refused_keeps_nothing() {
     scene.write("notes.txt", "ours\n");
     assert_eq!(scene.fails(&["merge", "attempt"]).0, 13);
     assert_eq!(scene.ids().len(), kept);
+}
+
+/// Calls of the system that change a directory, or make sure of a change.
+const CHANGES: [&str; 7] = ["mkdir", "mkdirat", "rename", "renameat2", "linkat", "unlink", "fsync"];
+
+/// Kills `wink fork` when it makes such a call for the n-th time; tells whether it came to that.
+fn killed_at(scene: &Scene, call: &str, nth: usize) -> bool {
+    let (trace, inject) =
+        (format!("trace={call}"), format!("inject={call}:signal=KILL:when={nth}"));
+    let strace = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", &trace, "-e", &inject];
+    let directory = format!("../{call}-{nth}");
+    let args = ["fork", "attempt", "one", "-q", "--materialize", &directory];
+    !run_by(scene, &strace, &args).status.success()
+}
+
+/// Fails unless there is a fork that is whole, or can be made, and goes without a trace.
+fn check_fork(scene: &Scene, store: &Path, place: &str) -> bool {
+    let pins = || {
+        let pins = Store::open_ambient(store).unwrap().pins().unwrap();
+        // What is pinned while files are written expires by itself.
+        pins.iter().filter(|pin| pin.expires.is_none()).count()
+    };
+    let listed = scene.ok(&["branch", "list", "-q"]).contains("attempt");
+    let directory = if listed { place.to_owned() } else { format!("{place}-again") };
+    if !listed {
+        let directory = format!("../{directory}");
+        scene.ok(&["fork", "attempt", "one", "-q", "--materialize", &directory]);
+    }
+    assert!(in_fork(scene, &directory, &["status"]).contains("is protected"), "{place}");
+    assert_eq!(pins(), 1, "{place}");
+    std::fs::write(scene.path(&directory).join("notes.txt"), place).unwrap();
+    scene.ok(&["merge", "attempt"]);
+    assert_eq!(scene.read("notes.txt"), place);
+    scene.ok(&["branch", "delete", "attempt", "--yes"]);
+    assert_eq!((pins(), count(&store.join("branches"))), (0, 0), "{place}");
+    scene.ok(&["restore", "one"]);
+    listed
+}
+
+/// Once, settings were left of a fork that its own directory did not know of, or that nothing kept.
+#[test]
+fn a_fork_that_dies_half_way_is_whole_or_leaves_nothing_in_the_way_of_the_next() {
+    let scene = Scene::new();
+    scene.write("notes.txt", "one\n");
+    scene.ok(&["snapshot", "--tag", "one"]);
+    let store = scene.history().join("store");
+    let (mut whole, mut unmade) = (0, 0);
+    for call in CHANGES {
+        let mut nth = 1;
+        while killed_at(&scene, call, nth) {
+            let listed = check_fork(&scene, &store, &format!("{call}-{nth}"));
+            *(if listed { &mut whole } else { &mut unmade }) += 1;
+            nth += 1;
+        }
+        scene.ok(&["branch", "delete", "attempt", "--yes"]);
+    }
+    assert!(whole > 2 && unmade > 10, "it was there {whole} times, and {unmade} times not");
 }
