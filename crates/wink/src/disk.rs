@@ -34,21 +34,6 @@ pub(crate) fn real_path_to_be(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// How many bytes this process had the system read and write.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Transferred {
-    pub(crate) read: u64,
-    pub(crate) written: u64,
-}
-
-/// Returns what this process read and wrote so far, where the system tells.
-pub(crate) fn transferred() -> Option<Transferred> {
-    let text = String::from_utf8(read(Path::new("/proc/self/io")).ok()??).ok()?;
-    let value =
-        |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
-    Some(Transferred { read: value("rchar:")?, written: value("wchar:")? })
-}
-
 /// Tells whether it is certain that nothing is at a path.
 pub(crate) fn is_gone(path: &Path) -> bool {
     matches!(path.try_exists(), Ok(false))
@@ -209,13 +194,6 @@ pub(crate) fn read_private(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(MAX_BYTES).read_to_end(&mut bytes)?;
     Ok(bytes)
-}
-
-/// Returns the name of the file that a process runs, which may have been replaced meanwhile.
-pub(crate) fn program_of(pid: u32) -> Option<String> {
-    let path = fs::read_link(format!("/proc/{pid}/exe")).ok()?;
-    let name = path.file_name()?.to_string_lossy();
-    Some(name.strip_suffix(" (deleted)").unwrap_or(&name).to_owned())
 }
 
 /// Removes a file of this program's own.

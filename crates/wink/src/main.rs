@@ -35,6 +35,7 @@ mod mcp_command;
 mod paint;
 mod paths;
 mod patient_stream;
+mod process;
 mod progress;
 mod pruned;
 mod refs;
