@@ -141,3 +141,35 @@ fn what_is_too_large_for_a_patch_is_said_and_git_does_not_pass_over_it() {
     assert!(without.contains("GIT binary patch"), "{without}");
     assert!(scene.ok(&["diff", "--help"]).contains("128 MiB"));
 }
+
+/// Once, a patch that only made a file private was refused as a whole: git has no mode for it.
+#[test]
+fn git_applies_patches_with_files_that_are_private_and_directories_that_are_empty() {
+    let scene = Scene::new();
+    for name in ["text", "binary", "public", "both"] {
+        scene.write(name, if name == "binary" { &b"\0"[..] } else { b"one\n" });
+    }
+    set_mode(&scene, "public", 0o600);
+    std::fs::create_dir(scene.project("gone")).unwrap();
+    scene.ok(&["snapshot", "--tag", "before"]);
+    for name in ["text", "binary", "both"] {
+        set_mode(&scene, name, 0o600);
+    }
+    set_mode(&scene, "public", 0o644);
+    scene.write("both", "two\n");
+    scene.write("new", "new\n");
+    set_mode(&scene, "new", 0o600);
+    std::fs::remove_dir(scene.project("gone")).unwrap();
+    std::fs::create_dir(scene.project("empty")).unwrap();
+    scene.ok(&["snapshot", "--tag", "after"]);
+    let patch = scene.ok(&["diff", "before", "after"]);
+    for line in ["newly private text", "newly private new", "no longer private public"] {
+        assert!(patch.contains(&format!("{line}\n")), "{patch}");
+    }
+    assert!(!patch.contains("diff --git a/text"), "{patch}");
+    std::fs::write(scene.path("patch"), patch).unwrap();
+    scene.ok(&["restore", "before"]);
+    let applied = git(&scene, &["apply", scene.path("patch").to_str().unwrap()]);
+    assert!(applied.status.success(), "{}", stderr(&applied));
+    assert_eq!((scene.read("both"), scene.read("new")), ("two\n".into(), "new\n".into()));
+}

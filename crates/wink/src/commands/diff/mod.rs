@@ -2,6 +2,7 @@
 
 mod binary;
 mod columns;
+mod git_entry;
 mod patch;
 mod side_by_side;
 mod stat;

@@ -2,12 +2,10 @@
 
 use std::fmt::Write as _;
 
-use wink_fs::{
-    Changed, Diff, DiffOptions, Error, Hunk, Kind, MemoryBackend, Operation, Scope, Tree, TreePath,
-    diff,
-};
+use wink_fs::{Changed, Diff, DiffOptions, Hunk, Kind, MemoryBackend, Scope, Tree, TreePath, diff};
 
 use super::binary;
+use super::git_entry::{self, Mode};
 use crate::failure::Failure;
 use crate::words;
 
@@ -97,21 +95,19 @@ impl Patch<'_> {
         after: Option<Kind>,
         hunks: Option<&[Hunk]>,
     ) -> Result<(), Failure> {
+        let old = before.map(|kind| git_entry::mode(self.before, path, kind)).transpose()?;
+        let new = after.map(|kind| git_entry::mode(self.after, path, kind)).transpose()?;
+        self.privacy(path, old, new);
+        let (modes, body) = (modes(old, new), self.body(path, before, after, hunks)?);
+        if modes.is_empty() && body.as_ref().is_some_and(String::is_empty) {
+            return Ok(());
+        }
         let (a, b) = (quoted("a/", path), quoted("b/", path));
         self.line(&format!("diff --git {a} {b}"));
-        let old = before.map(|kind| mode(self.before, path, kind)).transpose()?;
-        let new = after.map(|kind| mode(self.after, path, kind)).transpose()?;
-        match (old, new) {
-            (None, Some(new)) => self.line(&format!("new file mode {new}")),
-            (Some(old), None) => self.line(&format!("deleted file mode {old}")),
-            (Some(old), Some(new)) if old != new => {
-                self.line(&format!("old mode {old}\nnew mode {new}"));
-            }
-            _ => {}
-        }
+        self.written.text += &modes;
         let a = if before.is_some() { a } else { NOTHING.to_owned() };
         let b = if after.is_some() { b } else { NOTHING.to_owned() };
-        match self.body(path, before, after, hunks)? {
+        match body {
             Some(body) if body.is_empty() => {}
             Some(body) => {
                 self.written.text += &format!("--- {}\n+++ {}\n{body}", ended(&a), ended(&b));
@@ -119,6 +115,16 @@ impl Patch<'_> {
             None => return self.bytes(path, [before, after], [&a, &b]),
         }
         Ok(())
+    }
+
+    /// Says what git has no mode for; it passes over such a line.
+    fn privacy(&mut self, path: &TreePath, old: Option<Mode>, new: Option<Mode>) {
+        let Some(new) = new else { return };
+        match (old.is_some_and(|old| old.private), new.private) {
+            (false, true) => self.line(&format!("newly private {path}")),
+            (true, false) => self.line(&format!("no longer private {path}")),
+            _ => {}
+        }
     }
 
     /// Writes a change that has no lines.
@@ -131,14 +137,16 @@ impl Patch<'_> {
         [before, after]: [Option<Kind>; 2],
         [a, b]: [&str; 2],
     ) -> Result<(), Failure> {
-        let old = before.map(|kind| size(self.before, path, kind)).transpose()?;
-        let new = after.map(|kind| size(self.after, path, kind)).transpose()?;
+        let old = before.map(|kind| git_entry::size(self.before, path, kind)).transpose()?;
+        let new = after.map(|kind| git_entry::size(self.after, path, kind)).transpose()?;
         let room = self.room.checked_sub(old.unwrap_or(0).saturating_add(new.unwrap_or(0)));
         match room.filter(|_| self.binary == Binary::Whole) {
             Some(room) => {
                 self.room = room;
-                let old = before.map(|kind| content(self.before, path, kind)).transpose()?;
-                let new = after.map(|kind| content(self.after, path, kind)).transpose()?;
+                let old =
+                    before.map(|kind| git_entry::content(self.before, path, kind)).transpose()?;
+                let new =
+                    after.map(|kind| git_entry::content(self.after, path, kind)).transpose()?;
                 let text = binary::text(old.as_deref(), new.as_deref());
                 self.written.text += &text.map_err(|error| Failure::other(&error))?;
             }
@@ -176,26 +184,19 @@ impl Patch<'_> {
     }
 }
 
+/// Writes what modes there were and are, where that is to be said.
+fn modes(old: Option<Mode>, new: Option<Mode>) -> String {
+    match (old.map(|it| it.text), new.map(|it| it.text)) {
+        (None, Some(new)) => format!("new file mode {new}\n"),
+        (Some(old), None) => format!("deleted file mode {old}\n"),
+        (Some(old), Some(new)) if old != new => format!("old mode {old}\nnew mode {new}\n"),
+        _ => String::new(),
+    }
+}
+
 /// Returns a name with the size of what has it.
 fn sized(name: &str, size: Option<u64>) -> String {
     size.map_or(name.to_owned(), |size| format!("{name} ({})", words::size(size)))
-}
-
-fn size(tree: &dyn Tree, path: &TreePath, kind: Kind) -> Result<u64, Failure> {
-    Ok(match kind {
-        Kind::Symlink => tree.read_link(path)?.len() as u64,
-        _ => tree.stat(path)?.size_bytes,
-    })
-}
-
-/// Reads what git takes for the content of a file or a link.
-fn content(tree: &dyn Tree, path: &TreePath, kind: Kind) -> Result<Vec<u8>, Failure> {
-    if kind == Kind::Symlink {
-        return Ok(tree.read_link(path)?);
-    }
-    let content = tree.open(path)?.read_all();
-    let failed = |error| Error::system(Operation::Diff, error).with_path(path);
-    Ok(content.map_err(failed)?.into())
 }
 
 /// Says where a name with spaces ends, as git does: programs that read patches take a space for the end.
@@ -222,20 +223,6 @@ fn link_hunk(old: Option<&str>, new: Option<&str>) -> String {
         target.map_or(String::new(), |target| format!("{sign}{target}{NO_NEWLINE}"))
     };
     format!("@@ -{} +{} @@\n{}{}", range(old), range(new), line('-', old), line('+', new))
-}
-
-/// Returns a mode as git writes it; a private file's says that nobody else has access.
-fn mode(tree: &dyn Tree, path: &TreePath, kind: Kind) -> Result<&'static str, Failure> {
-    if kind == Kind::Symlink {
-        return Ok("120000");
-    }
-    let mode = tree.stat(path)?.mode;
-    Ok(match (mode.executable, mode.private) {
-        (false, false) => "100644",
-        (true, false) => "100755",
-        (false, true) => "100600",
-        (true, true) => "100700",
-    })
 }
 
 /// Writes a path as git does: in quotes, with escapes, where its name is not plain.
