@@ -343,6 +343,9 @@ pub trait Backend: Filesystem {
     /// while what is new is staged; where it fails, nothing changes.
     fn replace_by(&mut self, plan: &ReplacePlan<'_>, first: DoneFirst<'_>) -> Result<Replaced>;
 
+    /// Refuses such a plan where something lies in the way of it, as doing it would, and changes nothing.
+    fn check_replace(&self, plan: &ReplacePlan<'_>) -> Result<()>;
+
     /// Returns the files as they are now, less what is excluded; later changes do not show in it.
     ///
     /// Where content is not kept, but read when it is asked for, content that has changed since is a

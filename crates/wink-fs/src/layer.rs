@@ -319,6 +319,10 @@ impl<L: Layer> Backend for Layered<L> {
         self.change(&call, |inner| inner.replace(target, scope))
     }
 
+    fn check_replace(&self, plan: &ReplacePlan<'_>) -> Result<()> {
+        self.inner.check_replace(plan)
+    }
+
     fn replace_by(&mut self, plan: &ReplacePlan<'_>, first: DoneFirst<'_>) -> Result<Replaced> {
         let call = Call::Replace { scope: plan.scope(), plan: Some(plan) };
         self.change(&call, |inner| inner.replace_by(plan, first))

@@ -121,3 +121,11 @@ pub(crate) fn in_the_way(path: &TreePath) -> Error {
          move it away first",
     )
 }
+
+/// Says that the directory of the workspace is there no more.
+pub(crate) fn root_is_gone(operation: Operation) -> Error {
+    Error::new(operation, ErrorKind::Unavailable).with_detail(
+        "the directory of the workspace was deleted while it was in use, and its history was not; \
+         make it again, open the workspace anew and restore a snapshot",
+    )
+}

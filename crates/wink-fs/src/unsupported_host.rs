@@ -111,6 +111,10 @@ impl Filesystem for HostBackend {
 }
 
 impl Backend for HostBackend {
+    fn check_replace(&self, _: &ReplacePlan<'_>) -> Result<()> {
+        match self.0 {}
+    }
+
     fn replace_by(&mut self, _: &ReplacePlan<'_>, _: DoneFirst<'_>) -> Result<Replaced> {
         match self.0 {}
     }

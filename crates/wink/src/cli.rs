@@ -30,10 +30,16 @@ A state is named by:
   @-, @-3     the last snapshot, the third one back
   TAG         the snapshot of that tag
   NAME        the last snapshot of the fork of that name
-  ID          the snapshot whose id is, or begins with, that
+  ID          the snapshot whose id is, or begins with, that: four characters or more
   op:N        what operation N left, where a snapshot of it was taken
   \"10m ago\"   the newest snapshot that is as old, or older: s, m, h, d or w
   X.fs.zip    the files of an archive, where they are looked at or forked";
+
+/// What is different, for whoever reads it.
+const PATCHES: &str = "\
+In a file or a pipe it is a patch that `git apply` takes, with up to 128 MiB of binary files; what is left
+out of it is said, and the exit code is 3. On a terminal binary files are named, with their sizes.
+With --json it says which paths changed, and not how.";
 
 /// What the first page of help ends with.
 const FIRST_PAGE: &str = "\
@@ -120,7 +126,7 @@ pub(crate) enum Command {
     Show(show::ShowArgs),
 
     /// Shows what is different between two states.
-    #[command(after_help = REFS)]
+    #[command(after_help = format!("{PATCHES}\n\n{REFS}"))]
     Diff(diff::DiffArgs),
 
     /// Makes the files those of a snapshot; what is there now is kept in another one.

@@ -7,11 +7,15 @@
     reason = "settings lie outside of every workspace, in places that only the person names"
 )]
 
+mod lines;
+
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+
+pub(crate) use self::lines::append_line;
 
 /// Nothing that is read here is larger than this.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
@@ -32,21 +36,6 @@ pub(crate) fn real_path_to_be(path: &Path) -> io::Result<PathBuf> {
         }
         (real, ..) => real,
     }
-}
-
-/// How many bytes this process had the system read and write.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Transferred {
-    pub(crate) read: u64,
-    pub(crate) written: u64,
-}
-
-/// Returns what this process read and wrote so far, where the system tells.
-pub(crate) fn transferred() -> Option<Transferred> {
-    let text = String::from_utf8(read(Path::new("/proc/self/io")).ok()??).ok()?;
-    let value =
-        |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
-    Some(Transferred { read: value("rchar:")?, written: value("wchar:")? })
 }
 
 /// Tells whether it is certain that nothing is at a path.
@@ -211,55 +200,41 @@ pub(crate) fn read_private(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Returns the name of the file that a process runs, which may have been replaced meanwhile.
-pub(crate) fn program_of(pid: u32) -> Option<String> {
-    let path = fs::read_link(format!("/proc/{pid}/exe")).ok()?;
-    let name = path.file_name()?.to_string_lossy();
-    Some(name.strip_suffix(" (deleted)").unwrap_or(&name).to_owned())
-}
-
 /// Removes a file of this program's own.
 pub(crate) fn remove(path: &Path) -> io::Result<()> {
     fs::remove_file(path)
 }
 
-/// Writes a file that nobody else has access to, in the place of one that may be there, in one step.
-pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// Writes a new file that nobody else has access to, and that appears with all that is in it.
+pub(crate) fn write_new_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let temporary = beside(path);
+    let written =
+        write_new(&temporary, bytes).and_then(|()| match fs::hard_link(&temporary, path) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists && !path.try_exists()? => {
+                // Not every file system has hard links.
+                fs::rename(&temporary, path)
+            }
+            linked => linked,
+        });
+    let _ = fs::remove_file(&temporary);
+    written
+}
+
+/// Returns a name for what is to take the place of a file.
+fn beside(path: &Path) -> PathBuf {
     let mut temporary = path.as_os_str().to_owned();
     temporary.push(format!(".new-{}", std::process::id()));
-    let temporary = PathBuf::from(temporary);
+    temporary.into()
+}
+
+/// Writes a file that nobody else has access to, in the place of one that may be there, in one step.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let temporary = beside(path);
     let written = write_new(&temporary, bytes).and_then(|()| fs::rename(&temporary, path));
     if written.is_err() {
         let _ = fs::remove_file(&temporary);
     }
     written
-}
-
-/// Adds a line to a file that nobody else has access to, in one step.
-///
-/// Of a file that is twice as long as `most` by then, only the last lines stay that fit into it.
-pub(crate) fn append_line(path: &Path, line: &str, most: u64) -> io::Result<()> {
-    let mut file = open_alone(path)?;
-    file.write_all(format!("{line}\n").as_bytes())?;
-    if file.metadata()?.len() <= most.saturating_mul(2) {
-        return Ok(());
-    }
-    let end = read_end(path, most)?;
-    let whole = end.iter().position(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-    replace(path, &end[whole..])
-}
-
-/// Opens a file to add to it when nobody else does; one that was replaced meanwhile is opened again.
-fn open_alone(path: &Path) -> io::Result<File> {
-    loop {
-        let file = open_to_append(path)?;
-        file.lock()?;
-        let identity = |it: fs::Metadata| (it.dev(), it.ino());
-        let opened = identity(file.metadata()?);
-        if fs::metadata(path).is_ok_and(|there| identity(there) == opened) {
-            return Ok(file);
-        }
-    }
 }
 
 /// Adds up the sizes of the files below a directory; what goes away meanwhile is not counted.
@@ -271,41 +246,4 @@ pub(crate) fn size_below(path: &Path) -> u64 {
         Some(if metadata.is_dir() { size_below(&entry.path()) } else { metadata.len() })
     };
     entries.filter_map(size).sum()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_file_of_lines_keeps_the_newest_and_does_not_grow_for_ever() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("lines");
-        for number in 0..1_000 {
-            append_line(&path, &format!("line {number}"), 100).unwrap();
-            assert!(fs::metadata(&path).unwrap().len() <= 200);
-        }
-        let text = fs::read_to_string(&path).unwrap();
-        assert!(text.ends_with("line 998\nline 999\n"), "{text}");
-        assert!(text.lines().all(|line| line.starts_with("line ")), "{text}");
-    }
-
-    #[test]
-    fn lines_that_others_add_while_a_file_is_cut_are_not_lost() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = &directory.path().join("lines");
-        let add = |who: usize| {
-            (0..500).for_each(|it| append_line(path, &format!("{who} {it}"), 2_000).unwrap());
-        };
-        std::thread::scope(|scope| {
-            (0..4).for_each(|who| drop(scope.spawn(move || add(who))));
-        });
-        let text = fs::read_to_string(path).unwrap();
-        for who in 0..4 {
-            let own = text.lines().filter_map(|line| line.strip_prefix(&format!("{who} ")));
-            let own: Vec<usize> = own.map(|it| it.parse().unwrap()).collect();
-            assert!(own.windows(2).all(|pair| pair[0] + 1 == pair[1]), "{who}: {own:?}");
-        }
-        assert!(text.ends_with(" 499\n"), "{text}");
-    }
 }

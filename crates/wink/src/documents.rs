@@ -1,20 +1,32 @@
 //! What `--json` prints: one document for each command, with the version of its form.
 //!
-//! Those of some commands are in files of their own.
+//! Those of a family of commands are in a file.
 //!
 //! `docs/json-schemas.json` has the JSON Schemas of all.
 //! A field may be added to a form; one that goes or changes its meaning makes a new version.
 
+mod archives;
+mod branches;
+mod changes;
 mod files;
 mod history;
+mod operations;
 mod serving;
 mod sessions;
 mod setup;
+mod snapshots;
+mod space;
 mod tools;
+mod workspace;
 
 use serde::Serialize;
-use wink_fs::{Diff, MergeConflict, OperationChange, Skipped, Snapshot, SnapshotCause};
 
+pub(crate) use self::archives::{ArchiveShown, ExportedTo, ImportedFrom};
+pub(crate) use self::branches::{
+    BranchDeleted, BranchEntry, BranchRenamed, Branches, ConflictEntry, Forked, MergeOutcome,
+    MergedIn, Reverted,
+};
+pub(crate) use self::changes::{ChangedEntry, Changes, Compared};
 pub(crate) use self::files::{
     FileContent, FileEdited, FileEntry, FileMoved, FileRemoved, FileStat, FileWritten, FoundFiles,
     FoundLine, FoundLines, Listing, MadeDirectory,
@@ -22,6 +34,7 @@ pub(crate) use self::files::{
 pub(crate) use self::history::{
     HistoryLine, OperationLog, OperationLogEntry, SearchedHistory, SnapshotName,
 };
+pub(crate) use self::operations::{OperationEntry, Stepped};
 pub(crate) use self::serving::{DemoCall, DemoPlayed, ServedUntilNow, ServedWorkspace, Serving};
 pub(crate) use self::sessions::{
     SessionChecked, SessionDumped, SessionEntry, SessionFile, SessionList, SessionLoaded,
@@ -31,8 +44,12 @@ pub(crate) use self::setup::{
     Check, CompletionScript, ConfigList, ConfigSet, ConfigValue, Examined, Health, ManualPage,
     ManualPages,
 };
+pub(crate) use self::snapshots::{
+    Log, Restored, Shown, SkippedEntry, SnapshotEntry, Tagged, Taken,
+};
+pub(crate) use self::space::{ProblemEntry, PrunedEntry, RedactedEntry, RepairedEntry, Verified};
 pub(crate) use self::tools::{ToolCalled, ToolEntry, ToolList, ToolSchema};
-use crate::words;
+pub(crate) use self::workspace::{GitHead, Initialised, Status, StoreEntry};
 
 /// A form that is printed as JSON.
 pub(crate) trait Document: Serialize {
@@ -107,472 +124,6 @@ documents! {
     ServedUntilNow: "wink/serve@1";
     DemoCall: "wink/demo.call@1";
     DemoPlayed: "wink/demo@1";
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct Initialised {
-    pub(crate) root: String,
-    /// The directory of the settings and the store.
-    pub(crate) home: String,
-    pub(crate) excluded: Vec<String>,
-    /// Whether the exclusion of `.git` was added because it is a git repository.
-    pub(crate) git: bool,
-    /// The directory that is gone and whose history this is.
-    pub(crate) moved_from: Option<String>,
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct Status {
-    /// Whether there is a snapshot to go back to, and it can be read.
-    pub(crate) protected: bool,
-    pub(crate) root: String,
-    pub(crate) last_snapshot: Option<SnapshotEntry>,
-    pub(crate) age_seconds: Option<u64>,
-    /// Whether the directory is empty although the last snapshot is not.
-    pub(crate) emptied: bool,
-    /// What changed since the last snapshot; null where there is none, or it is damaged.
-    pub(crate) changes: Option<Changes>,
-    pub(crate) git_head: Option<GitHead>,
-    pub(crate) excluded: Vec<String>,
-    /// What the last snapshot could not hold.
-    pub(crate) skipped: Vec<SkippedEntry>,
-    /// What no snapshot holds.
-    pub(crate) never_captured: &'static [&'static str],
-    pub(crate) store: StoreEntry,
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct StoreEntry {
-    pub(crate) path: String,
-    pub(crate) bytes: u64,
-    pub(crate) snapshots: u64,
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct GitHead {
-    pub(crate) moved: bool,
-    pub(crate) then: String,
-    pub(crate) now: String,
-}
-
-impl GitHead {
-    /// Returns where it was and where it is, with commits as short as git shows them.
-    pub(crate) fn shown(&self) -> (String, String) {
-        (short_commit(&self.then), short_commit(&self.now))
-    }
-}
-
-fn short_commit(head: &str) -> String {
-    const SHOWN: usize = 10;
-    let (branch, commit) = head.rsplit_once(' ').map_or(("", head), |(branch, it)| (branch, it));
-    let is_commit = commit.len() >= 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let commit = if is_commit { &commit[..SHOWN] } else { commit };
-    format!("{branch} {commit}").trim_start().to_owned()
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct Taken {
-    pub(crate) snapshot: SnapshotEntry,
-    /// What is different from the snapshot's parent; null where that is gone or damaged.
-    pub(crate) changes: Option<Changes>,
-    /// How many old snapshots went to make room for it.
-    pub(crate) pruned: u64,
-    pub(crate) duration_ms: u64,
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct Log {
-    /// What changed since the last snapshot; null where there is none, or it is damaged.
-    pub(crate) live: Option<Changes>,
-    /// The snapshot that the files of now grew from.
-    pub(crate) current: Option<String>,
-    /// Newest first.
-    pub(crate) snapshots: Vec<SnapshotEntry>,
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct Compared {
-    /// The first state's id; null for the files of now, and for an archive.
-    pub(crate) base: Option<String>,
-    /// The second state's id; null for the files of now, and for an archive.
-    pub(crate) target: Option<String>,
-    pub(crate) changes: Changes,
-    pub(crate) unchanged: u64,
-    /// In the order of paths.
-    pub(crate) entries: Vec<ChangedEntry>,
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct Restored {
-    pub(crate) snapshot: SnapshotEntry,
-    pub(crate) dry_run: bool,
-    /// The id of the snapshot that holds what was replaced.
-    pub(crate) saved: Option<String>,
-    pub(crate) reverted: u64,
-    pub(crate) brought_back: u64,
-    pub(crate) removed: u64,
-    pub(crate) unchanged: u64,
-    pub(crate) entries: Vec<ChangedEntry>,
-    pub(crate) duration_ms: u64,
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct Shown {
-    pub(crate) snapshot: SnapshotEntry,
-    /// What is different from the snapshot's parent; null where there is none.
-    pub(crate) changes: Option<Changes>,
-    /// In the order of paths.
-    pub(crate) entries: Vec<ChangedEntry>,
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct ArchiveShown {
-    pub(crate) file: String,
-    pub(crate) created_at: String,
-    pub(crate) files: u64,
-    /// The sizes of all files added up.
-    pub(crate) bytes: u64,
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct Reverted {
-    /// The beginning of the step that was taken out; null for the files of now.
-    pub(crate) from: Option<String>,
-    /// Its end.
-    pub(crate) to: Option<String>,
-    #[serde(flatten)]
-    pub(crate) outcome: MergeOutcome,
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct MergedIn {
-    pub(crate) branch: String,
-    /// The id of the snapshot that the fork began with, or was last brought in as.
-    pub(crate) base: String,
-    /// The id of the snapshot of what was brought in; none where nothing was.
-    pub(crate) theirs: Option<String>,
-    #[serde(flatten)]
-    pub(crate) outcome: MergeOutcome,
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct Forked {
-    pub(crate) branch: BranchEntry,
-    pub(crate) files: u64,
-    pub(crate) duration_ms: u64,
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct Branches {
-    pub(crate) branches: Vec<BranchEntry>,
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct BranchDeleted {
-    pub(crate) branch: BranchEntry,
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct BranchRenamed {
-    pub(crate) branch: BranchEntry,
-    /// The name it had before.
-    pub(crate) was: String,
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct BranchEntry {
-    pub(crate) name: String,
-    /// The id of the snapshot that the fork began with.
-    pub(crate) base: String,
-    pub(crate) directory: String,
-}
-
-/// What a merge or a revert did, or would do.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct MergeOutcome {
-    pub(crate) applied: bool,
-    pub(crate) dry_run: bool,
-    /// The id of the snapshot that holds what was replaced.
-    pub(crate) saved: Option<String>,
-    pub(crate) entries: Vec<ChangedEntry>,
-    pub(crate) conflicts: Vec<ConflictEntry>,
-    pub(crate) duration_ms: u64,
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct ConflictEntry {
-    pub(crate) path: String,
-    /// What the matter is, in words.
-    pub(crate) why: String,
-}
-
-impl From<&MergeConflict> for ConflictEntry {
-    fn from(conflict: &MergeConflict) -> Self {
-        Self { path: conflict.path.to_string(), why: conflict.kind.to_string() }
-    }
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct ExportedTo {
-    pub(crate) file: String,
-    pub(crate) files: u64,
-    /// The sizes of all files added up.
-    pub(crate) bytes: u64,
-    pub(crate) archive_bytes: u64,
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct ImportedFrom {
-    pub(crate) file: String,
-    pub(crate) files: u64,
-    pub(crate) written: u64,
-    pub(crate) removed: u64,
-    pub(crate) unchanged: u64,
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct Stepped {
-    /// `undo`, `redo` or `skip`.
-    pub(crate) action: &'static str,
-    /// The operation that was taken back or done again; of several the last.
-    pub(crate) operation: OperationEntry,
-    /// All of them, in the order in which it was done.
-    pub(crate) operations: Vec<OperationEntry>,
-    /// How many were asked for.
-    pub(crate) asked: u64,
-    /// What is as it was.
-    pub(crate) paths: Vec<String>,
-    /// What somebody changed since, and was left alone.
-    pub(crate) conflicts: Vec<String>,
-}
-
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct OperationEntry {
-    pub(crate) sequence: u64,
-    pub(crate) name: String,
-    pub(crate) at: String,
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct Tagged {
-    pub(crate) snapshot: SnapshotEntry,
-    /// The tag it had before.
-    pub(crate) was: Option<String>,
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct PrunedEntry {
-    pub(crate) dry_run: bool,
-    /// What is gone, or would be, oldest first.
-    pub(crate) snapshots: Vec<SnapshotEntry>,
-    pub(crate) bytes_freed: u64,
-    pub(crate) packs_removed: u64,
-    pub(crate) packs_written: u64,
-    pub(crate) duration_ms: u64,
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct RedactedEntry {
-    pub(crate) pattern: String,
-    pub(crate) dry_run: bool,
-    /// The ids of the snapshots that held something that matches, oldest first.
-    pub(crate) snapshots: Vec<String>,
-    pub(crate) paths: Vec<String>,
-    /// The numbers of operations that were forgotten because they kept some of it.
-    pub(crate) operations: Vec<u64>,
-    /// Whether the pattern was added to what is excluded, here and in all forks.
-    pub(crate) excluded: bool,
-    pub(crate) bytes_freed: u64,
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct RepairedEntry {
-    /// Files of the store that were moved into its directory `quarantine`.
-    pub(crate) quarantined: Vec<String>,
-    pub(crate) objects_saved: u64,
-    /// The ids of snapshots that cannot be restored as a whole any more.
-    pub(crate) lost: Vec<String>,
-    /// The id of the snapshot that was taken of the files, which has again what others missed.
-    pub(crate) taken: Option<String>,
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct Verified {
-    pub(crate) ok: bool,
-    pub(crate) snapshots: u64,
-    pub(crate) packs: u64,
-    pub(crate) objects: u64,
-    pub(crate) bytes_checked: u64,
-    pub(crate) problems: Vec<ProblemEntry>,
-    pub(crate) duration_ms: u64,
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct ProblemEntry {
-    pub(crate) what: String,
-    /// The ids of the snapshots that cannot be restored as a whole.
-    pub(crate) snapshots: Vec<String>,
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct SnapshotEntry {
-    pub(crate) id: String,
-    pub(crate) short: String,
-    pub(crate) parent: Option<String>,
-    pub(crate) tag: Option<String>,
-    pub(crate) message: Option<String>,
-    /// `requested`, or `safety` where it keeps what a restore replaced.
-    pub(crate) cause: &'static str,
-    pub(crate) created_at: String,
-    pub(crate) files: u64,
-    pub(crate) bytes: u64,
-    pub(crate) excluded: Vec<String>,
-    pub(crate) skipped: Vec<SkippedEntry>,
-}
-
-impl From<&Snapshot> for SnapshotEntry {
-    fn from(snapshot: &Snapshot) -> Self {
-        Self {
-            id: snapshot.id.to_string(),
-            short: snapshot.id.short(),
-            parent: snapshot.parent.map(|id| id.to_string()),
-            tag: snapshot.tag.clone(),
-            message: snapshot.message.clone(),
-            cause: match snapshot.cause {
-                SnapshotCause::Safety => "safety",
-                _ => "requested",
-            },
-            created_at: words::utc(snapshot.created_at),
-            files: snapshot.file_count,
-            bytes: snapshot.total_bytes,
-            excluded: snapshot.excluded.clone(),
-            skipped: snapshot.skipped.iter().map(SkippedEntry::from).collect(),
-        }
-    }
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct SkippedEntry {
-    pub(crate) path: String,
-    pub(crate) why: String,
-}
-
-impl From<&Skipped> for SkippedEntry {
-    fn from(skipped: &Skipped) -> Self {
-        Self { path: skipped.path.clone(), why: skipped.why.clone() }
-    }
-}
-
-/// Counts what is different.
-#[derive(Debug, Default, Clone, Copy, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct Changes {
-    pub(crate) added: u64,
-    pub(crate) modified: u64,
-    pub(crate) deleted: u64,
-}
-
-impl Changes {
-    pub(crate) fn total(self) -> u64 {
-        self.added + self.modified + self.deleted
-    }
-}
-
-impl From<&Diff> for Changes {
-    fn from(diff: &Diff) -> Self {
-        let [added, modified, deleted] =
-            [&diff.added, &diff.modified, &diff.deleted].map(|list| list.len() as u64);
-        Self { added, modified, deleted }
-    }
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct ChangedEntry {
-    pub(crate) path: String,
-    /// `added`, `modified` or `deleted`.
-    pub(crate) change: &'static str,
-    /// What it was: `file`, `directory` or `symlink`.
-    pub(crate) before: Option<String>,
-    /// What it is.
-    pub(crate) after: Option<String>,
-}
-
-impl From<&OperationChange> for ChangedEntry {
-    fn from(change: &OperationChange) -> Self {
-        let kinds = [change.before, change.after];
-        let [before, after] = kinds.map(|kind| kind.map(|kind| kind.to_string()));
-        let path = change.path.to_string();
-        Self { path, change: change_of(before.is_some(), after.is_some()), before, after }
-    }
-}
-
-impl From<&wink_fs::Changed> for ChangedEntry {
-    fn from(changed: &wink_fs::Changed) -> Self {
-        let kinds = [changed.before, changed.after];
-        let [before, after] = kinds.map(|kind| kind.map(|kind| kind.to_string()));
-        let path = changed.path.to_string();
-        Self { path, change: change_of(before.is_some(), after.is_some()), before, after }
-    }
-}
-
-impl ChangedEntry {
-    /// Returns the letter that git shows.
-    pub(crate) fn letter(&self) -> char {
-        match self.change {
-            "added" => 'A',
-            "deleted" => 'D',
-            _ => 'M',
-        }
-    }
-
-    /// Returns the path as people read it; a directory ends in `/`.
-    pub(crate) fn shown(&self) -> String {
-        let is_directory = |kind: &Option<String>| kind.as_deref() == Some("directory");
-        match is_directory(&self.after) || (self.after.is_none() && is_directory(&self.before)) {
-            true => format!("{}/", self.path),
-            false => self.path.clone(),
-        }
-    }
-}
-
-fn change_of(before: bool, after: bool) -> &'static str {
-    match (before, after) {
-        (false, _) => "added",
-        (_, false) => "deleted",
-        _ => "modified",
-    }
 }
 
 #[cfg(test)]

@@ -85,6 +85,12 @@ impl Failure {
         self
     }
 
+    /// Says why it is so, where no other failure does.
+    fn because(mut self, why: &str) -> Self {
+        self.0.cause = Some(why.to_owned());
+        self
+    }
+
     /// Returns what went wrong, without what to do next.
     pub(crate) fn message(&self) -> &str {
         &self.0.message
@@ -180,10 +186,11 @@ impl Failure {
         }
     }
 
-    /// A fork of a fork, which would have two histories.
-    pub(crate) fn fork_of_fork(name: &str) -> Self {
-        Self::of(ErrorKind::Unsupported, format!("this workspace is the fork `{name}` itself"))
-            .hint("fork the workspace that it is a fork of")
+    /// What only the workspace can do that this one is a fork of.
+    pub(crate) fn in_fork(name: &str, main: &Path) -> Self {
+        let main = main.display();
+        Self::of(ErrorKind::Unsupported, format!("this workspace is the fork `{name}` of `{main}`"))
+            .hint(format!("forks are made, merged, renamed and forgotten there: wink -C {main} …"))
     }
 
     /// A name that a fork has already.
@@ -292,6 +299,33 @@ impl Failure {
         let (root, home) = (root.display(), home.display());
         Self::of(ErrorKind::AlreadyExists, format!("`{root}` is a workspace already"))
             .hint(format!("its history is in `{home}`; `wink status` says more"))
+    }
+
+    /// A history that was named is that of a directory which is there.
+    pub(crate) fn history_of_another(root: &Path) -> Self {
+        let root = root.display();
+        Self::of(ErrorKind::AlreadyExists, format!("`{root}` is a workspace already")).hint(
+            format!(
+                "its history stays with it; if it was moved here and something else is there now: \
+             wink init --moved-from {root}"
+            ),
+        )
+    }
+
+    /// A directory that no history is of.
+    pub(crate) fn never_protected(directory: &Path) -> Self {
+        let message = format!("there is no history of `{}`", directory.display());
+        Self::new("no_store", NO_STORE, message)
+            .hint("name the directory as it was; `wink init --store DIR` names the history itself")
+    }
+
+    /// Files that are not those of a history whose directory is there.
+    pub(crate) fn not_its_files(root: &Path, home: &Home) -> Self {
+        let (here, there, kept) = (root.display(), home.root.display(), home.directory.display());
+        let message = format!("`{here}` does not hold what the history of `{there}` kept last");
+        Self::of(ErrorKind::Conflict, message).hint(format!(
+            "if it is its history nevertheless, move `{there}` away, and here: wink init --store {kept}"
+        ))
     }
 
     /// The place for a history is taken by something else.

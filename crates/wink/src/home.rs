@@ -94,6 +94,13 @@ impl Home {
         self.settings.branch.as_ref().map_or(Ok(self.directory.clone()), |branch| branch.of())
     }
 
+    /// Returns the workspace that a fork is a fork of, or else the workspace itself.
+    pub(crate) fn main(&self) -> Result<PathBuf, Failure> {
+        let Some(branch) = &self.settings.branch else { return Ok(self.root.clone()) };
+        let of = branch.of()?;
+        Ok(Self::read(&of)?.ok_or_else(|| Failure::no_store(&of))?.root)
+    }
+
     /// Returns the name by which a fork is known to the store: that of its directory here, which stays
     /// when the fork gets another name.
     pub(crate) fn key(&self) -> String {
@@ -136,6 +143,14 @@ impl Home {
             }
         }
         Ok(is_new)
+    }
+
+    /// Leaves the word of where a fork's history is again, where a process died before it did; where that
+    /// cannot be done, the fork is found as before.
+    pub(crate) fn announce(&self) {
+        if !disk::is_gone(&self.root) && matches!(Self::of(&self.root), Ok(None)) {
+            let _ = leave_pointer(&self.root, &self.directory);
+        }
     }
 
     /// Takes away the word of where the history is that was left in the usual place.

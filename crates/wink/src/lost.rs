@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::disk;
 use crate::home::{self, Home};
+use crate::{disk, evidence};
 
 /// Who has more histories than are looked at names the one that is meant.
 const LOOKED_AT: usize = 1000;
@@ -11,15 +11,18 @@ const LOOKED_AT: usize = 1000;
 /// How many are named to a person.
 const NAMED: usize = 3;
 
+/// How many that have other names are looked into, for what they hold.
+const LOOKED_INTO: usize = 8;
+
 /// Returns the histories that a directory may have had under another path: those of directories of its
-/// name, or of one above it, and otherwise the only one that there is.
+/// name, or of one above it, and those that kept what it holds.
 pub(crate) fn of(directory: &Path) -> Vec<Home> {
-    let mut all = all();
-    if all.len() != 1 {
-        all.retain(|home| namesake(directory, home).is_some());
-        all.truncate(NAMED);
-    }
-    all
+    let (mut found, others): (Vec<_>, Vec<_>) =
+        all().into_iter().partition(|home| namesake(directory, home).is_some());
+    let others = others.into_iter().take(LOOKED_INTO);
+    found.extend(others.filter(|home| evidence::is_of(directory, home)));
+    found.truncate(NAMED);
+    found
 }
 
 /// Reads a history, there or where that place says, if its directory is gone; `status` shows its store.

@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use wink_fs::Figures;
 
-use crate::disk::{self, Transferred};
+use crate::process::{self, Transferred};
 use crate::{screen, words};
 
 /// What is done sooner is not worth a word.
@@ -79,13 +79,13 @@ struct Work {
 
 impl Work {
     fn new(doing: &'static str, counted: &wink_fs::Progress) -> Self {
-        let (began, before) = (Instant::now(), disk::transferred());
+        let (began, before) = (Instant::now(), process::transferred());
         Self { doing, counted: counted.clone(), began, before }
     }
 
     /// Returns how much was read and written since; nothing where the system does not tell.
     fn moved(&self) -> Option<Transferred> {
-        let (before, now) = (self.before?, disk::transferred()?);
+        let (before, now) = (self.before?, process::transferred()?);
         let read = now.read.saturating_sub(before.read);
         Some(Transferred { read, written: now.written.saturating_sub(before.written) })
     }

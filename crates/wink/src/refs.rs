@@ -70,10 +70,17 @@ pub(crate) fn find_snapshot(opened: &Opened, text: &str) -> Result<Snapshot, Fai
     }
 }
 
-/// Finds a snapshot by its tag, and by nothing else.
-pub(crate) fn tagged(files: &Workspace, tag: &str) -> Result<Snapshot, Failure> {
-    let found = files.snapshots()?.into_iter().find(|it| it.tag.as_deref() == Some(tag));
-    found.ok_or_else(|| Failure::unknown_ref(tag))
+/// Finds a snapshot by its tag, and by nothing else; `None` where no snapshot has it.
+pub(crate) fn tagged(files: &Workspace, tag: &str) -> Result<Option<Snapshot>, Failure> {
+    Ok(files.snapshots()?.into_iter().find(|it| it.tag.as_deref() == Some(tag)))
+}
+
+/// Refuses a tag that is the name of a fork: states are named by both.
+pub(crate) fn check_tag(opened: &Opened, tag: &str) -> Result<(), Failure> {
+    match Home::named(opened.home.all_branches()?, tag) {
+        Some(fork) => Err(Failure::name_of_branch(tag, &fork.root)),
+        None => Ok(()),
+    }
 }
 
 /// Returns the snapshot that the files of now grew from; `None` where there is none at all.
@@ -118,11 +125,19 @@ fn by_name(opened: &Opened, text: &str) -> Result<State, Failure> {
             Err(Failure::tag_or_branch(text, &[tagged, branch]))
         }
         (Some(named), _) | (_, Some(named)) => Ok(State::Snapshot(Box::new(named))),
+        (None, None) if is_too_short(&all, text) => Err(Failure::short_ref(text)),
         (None, None) => {
             all.retain(|snapshot| snapshot.id.matches_prefix(text));
             by_prefix(opened, all, text)
         }
     }
+}
+
+/// Tells whether an id begins with that, which is not enough of it to name a snapshot.
+fn is_too_short(all: &[Snapshot], text: &str) -> bool {
+    let start = text.to_ascii_lowercase();
+    (1..SnapshotId::MIN_PREFIX).contains(&text.len())
+        && all.iter().any(|it| it.id.short().starts_with(&start))
 }
 
 fn by_prefix(opened: &Opened, mut all: Vec<Snapshot>, text: &str) -> Result<State, Failure> {

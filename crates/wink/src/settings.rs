@@ -145,7 +145,7 @@ impl Settings {
 
     /// Writes the settings of a new directory.
     pub(crate) fn write(&self, directory: &Path) -> Result<(), Failure> {
-        self.write_by(directory, disk::write_new)
+        self.write_by(directory, disk::write_new_whole)
     }
 
     /// Writes the settings in the place of those that are there.

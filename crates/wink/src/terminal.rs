@@ -11,6 +11,11 @@ const USUAL: usize = 80;
 /// More than any terminal has; what is wider is a mistake of whoever said so.
 const MOST: usize = 1000;
 
+/// Tells whether a person looks at the answer, in a pager or not.
+pub(crate) fn is_there() -> bool {
+    io::stdout().is_terminal()
+}
+
 /// Returns how wide it is.
 pub(crate) fn width() -> usize {
     let said = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
@@ -27,7 +32,7 @@ pub(crate) fn indented(text: &str, blanks: usize) -> String {
 
 /// Indents a text, and breaks lines between words where a terminal is too narrow for them.
 pub(crate) fn fitted(text: &str, blanks: usize) -> String {
-    if !io::stdout().is_terminal() {
+    if !is_there() {
         return indented(text, blanks);
     }
     let width = width().saturating_sub(blanks);

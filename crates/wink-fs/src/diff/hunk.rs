@@ -112,7 +112,9 @@ fn text(tree: &dyn Tree, path: &TreePath, kind: Option<Kind>) -> Result<Option<S
 
 fn hunks(old: &str, new: &str) -> Vec<Hunk> {
     let deadline = Instant::now() + PATIENCE;
-    let diff = TextDiff::configure().deadline(deadline).diff_lines(old, new);
+    // A carriage return alone ends no line, in a patch or elsewhere.
+    let [old, new] = [old, new].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
+    let diff = TextDiff::configure().deadline(deadline).diff_slices(&old, &new);
     let group = |group: &Vec<similar::DiffOp>| hunk(&diff, group);
     diff.grouped_ops(CONTEXT).iter().filter_map(group).collect()
 }

@@ -229,13 +229,20 @@ impl Host {
         Temporary::create(&self.area()?)
     }
 
+    /// Says what is true where it failed because the directory itself is gone.
+    ///
+    /// A directory that was deleted has no name left, and looks empty to those who have it open.
+    fn said_of_the_root(&self, error: Error) -> Error {
+        if self.root.is_gone() { refusal::root_is_gone(error.operation()) } else { error }
+    }
+
     /// Opens a file and checks that it is one.
     fn open_file(
         &self,
         operation: Operation,
         path: &TreePath,
     ) -> Result<(OwnedFd, rustix::fs::Stat)> {
-        let failed = |errno| failure::looking(operation, path, errno);
+        let failed = |errno| self.said_of_the_root(failure::looking(operation, path, errno));
         // To open a FIFO wakes its writer, and to open a device can do anything: look first.
         let flags = if self.root.looks_special(path) { OFlags::PATH } else { OFlags::RDONLY };
         let fd = self.root.open(path, flags).map_err(failed)?;
@@ -294,18 +301,19 @@ impl Host {
 
 impl Tree for Host {
     fn stat(&self, path: &TreePath) -> Result<Stat> {
-        let failed = |errno| failure::looking(Operation::Stat, path, errno);
+        let failed = |errno| self.said_of_the_root(failure::looking(Operation::Stat, path, errno));
         let fd = self.root.open(path, OFlags::PATH).map_err(failed)?;
         entry::describe(&fd).map_err(failed)
     }
 
     fn list(&self, path: &TreePath) -> Result<Vec<Entry>> {
+        let failed = |error| self.said_of_the_root(error);
         let fd = self
             .root
             .open(path, OFlags::RDONLY | OFlags::DIRECTORY)
-            .map_err(|errno| self.not_listable(path, errno))?;
+            .map_err(|errno| failed(self.not_listable(path, errno)))?;
         let mut entries = entry::entries(fd.as_fd())
-            .map_err(|errno| failure::looking(Operation::List, path, errno))?;
+            .map_err(|errno| failed(failure::looking(Operation::List, path, errno)))?;
         if path.is_root() {
             entries.retain(|entry| entry.name.as_bytes() != RESERVED_NAME.as_bytes());
         }
@@ -320,7 +328,7 @@ impl Tree for Host {
     }
 
     fn read_link(&self, path: &TreePath) -> Result<Vec<u8>> {
-        let failed = |errno| failure::looking(Operation::Read, path, errno);
+        let failed = |errno| self.said_of_the_root(failure::looking(Operation::Read, path, errno));
         let fd = self.root.open(path, OFlags::PATH).map_err(failed)?;
         let stat = rustix::fs::fstat(&fd).map_err(failed)?;
         if entry::kind_of(stat.st_mode) != Kind::Symlink {
@@ -370,7 +378,8 @@ impl Filesystem for HostBackend {
     }
 
     fn stage(&self) -> Result<Staging> {
-        let temporary = self.host.temporary().map_err(|e| Error::system(Operation::Write, e))?;
+        let temporary = self.host.temporary().map_err(|e| Error::system(Operation::Write, e));
+        let temporary = temporary.map_err(|error| self.host.said_of_the_root(error))?;
         Ok(Staging::new(Box::new(TemporaryWriter::new(temporary))))
     }
 
@@ -459,7 +468,7 @@ impl HostBackend {
     fn changing<T>(&mut self, change: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let changed = change(self);
         self.host.touch();
-        changed
+        changed.map_err(|error| self.host.said_of_the_root(error))
     }
 
     /// Changes the mode of one of several hard links by making it a file of its own.
@@ -494,13 +503,21 @@ impl Backend for HostBackend {
         self.changing(|this| replace::replace(&this.host, target, scope))
     }
 
+    fn check_replace(&self, plan: &ReplacePlan<'_>) -> Result<()> {
+        replace::check(&self.host, plan)
+    }
+
     fn replace_by(&mut self, plan: &ReplacePlan<'_>, first: DoneFirst<'_>) -> Result<Replaced> {
         self.changing(|this| replace::replace_by(&this.host, plan, first))
     }
 
     fn capture(&self, excluded: &Exclusions) -> Result<Capture> {
         let scope = Scope::everything().excluding(excluded.clone());
-        capture::capture(&self.host, &scope)
+        let capture = capture::capture(&self.host, &scope);
+        match self.host.root.is_gone() {
+            true => Err(refusal::root_is_gone(Operation::Capture)),
+            false => capture,
+        }
     }
 
     fn learn(&mut self, captured: &dyn Tree, same: &dyn Tree) {

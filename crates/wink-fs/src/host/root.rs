@@ -71,6 +71,11 @@ impl Root {
         rustix::fs::fstat(&self.fd).map(|stat| (stat.st_dev, stat.st_ino))
     }
 
+    /// Tells whether the directory was deleted since.
+    pub(super) fn is_gone(&self) -> bool {
+        rustix::fs::fstat(&self.fd).is_ok_and(|stat| stat.st_nlink == 0)
+    }
+
     pub(super) fn mount(&self) -> Mount {
         self.mount
     }

@@ -271,6 +271,10 @@ impl Backend for MemoryBackend {
         without.capture(&Exclusions::default())
     }
 
+    fn check_replace(&self, plan: &ReplacePlan<'_>) -> Result<()> {
+        replace::check(&self.live.now(), plan, self.clock.now())
+    }
+
     fn replace_by(&mut self, plan: &ReplacePlan<'_>, first: DoneFirst<'_>) -> Result<Replaced> {
         let (after, counts) = replace::replaced(&self.live.now(), plan, self.clock.now())?;
         first()?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::build::Builder;
-use super::node::{Directory, Node};
+use super::node::{Directory, Link, Node, Times};
 use super::state::State;
 use crate::compare::Difference;
 use crate::descend::descend;
@@ -14,6 +14,7 @@ use crate::path::TreePath;
 use crate::refusal;
 use crate::replace_plan::ReplacePlan;
 use crate::scope::{Exclusions, Scope};
+use crate::tree::Kind;
 
 /// Returns the state that a plan makes of another, and what that changes.
 pub(super) fn replaced(
@@ -28,38 +29,58 @@ pub(super) fn replaced(
         None => {
             let excluded = scope.excluded();
             let builder = Builder { target: *target, shared: None, excluded, now };
-            rebuilt(before, differences, &builder)?
+            rebuilt(before, plan, now, &|path, kind| builder.node(path, kind))?
         }
     };
     let unchanged = after.files_in(scope) - written;
     Ok((after, Replaced { written, removed, unchanged }))
 }
 
-/// Applies differences to a state; returns it with how many files and links are new in it.
+/// Refuses what would be refused, without a look at any content.
+pub(super) fn check(before: &State, plan: &ReplacePlan<'_>, now: SystemTime) -> Result<()> {
+    if State::of(plan.target).is_some() && plan.scope.is_everything() {
+        return Ok(());
+    }
+    let stand_in = |_: &TreePath, kind: Kind| {
+        Ok(match kind {
+            Kind::Directory => Node::Directory(Arc::new(Directory::new(now))),
+            _ => Node::Link(Arc::new(Link { target: Box::default(), times: Times::new(now) })),
+        })
+    };
+    rebuilt(before, plan, now, &stand_in).map(drop)
+}
+
+/// Applies a plan to a state; returns it with how many files and links are new in it.
 fn rebuilt(
     before: &State,
-    differences: &[Difference],
-    builder: &Builder<'_>,
+    plan: &ReplacePlan<'_>,
+    now: SystemTime,
+    make: &dyn Fn(&TreePath, Kind) -> Result<Node>,
 ) -> Result<(State, u64)> {
     let (mut state, mut written) = (before.clone(), 0);
-    for Difference { path, after, .. } in differences {
-        let node = after.map(|kind| builder.node(path, kind)).transpose()?;
+    for Difference { path, after, .. } in &plan.differences {
+        let node = after.map(|kind| make(path, kind)).transpose()?;
         if let Some(node) = &node {
-            make_parents(&mut state, path, builder.now)?;
+            make_parents(&mut state, path, now)?;
             written += node.totals().files;
         }
-        state.set(path, node, builder.now);
+        state.set(path, node, now);
     }
-    keep_excluded(before, &mut state, builder)?;
+    keep_excluded(before, &mut state, plan.scope.excluded(), now)?;
     Ok((state, written))
 }
 
 /// Puts back what is excluded and went together with a directory above it.
-fn keep_excluded(before: &State, after: &mut State, builder: &Builder<'_>) -> Result<()> {
-    for (path, node) in before.entries_matching(builder.excluded)? {
+fn keep_excluded(
+    before: &State,
+    after: &mut State,
+    excluded: &Exclusions,
+    now: SystemTime,
+) -> Result<()> {
+    for (path, node) in before.entries_matching(excluded)? {
         if after.find(Operation::Replace, &path).is_err() {
-            make_parents(after, &path, builder.now).map_err(|_| refusal::in_the_way(&path))?;
-            after.set(&path, Some(node), builder.now);
+            make_parents(after, &path, now).map_err(|_| refusal::in_the_way(&path))?;
+            after.set(&path, Some(node), now);
         }
     }
     Ok(())

@@ -39,6 +39,9 @@ const UUID_CHARACTERS: usize = 36;
 pub struct SnapshotId(Uuid);
 
 impl SnapshotId {
+    /// How many characters of its base32 form name a snapshot at least; fewer are a slip of the fingers.
+    pub const MIN_PREFIX: usize = 4;
+
     /// Makes a new id, which no other snapshot has.
     pub fn random() -> Self {
         Self(Uuid::new_v4())
@@ -57,10 +60,15 @@ impl SnapshotId {
 
     /// Tells whether text names this snapshot: the start of its base32 form, or its whole UUID.
     ///
-    /// Nothing is the start of every id and names none.
+    /// A start of less than [four characters](Self::MIN_PREFIX) names none.
     pub fn matches_prefix(&self, text: &str) -> bool {
+        text.len() >= Self::MIN_PREFIX && self.begins_with(text)
+    }
+
+    /// Tells whether text is the start of its base32 form, however short, or its whole UUID.
+    pub(crate) fn begins_with(&self, text: &str) -> bool {
         let text = text.to_ascii_lowercase();
-        !text.is_empty() && (self.base32().starts_with(&text) || self.to_string() == text)
+        self.base32().starts_with(&text) || self.to_string() == text
     }
 }
 
@@ -148,6 +156,12 @@ mod tests {
         for (a, b) in [(0, 1), (1, 2), (2, 0)] {
             assert_eq!(ids[a].cmp(&ids[b]), ids[a].base32().cmp(&ids[b].base32()));
         }
-        assert!(!ids[0].matches_prefix(""));
+    }
+
+    #[test]
+    fn a_start_that_is_too_short_names_none() {
+        let id: SnapshotId = "67e55044-10b1-426f-9247-bb680e5fe0c8".parse().unwrap();
+        assert!(["czjn", "CZJN0", "czjn0h0g"].iter().all(|start| id.matches_prefix(start)));
+        assert!(["", "c", "cz", "czj", "67e5"].iter().all(|start| !id.matches_prefix(start)));
     }
 }

@@ -396,10 +396,14 @@ impl History {
     }
 }
 
+const TOO_SHORT: &str =
+    "this is too short for an id, which is named by its first four characters; give more of the id";
+
 /// Finds the snapshot whose id begins with a text.
 fn by_prefix(mut all: Vec<Snapshot>, text: &str) -> Result<Snapshot> {
-    all.retain(|snapshot| snapshot.id.matches_prefix(text));
+    all.retain(|snapshot| !text.is_empty() && snapshot.id.begins_with(text));
     match all.len() {
+        1.. if text.len() < SnapshotId::MIN_PREFIX => Err(unknown(text, TOO_SHORT)),
         1 => Ok(all.swap_remove(0)),
         0 => Err(unknown(text, "no snapshot has this tag or id; list the snapshots there are")),
         _ => Err(unknown(text, "several snapshots have ids that begin so; give more of the id")),

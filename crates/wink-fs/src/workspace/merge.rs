@@ -189,7 +189,8 @@ impl Workspace {
         let restore = Restore { history, target: &patch, scope: &scope };
         let is_stopped = options.on_conflict == OnConflict::Stop && !merged.conflicts.is_empty();
         if options.dry_run || is_stopped {
-            merged.changes = restore.changes(before)?;
+            let changes = restore.changes(backend, before);
+            merged.changes = changes.map_err(|error| error.during(operation))?;
             return Ok(merged);
         }
         let done = restore.replace_captured(backend, before, &operation.to_string());

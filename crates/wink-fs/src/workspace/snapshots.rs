@@ -356,7 +356,7 @@ impl Workspace {
         let target = history.snapshots.load(&snapshot.id)?;
         let restore = Restore { history, target: &*target, scope: &scope };
         let receipt = match options.dry_run {
-            true => restore.rehearse(before, snapshot.id)?,
+            true => restore.rehearse(backend, before, snapshot.id)?,
             false => restore.run(backend, before, snapshot.id)?,
         };
         if !options.dry_run {
@@ -416,9 +416,21 @@ pub(super) struct Done<'a> {
 
 impl<'a> Restore<'a> {
     /// Says what would be done.
-    fn rehearse(&self, before: Capture, snapshot: SnapshotId) -> Result<Receipt> {
-        let plan = ReplacePlan::new(before, self.target, self.scope)?;
+    fn rehearse(
+        &self,
+        backend: &dyn Backend,
+        before: Capture,
+        snapshot: SnapshotId,
+    ) -> Result<Receipt> {
+        let plan = self.checked(backend, before).map_err(as_restore)?;
         receipt(snapshot, &plan, self.describe(&plan)?)
+    }
+
+    /// Makes a plan that would not be refused.
+    fn checked(&self, backend: &dyn Backend, before: Capture) -> Result<ReplacePlan<'a>> {
+        let plan = ReplacePlan::new(before, self.target, self.scope)?;
+        backend.check_replace(&plan)?;
+        Ok(plan)
     }
 
     fn run(
@@ -427,11 +439,7 @@ impl<'a> Restore<'a> {
         before: Capture,
         snapshot: SnapshotId,
     ) -> Result<Receipt> {
-        let done =
-            self.replace(backend, before, RESTORE).map_err(|error| match error.operation() {
-                Operation::Replace => error.during(Operation::Restore),
-                _ => error,
-            })?;
+        let done = self.replace(backend, before, RESTORE).map_err(as_restore)?;
         let mut receipt = receipt(snapshot, &done.plan, done.changes)?;
         receipt.saved = done.saved.map(|saved| saved.id);
         Ok(receipt)
@@ -515,8 +523,12 @@ impl<'a> Restore<'a> {
     }
 
     /// Says what would change.
-    pub(super) fn changes(&self, before: Capture) -> Result<Vec<OperationChange>> {
-        self.describe(&ReplacePlan::new(before, self.target, self.scope)?)
+    pub(super) fn changes(
+        &self,
+        backend: &dyn Backend,
+        before: Capture,
+    ) -> Result<Vec<OperationChange>> {
+        self.describe(&self.checked(backend, before)?)
     }
 
     fn describe(&self, plan: &ReplacePlan<'_>) -> Result<Vec<OperationChange>> {
@@ -541,6 +553,14 @@ fn receipt(
     let unchanged = plan.before.totals.files - gone;
     let saved = None;
     Ok(Receipt { snapshot, saved, written, brought_back, removed, unchanged, changes })
+}
+
+/// Names what was asked for, where a part of it failed.
+fn as_restore(error: Error) -> Error {
+    match error.operation() {
+        Operation::Replace => error.during(Operation::Restore),
+        _ => error,
+    }
 }
 
 fn already_live() -> Error {

@@ -136,6 +136,10 @@ impl Filesystem for Short {
 }
 
 impl Backend for Short {
+    fn check_replace(&self, plan: &ReplacePlan<'_>) -> Result<()> {
+        self.0.check_replace(plan)
+    }
+
     fn replace_by(&mut self, plan: &ReplacePlan<'_>, first: DoneFirst<'_>) -> Result<Replaced> {
         self.0.replace_by(plan, first)
     }

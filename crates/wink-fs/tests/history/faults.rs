@@ -286,3 +286,33 @@ fn fault_34_an_operation_of_a_later_version_is_passed_over_and_left_as_it_is() {
     assert_eq!(listed, [1, 3]);
     assert_eq!(fs::read_to_string(&record).unwrap(), newer);
 }
+
+/// Once, it was said that another process works there, and a snapshot of nothing was taken.
+#[test]
+fn a_workspace_whose_directory_is_deleted_under_it_says_so_and_keeps_its_history() {
+    let scene = Scene::host();
+    let files = &scene.files;
+    files.write("a", "old").unwrap();
+    let snapshot = files.snapshot("before").unwrap();
+    fs::remove_dir_all(scene.path("root")).unwrap();
+    let calls: [(&str, &dyn Fn() -> Result<()>); 8] = [
+        ("write", &|| files.write("a", "new").map(drop)),
+        ("mkdir", &|| files.mkdir("d").map(drop)),
+        ("delete", &|| files.delete("a").map(drop)),
+        ("read", &|| files.read("a").map(drop)),
+        ("list", &|| files.tree().list(&wink_fs::TreePath::root()).map(drop)),
+        ("snapshot", &|| files.snapshot("after").map(drop)),
+        ("restore", &|| files.restore(&snapshot).map(drop)),
+        ("undo", &|| files.undo().map(drop)),
+    ];
+    for (name, call) in calls {
+        let error = call().expect_err(name);
+        assert_eq!(error.kind(), ErrorKind::Unavailable, "{name}: {error}");
+        assert!(error.to_string().contains("was deleted"), "{name}: {error}");
+    }
+    fs::create_dir(scene.path("root")).unwrap();
+    let again = scene.open_again();
+    assert_eq!(again.snapshots().unwrap().len(), 1, "nothing was kept of no files");
+    again.restore(&snapshot).unwrap();
+    assert_eq!(again.read("a").unwrap().content, "old");
+}

@@ -107,6 +107,10 @@ fn a_snapshot_is_found_by_tag_id_and_prefix(scene: Scene) {
         let error = id(unknown).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::SnapshotNotFound, "{unknown}: {error}");
     }
+    assert_eq!(id(&one.id.short()[..4]).unwrap(), one.id);
+    let error = id(&one.id.short()[..3]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::SnapshotNotFound);
+    assert!(error.to_string().contains("first four characters"), "{error}");
     assert_eq!(files.restore("three").unwrap_err().kind(), ErrorKind::SnapshotNotFound);
     assert_eq!(files.restore(At::Live).unwrap_err().kind(), ErrorKind::InvalidArgument);
 }

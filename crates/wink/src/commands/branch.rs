@@ -14,7 +14,7 @@ use crate::{disk, words};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BranchCommand {
-    /// Lists the forks of the workspace.
+    /// Lists the forks of the workspace, or, in a fork, those of what it is a fork of.
     List,
 
     /// Forgets a fork; its directory and its snapshots stay, and the directory is no workspace any more.
@@ -54,10 +54,19 @@ pub(crate) fn run(context: &Context, command: &BranchCommand) -> Result<Answer, 
 }
 
 fn list(context: &Context, opened: &Opened) -> Result<Answer, Failure> {
-    let branches = opened.home.branches()?;
-    let document = Branches { branches: branches.iter().filter_map(described).collect() };
+    let branches = opened.home.all_branches()?;
+    branches.iter().for_each(Home::announce);
+    let branches = branches.iter().filter_map(described).collect();
+    let fork = opened.home.settings.branch.as_ref().map(|branch| branch.name.clone());
+    let document = Branches { branches, fork };
     let mut answer = context.answer(&document, |it| it.branches.iter().map(line).collect())?;
-    if document.branches.is_empty() {
+    if let Some(name) = &document.fork {
+        let main = opened.home.main()?;
+        let main = main.display();
+        answer.notes = context.note(format!(
+            "note: this is the fork {name} of {main}\nbring it back: wink -C {main} merge {name}"
+        ));
+    } else if document.branches.is_empty() {
         answer.notes = context.note("next: wink fork NAME");
     }
     Ok(answer)
@@ -73,9 +82,15 @@ fn line(branch: &BranchEntry) -> String {
     format!("{:<20}  {base}  {}\n", words::first_line(&branch.name), branch.directory)
 }
 
-/// Finds a fork by its name.
+/// Finds a fork by its name; only where it is a fork of has a say on it.
 pub(super) fn find(opened: &Opened, name: &str) -> Result<Home, Failure> {
-    Home::named(opened.home.branches()?, name).ok_or_else(|| Failure::no_branch(name))
+    if let Some(branch) = &opened.home.settings.branch {
+        return Err(Failure::in_fork(&branch.name, &opened.home.main()?));
+    }
+    let home = Home::named(opened.home.branches()?, name);
+    let home = home.ok_or_else(|| Failure::no_branch(name))?;
+    home.announce();
+    Ok(home)
 }
 
 /// Takes away what belongs to a fork, and last what it is found by: so the rest can be taken away

@@ -22,7 +22,7 @@ use crate::{disk, words};
 
 #[derive(Debug, Args)]
 pub(crate) struct ForkArgs {
-    /// A name for the fork.
+    /// A name for the fork, which no other one and no snapshot has.
     #[arg(value_name = "NAME")]
     name: String,
 
@@ -46,10 +46,13 @@ pub(crate) fn run(context: &Context, args: &ForkArgs) -> Result<Answer, Failure>
     };
     check_directory(&opened.home.root, &directory)?;
     let home = opened.home.new_branch(&args.name)?;
+    // What a process kept for this one that died before it was made.
+    forget(&opened, &home, None);
     let progress = context.progress("forking");
     let (snapshot, written) = make(context, &opened, args, &home, &directory)?;
     let directory = crate::context::real_path(&directory)?;
-    remember(&opened, &args.name, &home, &snapshot, &directory)?;
+    let remembered = remember(&opened, &args.name, &home, &snapshot, &directory);
+    remembered.inspect_err(|_| forget(&opened, &home, None))?;
     drop(progress);
     let branch = entry(&args.name, &snapshot.id.to_string(), &directory);
     let document = Forked { branch, files: written.written, duration_ms: milliseconds(start) };
@@ -66,12 +69,15 @@ pub(crate) fn run(context: &Context, args: &ForkArgs) -> Result<Answer, Failure>
 /// Refuses a name that a fork cannot have, or has.
 pub(super) fn check_name(opened: &Opened, name: &str) -> Result<(), Failure> {
     if let Some(branch) = &opened.home.settings.branch {
-        return Err(Failure::fork_of_fork(&branch.name));
+        return Err(Failure::in_fork(&branch.name, &opened.home.main()?));
     }
     // The store has the say on which names there may be.
     Store::check_branch_name(name).map_err(|error| Failure::branch_name(name, &error))?;
-    match Home::named(opened.home.branches()?, name) {
-        Some(_) => Err(Failure::branch_taken(name)),
+    if Home::named(opened.home.branches()?, name).is_some() {
+        return Err(Failure::branch_taken(name));
+    }
+    match refs::tagged(&opened.files, name)? {
+        Some(snapshot) => Err(Failure::name_of_tag(name, &snapshot)),
         None => Ok(()),
     }
 }
@@ -117,13 +123,18 @@ fn make(
 
 /// Takes away what was kept for a fork that could not be made; of that failure a person is told.
 fn forget(opened: &Opened, home: &Path, kept: Option<SnapshotId>) {
-    if let (Some(id), Ok(store)) = (kept, opened.files.snapshot_store()) {
+    let Ok(store) = opened.home.open_store() else { return };
+    if let Some(id) = kept {
         let _ = store.delete(&id);
     }
     // Another process may have made a fork of this name meanwhile.
     if matches!(Settings::read(home), Ok(None)) {
         let key = home::branch_key(home);
-        let _ = opened.home.open_store().map(|store| store.forget_branch(&key));
+        let _ = store.forget_branch(&key);
+        let pins = store.pins().unwrap_or_default().into_iter();
+        pins.filter(|pin| pin.owner == owner(&key)).for_each(|pin| {
+            let _ = store.unpin(&pin.snapshot, &pin.owner);
+        });
     }
 }
 
@@ -151,6 +162,9 @@ fn beside(root: &Path, name: &str) -> PathBuf {
 }
 
 /// Makes the directory a workspace whose history is in the same store.
+///
+/// What it is found by is written when everything else is there, and in one step: of a fork that was not
+/// finished nobody finds anything, and the next one of its name takes away what it left.
 fn remember(
     opened: &Opened,
     name: &str,
@@ -160,16 +174,17 @@ fn remember(
 ) -> Result<(), Failure> {
     let branch = Branch::new(name, &snapshot.id.to_string(), &opened.home.directory)?;
     let settings = Settings::of_branch(directory, opened.home.settings.exclude.clone(), branch)?;
-    disk::make_private(home).map_err(|error| Failure::host("cannot write", home, error))?;
-    settings.write(home)?;
-    home::leave_pointer(directory, home)?;
-    let fork = Home::read(home)?.ok_or_else(|| Failure::no_branch(name))?;
+    let (root, directory) = (directory.to_owned(), home.to_owned());
+    let fork = Home { root, directory, settings };
     // A merge needs it, however many others there are by then.
     let pin = Pin::new(snapshot.id, owner(&fork.key()));
     opened.files.snapshot_store()?.pin(&pin)?;
+    let fork = Context::open_home(fork)?;
     // Changes no file: it says which snapshot the fork grew from.
-    Context::open_home(fork)?.files.restore(snapshot)?;
-    Ok(())
+    fork.files.restore(snapshot)?;
+    disk::make_private(home).map_err(|error| Failure::host("cannot write", home, error))?;
+    fork.home.settings.write(home)?;
+    home::leave_pointer(&fork.home.root, home)
 }
 
 /// Returns who keeps the snapshot that a fork began with from being pruned.

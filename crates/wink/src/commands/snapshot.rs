@@ -10,7 +10,7 @@ use crate::answer::Answer;
 use crate::context::Context;
 use crate::documents::{Changes, SnapshotEntry, Taken};
 use crate::failure::Failure;
-use crate::{git_head, words};
+use crate::{git_head, refs, words};
 
 #[derive(Debug, Args)]
 pub(crate) struct SnapshotArgs {
@@ -18,7 +18,7 @@ pub(crate) struct SnapshotArgs {
     #[arg(short, long, value_name = "TEXT")]
     message: Option<String>,
 
-    /// A name for it that no other snapshot has.
+    /// A name for it that no other snapshot and no fork has.
     #[arg(long)]
     tag: Option<String>,
 }
@@ -26,6 +26,7 @@ pub(crate) struct SnapshotArgs {
 pub(crate) fn run(context: &Context, args: &SnapshotArgs) -> Result<Answer, Failure> {
     let start = Instant::now();
     let opened = context.open()?;
+    args.tag.as_deref().map_or(Ok(()), |tag| refs::check_tag(&opened, tag))?;
     let mut options = SnapshotOptions::default();
     (options.tag, options.message) = (args.tag.clone(), args.message.clone());
     let progress = context.progress("taking a snapshot");

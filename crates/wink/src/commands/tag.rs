@@ -11,7 +11,7 @@ use crate::refs;
 
 #[derive(Debug, Args)]
 pub(crate) struct TagArgs {
-    /// The name, which no other snapshot has.
+    /// The name, which no other snapshot and no fork has.
     #[arg(value_name = "NAME")]
     name: String,
 
@@ -29,8 +29,12 @@ pub(crate) fn run(context: &Context, args: &TagArgs) -> Result<Answer, Failure> 
     let opened = context.open()?;
     let (snapshot, tag) = match args.delete {
         true => (refs::tagged(&opened.files, &args.name)?, None),
-        false => (refs::find_snapshot(&opened, &args.snapshot)?, Some(args.name.as_str())),
+        false => {
+            refs::check_tag(&opened, &args.name)?;
+            (Some(refs::find_snapshot(&opened, &args.snapshot)?), Some(args.name.as_str()))
+        }
     };
+    let snapshot = snapshot.ok_or_else(|| Failure::unknown_ref(&args.name))?;
     let was = snapshot.tag.clone();
     let tagged = opened.files.tag(&snapshot.id.to_string(), tag)?;
     let document = Tagged { snapshot: SnapshotEntry::from(&tagged), was };

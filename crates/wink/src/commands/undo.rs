@@ -76,11 +76,7 @@ fn answer(
     let conflicts = steps.iter().flat_map(|step| &step.conflicts).map(ToString::to_string);
     let (paths, conflicts): (Vec<_>, Vec<_>) = (paths.collect(), conflicts.collect());
     let all_done = steps.len() as u64 == asked;
-    let exit = match (conflicts.is_empty(), all_done) {
-        (false, _) => ErrorKind::Conflict.exit_code(),
-        (true, false) => PARTIAL,
-        (true, true) => 0,
-    };
+    let exit = if conflicts.is_empty() && all_done { 0 } else { PARTIAL };
     let document = Stepped { action, operation: last, operations, asked, paths, conflicts };
     let text = |_: &Stepped| steps.iter().map(|step| text(action, step)).collect();
     let mut answer = context.answer(&document, text)?.exit(exit);

@@ -6,8 +6,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::beacon::{self, Signal};
-use crate::disk;
 use crate::failure::Failure;
+use crate::process;
 
 /// How long a server has until it can be reached.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -99,7 +99,7 @@ impl Drop for OwnServer {
 /// Tells whether the server is still there, and no other program in its place: that must not get the token.
 fn is_there(signal: &Signal) -> bool {
     let address = signal.url.trim_start_matches("http://");
-    let own = disk::program_of(std::process::id());
-    let is_ours = own.is_some() && disk::program_of(signal.pid) == own;
+    let own = process::program_of(std::process::id());
+    let is_ours = own.is_some() && process::program_of(signal.pid) == own;
     is_ours && TcpStream::connect(address).is_ok()
 }

@@ -1,6 +1,8 @@
 //! Failures to find a state by operation, age, fork or archive.
 
-use wink_fs::{ErrorKind, Snapshot};
+use std::path::Path;
+
+use wink_fs::{ErrorKind, Snapshot, SnapshotId};
 
 use super::{Failure, NO_REF, shown};
 use crate::words;
@@ -11,6 +13,31 @@ impl Failure {
         let mut failure = Self::ambiguous_ref(text, all);
         failure.0.message = format!("`{}` is a tag and a fork", shown(text));
         failure.hint("name the snapshot by its id")
+    }
+
+    /// A name for a fork that is the tag of a snapshot.
+    pub(crate) fn name_of_tag(name: &str, snapshot: &Snapshot) -> Self {
+        let (name, short) = (shown(name), snapshot.id.short());
+        Self::of(ErrorKind::AlreadyExists, format!("`{name}` is the tag of snapshot {short}"))
+            .because("a state is named by a tag or a fork, and nobody could tell which is meant")
+            .hint(format!("give another name, or take the tag away: wink tag {name} --delete"))
+    }
+
+    /// A tag that is the name of a fork.
+    pub(crate) fn name_of_branch(name: &str, directory: &Path) -> Self {
+        let (name, directory) = (shown(name), directory.display());
+        Self::of(ErrorKind::AlreadyExists, format!("`{name}` is the fork in `{directory}`"))
+            .because("a state is named by a tag or a fork, and nobody could tell which is meant")
+            .hint(format!("give another tag, or rename the fork: wink branch rename {name} NEW"))
+    }
+
+    /// An id of which too little was typed to be sure of it.
+    pub(crate) fn short_ref(text: &str) -> Self {
+        let message = format!("`{}` is too short for the id of a snapshot", shown(text));
+        Self::new("ref_too_short", NO_REF, message).hint(format!(
+            "type at least {} of its characters, or a tag; `wink log` lists the snapshots",
+            SnapshotId::MIN_PREFIX
+        ))
     }
 
     /// An operation that is not written down, or not any more.

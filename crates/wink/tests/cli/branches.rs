@@ -2,6 +2,9 @@
 
 use std::path::Path;
 
+use wink_fs::{SnapshotStore as _, Store};
+
+use crate::faults::run_by;
 use crate::scene::{Scene, stderr, stdout};
 
 /// A workspace in a git repository, with a fork.
@@ -42,6 +45,35 @@ fn a_fork_that_gets_another_name_keeps_what_is_its_own() {
     assert!(fork(&["status"]).contains("moved since: first → second"), "{}", fork(&["status"]));
     fork(&["undo"]);
     assert!(!scene.path("project-attempt/made").exists());
+}
+
+/// Once, it was called empty there, and told to make a fork, which a fork cannot.
+#[test]
+fn in_a_fork_the_list_has_all_forks_and_says_the_way_back() {
+    let scene = forked();
+    let fork = scene.path("project-attempt");
+    let listed = scene.wink_in(&fork, &["branch", "list"]).output().unwrap();
+    assert_eq!(stdout(&listed), scene.ok(&["branch", "list"]));
+    let main = scene.path("project");
+    let back = format!("wink -C {} merge attempt", main.display());
+    let said = stderr(&listed);
+    assert!(said.contains("this is the fork attempt of") && said.contains(&back), "{said}");
+    assert!(!said.contains("wink fork"), "{said}");
+    assert_eq!(scene.json(&["branch", "list"])["fork"], serde_json::Value::Null);
+    let refused: [&[&str]; 4] = [
+        &["fork", "other"],
+        &["merge", "attempt"],
+        &["branch", "rename", "attempt", "other"],
+        &["branch", "delete", "attempt", "--yes"],
+    ];
+    for args in refused {
+        let output = scene.wink_in(&fork, args).output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        let said = stderr(&output);
+        assert!(said.contains("the fork `attempt` of"), "{args:?}: {said}");
+        assert!(said.contains(&format!("wink -C {}", main.display())), "{args:?}: {said}");
+    }
+    scene.ok(&["merge", "attempt"]);
 }
 
 #[test]
@@ -148,4 +180,61 @@ fn a_merge_that_is_only_asked_about_or_refused_keeps_nothing() {
     scene.write("notes.txt", "ours\n");
     assert_eq!(scene.fails(&["merge", "attempt"]).0, 13);
     assert_eq!(scene.ids().len(), kept);
+}
+
+/// Calls of the system that change a directory, or make sure of a change.
+const CHANGES: [&str; 7] = ["mkdir", "mkdirat", "rename", "renameat2", "linkat", "unlink", "fsync"];
+
+/// Kills `wink fork` when it makes such a call for the n-th time; tells whether it came to that.
+fn killed_at(scene: &Scene, call: &str, nth: usize) -> bool {
+    let (trace, inject) =
+        (format!("trace={call}"), format!("inject={call}:signal=KILL:when={nth}"));
+    let strace = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", &trace, "-e", &inject];
+    let directory = format!("../{call}-{nth}");
+    let args = ["fork", "attempt", "one", "-q", "--materialize", &directory];
+    !run_by(scene, &strace, &args).status.success()
+}
+
+/// Fails unless there is a fork that is whole, or can be made, and goes without a trace.
+fn check_fork(scene: &Scene, store: &Path, place: &str) -> bool {
+    let pins = || {
+        let pins = Store::open_ambient(store).unwrap().pins().unwrap();
+        // What is pinned while files are written expires by itself.
+        pins.iter().filter(|pin| pin.expires.is_none()).count()
+    };
+    let listed = scene.ok(&["branch", "list", "-q"]).contains("attempt");
+    let directory = if listed { place.to_owned() } else { format!("{place}-again") };
+    if !listed {
+        let directory = format!("../{directory}");
+        scene.ok(&["fork", "attempt", "one", "-q", "--materialize", &directory]);
+    }
+    assert!(in_fork(scene, &directory, &["status"]).contains("is protected"), "{place}");
+    assert_eq!(pins(), 1, "{place}");
+    std::fs::write(scene.path(&directory).join("notes.txt"), place).unwrap();
+    scene.ok(&["merge", "attempt"]);
+    assert_eq!(scene.read("notes.txt"), place);
+    scene.ok(&["branch", "delete", "attempt", "--yes"]);
+    assert_eq!((pins(), count(&store.join("branches"))), (0, 0), "{place}");
+    scene.ok(&["restore", "one"]);
+    listed
+}
+
+/// Once, settings were left of a fork that its own directory did not know of, or that nothing kept.
+#[test]
+fn a_fork_that_dies_half_way_is_whole_or_leaves_nothing_in_the_way_of_the_next() {
+    let scene = Scene::new();
+    scene.write("notes.txt", "one\n");
+    scene.ok(&["snapshot", "--tag", "one"]);
+    let store = scene.history().join("store");
+    let (mut whole, mut unmade) = (0, 0);
+    for call in CHANGES {
+        let mut nth = 1;
+        while killed_at(&scene, call, nth) {
+            let listed = check_fork(&scene, &store, &format!("{call}-{nth}"));
+            *(if listed { &mut whole } else { &mut unmade }) += 1;
+            nth += 1;
+        }
+        scene.ok(&["branch", "delete", "attempt", "--yes"]);
+    }
+    assert!(whole > 2 && unmade > 10, "it was there {whole} times, and {unmade} times not");
 }

@@ -56,6 +56,23 @@ fn code_3_is_done_in_part() {
 }
 
 #[test]
+fn code_3_is_an_undo_or_redo_of_some_of_the_paths_and_13_of_none() {
+    let scene = scene();
+    scene.write("b", "one\n");
+    scene.ok(&["snapshot", "--tag", "both"]);
+    for name in ["a", "b"] {
+        scene.write(name, "two\n");
+    }
+    scene.ok(&["restore", "both"]);
+    scene.write("a", "three\n");
+    assert_eq!(code(&scene, &["undo"]), 3);
+    assert_eq!((scene.read("a"), scene.read("b")), ("three\n".into(), "two\n".into()));
+    assert_eq!(code(&scene, &["redo"]), 0, "only what was undone is done again");
+    scene.write("b", "three\n");
+    assert_eq!(code(&scene, &["undo"]), 13);
+}
+
+#[test]
 fn code_10_is_no_workspace_and_12_is_no_such_state() {
     assert_eq!(code(&Scene::empty(), &["status"]), 10);
     assert_eq!(code(&scene(), &["show", "none"]), 12);

@@ -12,6 +12,7 @@ mod json;
 mod mask;
 mod moved;
 mod parallel;
+mod patches;
 mod refs;
 mod refusals;
 mod scene;

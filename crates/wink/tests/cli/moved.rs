@@ -19,6 +19,7 @@ fn ok(scene: &Scene, directory: &Path, args: &[&str]) -> String {
 fn renamed() -> (Scene, std::path::PathBuf) {
     let scene = Scene::new();
     scene.write("a.txt", "one");
+    scene.write("kept.txt", "the same as ever");
     scene.ok(&["snapshot", "--tag", "one"]);
     scene.write("a.txt", "two");
     let renamed = scene.path("renamed");
@@ -67,7 +68,7 @@ fn what_is_at_the_old_path_later_has_a_history_of_its_own() {
     std::fs::rename(&renamed, scene.path("project")).unwrap();
     let (code, said) = scene.fails(&["init", "--store", history.to_str().unwrap()]);
     assert_eq!(code, 1, "the path has another history: {said}");
-    assert!(scene.ok(&["log"]).contains("(+1 ~0 -1)"), "and it stays");
+    assert!(scene.ok(&["log"]).contains("(+2 ~0 -1)"), "and it stays");
 }
 
 #[test]
@@ -193,4 +194,61 @@ fn an_empty_directory_in_the_place_of_a_workspace_is_called_empty() {
     assert_eq!(scene.json(&["status"])["emptied"], true);
     scene.ok(&["restore", "@-"]);
     assert!(scene.ok(&["status"]).contains("is protected."));
+}
+
+/// Once, every directory was told of the only history whose directory was gone.
+#[test]
+fn a_directory_that_holds_nothing_of_a_lost_history_is_not_told_of_it() {
+    let (scene, renamed) = renamed();
+    let stranger = scene.path("stranger");
+    std::fs::create_dir(&stranger).unwrap();
+    std::fs::write(stranger.join("a.txt"), "of another project").unwrap();
+    let said = |directory: &Path, args: &[&str]| stderr(&in_directory(&scene, directory, args));
+    assert!(!said(&stranger, &["status"]).contains("goes on with"));
+    assert!(said(&renamed, &["status"]).contains("goes on with"));
+    let told = said(&stranger, &["init"]);
+    assert!(!told.contains("goes on with"), "{told}");
+}
+
+#[test]
+fn a_directory_that_was_moved_gets_its_history_although_its_old_path_is_taken() {
+    let (scene, renamed) = renamed();
+    let (old, history) = (scene.path("project"), scene.history());
+    std::fs::create_dir(&old).unwrap();
+    scene.write("other.txt", "something else");
+    let output = in_directory(&scene, &renamed, &["init", "--store", history.to_str().unwrap()]);
+    let advice = format!("wink init --moved-from {}", old.display());
+    assert!(stderr(&output).contains(&advice), "{}", stderr(&output));
+    let moved = ["init", "--moved-from", old.to_str().unwrap()];
+    let asked = in_directory(&scene, &renamed, &moved);
+    assert_ne!(asked.status.code(), Some(0), "nobody agreed: {}", stdout(&asked));
+    assert!(ok(&scene, &renamed, &[&moved[..], &["--yes"]].concat()).contains("It goes on with"));
+    assert!(ok(&scene, &renamed, &["log"]).contains("one"));
+    assert_eq!(scene.fails(&["status"]).0, 10, "what is at the old path is no workspace");
+    scene.ok(&["init", "-q"]);
+    scene.ok(&["snapshot"]);
+    assert!(!scene.ok(&["log"]).contains("one"), "and has a history of its own");
+    ok(&scene, &renamed, &["restore", "one"]);
+}
+
+#[test]
+fn a_history_is_not_given_to_files_that_are_none_of_it() {
+    let (scene, _) = renamed();
+    let (old, stranger) = (scene.path("project"), scene.path("stranger"));
+    for directory in [&old, &stranger] {
+        std::fs::create_dir(directory).unwrap();
+    }
+    std::fs::write(stranger.join("a.txt"), "of another project").unwrap();
+    let moved = ["init", "--yes", "--moved-from", old.to_str().unwrap()];
+    let output = in_directory(&scene, &stranger, &moved);
+    assert_eq!(output.status.code(), Some(13), "{}", stderr(&output));
+    assert!(stderr(&output).contains("kept last"), "{}", stderr(&output));
+    assert!(scene.ok(&["log"]).contains("one"), "it is where it was");
+    let nowhere = scene.path("nowhere");
+    let moved = ["init", "--moved-from", nowhere.to_str().unwrap()];
+    assert_eq!(in_directory(&scene, &stranger, &moved).status.code(), Some(10));
+    std::fs::remove_dir(&old).unwrap();
+    let moved = ["init", "--moved-from", old.to_str().unwrap()];
+    ok(&scene, &stranger, &moved);
+    assert!(ok(&scene, &stranger, &["log"]).contains("one"), "nobody else has it then");
 }

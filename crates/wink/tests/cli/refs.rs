@@ -41,14 +41,40 @@ fn a_fork_knows_the_names_of_forks_too() {
 #[test]
 fn what_is_a_tag_and_a_fork_is_ambiguous() {
     let scene = scene();
-    scene.ok(&["tag", "attempt", "two"]);
+    // An agent knows nothing of the forks of a person.
+    scene.ok(&["tool", "snapshot", "tag=attempt"]);
     let (code, said) = scene.fails(&["restore", "attempt"]);
     assert_eq!(code, 12);
     assert!(said.contains("`attempt` is a tag and a fork"), "{said}");
     assert_eq!(said.lines().count(), 4, "{said}");
     scene.ok(&["tag", "attempt", "--delete", "-q"]);
-    scene.ok(&["tag", "attempt", "one"]);
     scene.ok(&["restore", "attempt"]);
+}
+
+#[test]
+fn a_tag_and_a_fork_cannot_have_one_name() {
+    let scene = scene();
+    for args in [["tag", "attempt"].as_slice(), &["snapshot", "--tag", "attempt"]] {
+        let (code, said) = scene.fails(args);
+        assert_eq!(code, 1, "{said}");
+        let parts =
+            ["error: `attempt` is the fork in", "\ncause: ", "\nhelp: ", "wink branch rename"];
+        assert!(parts.iter().all(|part| said.contains(part)), "{said}");
+    }
+    for args in [["fork", "one"].as_slice(), &["branch", "rename", "attempt", "one"]] {
+        let (code, said) = scene.fails(args);
+        assert_eq!(code, 1, "{said}");
+        let parts =
+            ["error: `one` is the tag of", "\ncause: ", "\nhelp: ", "wink tag one --delete"];
+        assert!(parts.iter().all(|part| said.contains(part)), "{said}");
+    }
+    assert!(!scene.path("project-one").exists());
+    let fork = scene.path("project-attempt");
+    let tagged = scene.wink_in(&fork, &["tag", "attempt"]).output().unwrap();
+    assert_eq!(tagged.status.code(), Some(1), "a fork has the same names");
+    assert_eq!(scene.ids().len(), 2, "nothing was kept");
+    scene.ok(&["tag", "one", "--delete"]);
+    scene.ok(&["fork", "one"]);
 }
 
 #[test]

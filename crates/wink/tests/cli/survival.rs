@@ -421,3 +421,22 @@ fn a_patch_of_a_name_with_spaces_says_where_the_name_ends() {
     let patch = scene.ok(&["diff"]);
     assert!(patch.contains("--- a/a name\t\n+++ b/a name\t\n"), "{patch}");
 }
+
+#[test]
+fn a_dry_run_of_a_restore_is_refused_where_the_restore_is() {
+    let scene = Scene::new();
+    scene.ok(&["config", "set", "exclude", "*.log"]);
+    scene.write("d", "a file");
+    scene.ok(&["snapshot", "--tag", "before"]);
+    std::fs::remove_file(scene.project("d")).unwrap();
+    scene.write("d/x.log", "nobody's to remove");
+    let refused = scene.fails(&["restore", "before"]);
+    assert_eq!(refused.0, 13, "{}", refused.1);
+    assert_eq!(scene.fails(&["restore", "before", "--dry-run"]), refused);
+    assert!(refused.1.contains("`d`") && refused.1.contains("not captured"), "{}", refused.1);
+    assert_eq!(scene.read("d/x.log"), "nobody's to remove");
+    std::fs::remove_file(scene.project("d/x.log")).unwrap();
+    scene.ok(&["restore", "before", "--dry-run"]);
+    scene.ok(&["restore", "before"]);
+    assert_eq!(scene.read("d"), "a file");
+}

@@ -9,7 +9,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use crate::scene::{Scene, stdout};
 
 /// Runs a command on a terminal; returns what that shows.
-fn on_terminal(scene: &Scene, env: &[(&str, &str)], args: &[&str]) -> String {
+pub(crate) fn on_terminal(scene: &Scene, env: &[(&str, &str)], args: &[&str]) -> String {
     typing(scene, env, args, "")
 }
 
@@ -108,7 +108,7 @@ fn the_part_of_an_id_that_is_enough_is_bold() {
     let scene = scene();
     let short = scene.ids()[0].1.clone();
     let shown = on_terminal(&scene, &[], &["log"]);
-    let bold = format!("\u{1b}[1m{}\u{1b}[0m{}", &short[..1], &short[1..]);
+    let bold = format!("\u{1b}[1m{}\u{1b}[0m{}", &short[..4], &short[4..]);
     assert!(shown.contains(&bold), "{shown:?}");
 }
 
@@ -193,8 +193,9 @@ fn what_takes_long_is_said_with_how_far_it_is() {
 #[test]
 fn a_person_is_asked_whether_a_history_goes_on() {
     let scene = Scene::empty();
-    scene.write("one/a", "");
+    scene.write("one/a", "by which it is known");
     scene.ok(&["init", "one", "-q"]);
+    scene.ok(&["-C", "one", "snapshot", "-q"]);
     std::fs::rename(scene.project("one"), scene.project("two")).unwrap();
     let shown = typing(&scene, &[], &["init", "two"], "y\n");
     assert!(shown.contains("Go on with the history of"), "{shown}");

@@ -134,3 +134,15 @@ fn fault_33_a_kill_under_load_leaves_whole_files_and_the_next_one_serves() {
     assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
     check_whole(&again);
 }
+
+/// Once, a model was told that another process works there.
+#[test]
+fn a_server_whose_directory_is_deleted_says_so() {
+    let mut client = Client::new(&[]);
+    client.done("write_file", json!({"path": "1.txt", "content": "one"}));
+    std::fs::remove_dir_all(client.file("")).unwrap();
+    let answer = client.call("write_file", json!({"path": "2.txt", "content": "two"}));
+    let said = answer["content"][0]["text"].as_str().unwrap();
+    assert!(said.contains("was deleted") && !said.contains("another process"), "{said}");
+    assert_eq!(client.end().code(), Some(0));
+}

@@ -31,6 +31,12 @@ pub(super) fn replace(host: &Arc<Host>, target: &dyn Tree, scope: &Scope) -> Res
     replace_by(host, &ReplacePlan::new(before, target, scope)?, &mut || Ok(()))
 }
 
+/// Refuses what would be refused before anything is written.
+pub(super) fn check(host: &Arc<Host>, planned: &ReplacePlan<'_>) -> Result<()> {
+    let before = Captured::of(&*planned.before.tree, host).ok_or_else(not_ours)?;
+    plan(before, &planned.differences).map(drop)
+}
+
 /// Does what was planned.
 pub(super) fn replace_by(
     host: &Arc<Host>,

@@ -9,7 +9,8 @@ use crate::filesystem::{Backend, Filesystem, Replaced};
 use crate::hash::ContentHash;
 use crate::memory::MemoryBackend;
 use crate::path::TreePath;
-use crate::scope::Scope;
+use crate::replace_plan::ReplacePlan;
+use crate::scope::{Exclusions, Scope};
 use crate::testkit::dump;
 use crate::tree::{Entry, FileMode, Kind, Stat, Tree};
 use crate::tree_hash::TreeHash;
@@ -144,5 +145,30 @@ pub(super) fn a_special_file_in_the_target_changes_nothing(fs: &mut dyn Backend)
     let error =
         fs.replace(&Broken { inner: varied(), special: true }, &Scope::everything()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::SpecialFile);
+    assert_eq!(dump(fs).unwrap(), before);
+}
+
+pub(super) fn a_plan_is_refused_when_it_is_checked_as_when_it_is_done(fs: &mut dyn Backend) {
+    make(fs, "d/kept", "");
+    make(fs, "parent", "a file");
+    let excluded = Exclusions::parse(["kept"]).unwrap();
+    let mut target = MemoryBackend::new();
+    make(&mut target, "d", "a file now");
+    make(&mut target, "parent/inside", "");
+    let starts = [("d", ErrorKind::Conflict), ("parent/inside", ErrorKind::NotADirectory)];
+    for (start, kind) in starts {
+        let scope = Scope::paths([at(start)]).excluding(excluded.clone());
+        let plan = ReplacePlan::new(fs.capture(&excluded).unwrap(), &target, &scope).unwrap();
+        let before = dump(fs).unwrap();
+        let checked = fs.check_replace(&plan).unwrap_err();
+        let done = fs.replace_by(&plan, &mut || Ok(())).unwrap_err();
+        assert_eq!((checked.kind(), checked.to_string()), (kind, done.to_string()));
+        assert_eq!(dump(fs).unwrap(), before);
+    }
+    let everything = Scope::everything();
+    let capture = fs.capture(&Exclusions::default()).unwrap();
+    let plan = ReplacePlan::new(capture, &target, &everything).unwrap();
+    let before = dump(fs).unwrap();
+    fs.check_replace(&plan).unwrap();
     assert_eq!(dump(fs).unwrap(), before);
 }

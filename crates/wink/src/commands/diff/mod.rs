@@ -1,6 +1,8 @@
 //! `wink diff`: what is different between two states.
 
+mod binary;
 mod columns;
+mod git_entry;
 mod patch;
 mod side_by_side;
 mod stat;
@@ -10,14 +12,15 @@ use std::path::PathBuf;
 use clap::Args;
 use wink_fs::{Changed, Diff, DiffOptions, Scope, TreePath};
 
+use self::patch::{Binary, Written};
 use crate::answer::Answer;
 use crate::completing;
 use crate::context::{Context, Opened};
 use crate::documents::{ChangedEntry, Changes, Compared};
-use crate::failure::Failure;
+use crate::failure::{Failure, PARTIAL};
 use crate::paint::Paint;
 use crate::refs::{self, State};
-use crate::terminal;
+use crate::{terminal, words};
 
 #[derive(Debug, Args)]
 pub(crate) struct DiffArgs {
@@ -66,7 +69,9 @@ pub(crate) fn run(context: &Context, args: &DiffArgs) -> Result<Answer, Failure>
         false => Answer::json(&describe(&base, &target, &diff))?,
         true => shown(&opened, args, (&base, &target), &diff)?.long(),
     };
-    Ok(answer.exit(u8::from(args.exit_code && !diff.is_empty())))
+    let differs = u8::from(args.exit_code && !diff.is_empty());
+    let exit = answer.exit.max(differs);
+    Ok(answer.exit(exit))
 }
 
 /// Refuses paths that are in neither state.
@@ -122,7 +127,20 @@ fn shown(
         let (text, painted) = side_by_side::text(&*before, &*after, &all, width)?;
         return Ok(answer(text, Paint::Ready(painted)));
     }
-    Ok(answer(patch::text(&*before, &*after, &all)?, Paint::Patch))
+    let binary = if terminal::is_there() { Binary::Told } else { Binary::Whole };
+    let Written { text, left_out } = patch::text(&*before, &*after, &all, binary)?;
+    let exit = if left_out.is_empty() { 0 } else { PARTIAL };
+    let notes = left_out.iter().map(left_out_note).collect();
+    Ok(Answer { notes, exit, ..answer(text, Paint::Patch) })
+}
+
+/// Says that a patch cannot be applied, and why.
+fn left_out_note(path: &TreePath) -> String {
+    let most = words::size(patch::MOST_BYTES);
+    format!(
+        "warning: `{path}` is left out, so `git apply` refuses the patch: it holds {most} of binary files \
+         at most\nhelp: name the other paths after `--`; `wink export` writes whole states"
+    )
 }
 
 /// Returns what is different in the order of paths; what went comes before what came.

@@ -4,26 +4,52 @@ use std::fmt::Write as _;
 
 use wink_fs::{Changed, Diff, DiffOptions, Hunk, Kind, MemoryBackend, Scope, Tree, TreePath, diff};
 
+use super::binary;
+use super::git_entry::{self, Mode};
 use crate::failure::Failure;
+use crate::words;
 
 const NOTHING: &str = "/dev/null";
 const NO_NEWLINE: &str = "\n\\ No newline at end of file\n";
+
+/// What a patch holds at most of files without lines: both contents of all of them together.
+pub(super) const MOST_BYTES: u64 = 128 * 1024 * 1024;
+
+/// Says how a change is written that has no lines.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Binary {
+    /// In one line, for people.
+    Told,
+    /// With both contents, for `git apply`.
+    Whole,
+}
+
+/// A patch, and what is not in it because it is too large.
+#[derive(Default)]
+pub(super) struct Written {
+    pub(super) text: String,
+    pub(super) left_out: Vec<TreePath>,
+}
 
 /// Writes a patch.
 pub(super) fn text(
     before: &dyn Tree,
     after: &dyn Tree,
     all: &[&Changed],
-) -> Result<String, Failure> {
-    let mut patch = Patch { before, after, text: String::new() };
+    binary: Binary,
+) -> Result<Written, Failure> {
+    let mut patch = Patch { before, after, binary, room: MOST_BYTES, written: Written::default() };
     all.iter().try_for_each(|changed| patch.entry(changed))?;
-    Ok(patch.text)
+    Ok(patch.written)
 }
 
 struct Patch<'a> {
     before: &'a dyn Tree,
     after: &'a dyn Tree,
-    text: String,
+    binary: Binary,
+    /// Bytes of files without lines that it can still hold.
+    room: u64,
+    written: Written,
 }
 
 impl Patch<'_> {
@@ -46,7 +72,7 @@ impl Patch<'_> {
 
     fn line(&mut self, text: &str) {
         // Writing to a `String` cannot fail.
-        let _ = writeln!(self.text, "{text}");
+        let _ = writeln!(self.written.text, "{text}");
     }
 
     /// Writes a file that became a link, or the other way round, as one that went and one that came.
@@ -69,24 +95,67 @@ impl Patch<'_> {
         after: Option<Kind>,
         hunks: Option<&[Hunk]>,
     ) -> Result<(), Failure> {
+        let old = before.map(|kind| git_entry::mode(self.before, path, kind)).transpose()?;
+        let new = after.map(|kind| git_entry::mode(self.after, path, kind)).transpose()?;
+        self.privacy(path, old, new);
+        let (modes, body) = (modes(old, new), self.body(path, before, after, hunks)?);
+        if modes.is_empty() && body.as_ref().is_some_and(String::is_empty) {
+            return Ok(());
+        }
         let (a, b) = (quoted("a/", path), quoted("b/", path));
         self.line(&format!("diff --git {a} {b}"));
-        let old = before.map(|kind| mode(self.before, path, kind)).transpose()?;
-        let new = after.map(|kind| mode(self.after, path, kind)).transpose()?;
-        match (old, new) {
-            (None, Some(new)) => self.line(&format!("new file mode {new}")),
-            (Some(old), None) => self.line(&format!("deleted file mode {old}")),
-            (Some(old), Some(new)) if old != new => {
-                self.line(&format!("old mode {old}\nnew mode {new}"));
-            }
-            _ => {}
-        }
+        self.written.text += &modes;
         let a = if before.is_some() { a } else { NOTHING.to_owned() };
         let b = if after.is_some() { b } else { NOTHING.to_owned() };
-        match self.body(path, before, after, hunks)? {
+        match body {
             Some(body) if body.is_empty() => {}
-            Some(body) => self.text += &format!("--- {}\n+++ {}\n{body}", ended(&a), ended(&b)),
-            None => self.line(&format!("Binary files {a} and {b} differ")),
+            Some(body) => {
+                self.written.text += &format!("--- {}\n+++ {}\n{body}", ended(&a), ended(&b));
+            }
+            None => return self.bytes(path, [before, after], [&a, &b]),
+        }
+        Ok(())
+    }
+
+    /// Says what git has no mode for; it passes over such a line.
+    fn privacy(&mut self, path: &TreePath, old: Option<Mode>, new: Option<Mode>) {
+        let Some(new) = new else { return };
+        match (old.is_some_and(|old| old.private), new.private) {
+            (false, true) => self.line(&format!("newly private {path}")),
+            (true, false) => self.line(&format!("no longer private {path}")),
+            _ => {}
+        }
+    }
+
+    /// Writes a change that has no lines.
+    ///
+    /// Git does not apply a patch of which a line says that files differ, and not how: what is left out is
+    /// not passed over.
+    fn bytes(
+        &mut self,
+        path: &TreePath,
+        [before, after]: [Option<Kind>; 2],
+        [a, b]: [&str; 2],
+    ) -> Result<(), Failure> {
+        let old = before.map(|kind| git_entry::size(self.before, path, kind)).transpose()?;
+        let new = after.map(|kind| git_entry::size(self.after, path, kind)).transpose()?;
+        let room = self.room.checked_sub(old.unwrap_or(0).saturating_add(new.unwrap_or(0)));
+        match room.filter(|_| self.binary == Binary::Whole) {
+            Some(room) => {
+                self.room = room;
+                let old =
+                    before.map(|kind| git_entry::content(self.before, path, kind)).transpose()?;
+                let new =
+                    after.map(|kind| git_entry::content(self.after, path, kind)).transpose()?;
+                let text = binary::text(old.as_deref(), new.as_deref());
+                self.written.text += &text.map_err(|error| Failure::other(&error))?;
+            }
+            None => {
+                self.line(&format!("Binary files {} and {} differ", sized(a, old), sized(b, new)));
+                if self.binary == Binary::Whole {
+                    self.written.left_out.push(path.clone());
+                }
+            }
         }
         Ok(())
     }
@@ -109,11 +178,25 @@ impl Patch<'_> {
             kind.map(|_| tree.read_link(path)).transpose().map(|it| it.map(String::from_utf8))
         };
         let (old, new) = (target(self.before, before)?, target(self.after, after)?);
-        match (old.transpose(), new.transpose()) {
-            (Ok(old), Ok(new)) => Ok(Some(link_hunk(old.as_deref(), new.as_deref()))),
-            _ => Ok(None),
-        }
+        let (Ok(old), Ok(new)) = (old.transpose(), new.transpose()) else { return Ok(None) };
+        let is_line = [&old, &new].into_iter().flatten().all(|target| !target.contains('\n'));
+        Ok(is_line.then(|| link_hunk(old.as_deref(), new.as_deref())))
     }
+}
+
+/// Writes what modes there were and are, where that is to be said.
+fn modes(old: Option<Mode>, new: Option<Mode>) -> String {
+    match (old.map(|it| it.text), new.map(|it| it.text)) {
+        (None, Some(new)) => format!("new file mode {new}\n"),
+        (Some(old), None) => format!("deleted file mode {old}\n"),
+        (Some(old), Some(new)) if old != new => format!("old mode {old}\nnew mode {new}\n"),
+        _ => String::new(),
+    }
+}
+
+/// Returns a name with the size of what has it.
+fn sized(name: &str, size: Option<u64>) -> String {
+    size.map_or(name.to_owned(), |size| format!("{name} ({})", words::size(size)))
 }
 
 /// Says where a name with spaces ends, as git does: programs that read patches take a space for the end.
@@ -140,20 +223,6 @@ fn link_hunk(old: Option<&str>, new: Option<&str>) -> String {
         target.map_or(String::new(), |target| format!("{sign}{target}{NO_NEWLINE}"))
     };
     format!("@@ -{} +{} @@\n{}{}", range(old), range(new), line('-', old), line('+', new))
-}
-
-/// Returns a mode as git writes it; a private file's says that nobody else has access.
-fn mode(tree: &dyn Tree, path: &TreePath, kind: Kind) -> Result<&'static str, Failure> {
-    if kind == Kind::Symlink {
-        return Ok("120000");
-    }
-    let mode = tree.stat(path)?.mode;
-    Ok(match (mode.executable, mode.private) {
-        (false, false) => "100644",
-        (true, false) => "100755",
-        (false, true) => "100600",
-        (true, true) => "100700",
-    })
 }
 
 /// Writes a path as git does: in quotes, with escapes, where its name is not plain.

@@ -3,7 +3,7 @@
 use wink_fs::{Changed, Hunk, LineChange, Tree};
 
 use super::columns::{Cell, Columns, Row, visible};
-use super::patch;
+use super::patch::{self, Binary};
 use crate::failure::Failure;
 use crate::line_pairs::{Marked, Pairing};
 use crate::paint::{Paint, harmless};
@@ -22,7 +22,7 @@ pub(super) fn text(
     let mut shown = Shown::default();
     let pairing = Pairing::new();
     for changed in all {
-        let as_patch = harmless(&patch::text(before, after, &[changed])?);
+        let as_patch = harmless(&patch::text(before, after, &[changed], Binary::Told)?.text);
         let hunks = changed.hunks.as_deref().unwrap_or_default();
         let head = match as_patch.find("\n@@ ").filter(|_| !hunks.is_empty()) {
             Some(end) => &as_patch[..=end],

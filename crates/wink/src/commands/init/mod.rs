@@ -28,6 +28,11 @@ pub(crate) struct InitArgs {
     #[arg(long, value_name = "GLOB")]
     exclude: Vec<String>,
 
+    /// Goes on with the history of this directory, which was moved here; also where something else is there
+    /// by now, which is no workspace any more then.
+    #[arg(long, value_name = "DIR", conflicts_with = "store")]
+    moved_from: Option<PathBuf>,
+
     /// Takes also `/`, the home directory, or one above it.
     #[arg(long)]
     force: bool,
@@ -38,7 +43,10 @@ pub(crate) fn run(context: &Context, args: &InitArgs) -> Result<Answer, Failure>
     let root = context::real_path(&context.directory.join(path))?;
     check_breadth(context, &root, args.force)?;
     let candidates = lost::of(&root);
-    let chosen = moved::choose(context, &root, &candidates)?;
+    let chosen = match &args.moved_from {
+        Some(old) => Some(moved::named(context, &root, &context.host_path(old))?),
+        None => moved::choose(context, &root, &candidates)?,
+    };
     let moved_from = chosen.as_ref().map(|lost| lost.root.display().to_string());
     let (directory, excluded, git) = match chosen {
         Some(lost) => moved::go_on(&root, lost, &args.exclude)?,
@@ -135,7 +143,7 @@ fn choose_place(context: &Context, root: &Path) -> Result<PathBuf, Failure> {
         return Err(Failure::store_inside(root, &real));
     }
     match Home::read(&real)? {
-        Some(home) => Err(Failure::already_protected(&home.root, &real)),
+        Some(home) => Err(Failure::history_of_another(&home.root)),
         None => Ok(real),
     }
 }

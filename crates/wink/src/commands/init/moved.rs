@@ -7,7 +7,7 @@ use wink_fs::{Exclusions, Workspace};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::home::{self, Home};
-use crate::{disk, lost};
+use crate::{disk, evidence, lost};
 
 /// Returns the history to go on with: the one that was named, or one that a person agrees to.
 pub(super) fn choose(
@@ -24,6 +24,26 @@ pub(super) fn choose(
         }
         _ => Ok(None),
     }
+}
+
+/// Finds the history of a directory that was moved here. Where something else is there by now, what is here
+/// must be what that history kept, and a person must agree.
+pub(super) fn named(context: &Context, root: &Path, old: &Path) -> Result<Home, Failure> {
+    let real = disk::real_path_to_be(old);
+    let real = real.map_err(|error| Failure::host("cannot find", old, error))?;
+    let home = Home::of(&real)?.ok_or_else(|| Failure::never_protected(old))?;
+    if home.root == root {
+        return Err(Failure::already_protected(root, &home.directory));
+    }
+    if disk::is_gone(&home.root) {
+        return Ok(home);
+    }
+    let was = home.root.display();
+    if !evidence::is_of(root, &home) {
+        return Err(Failure::not_its_files(root, &home));
+    }
+    context.confirm(&format!("Take its history from {was}, which is no workspace then?"))?;
+    Ok(home)
 }
 
 /// Reads the history of a directory that nothing leads to from there.

@@ -5,7 +5,7 @@ mod graph;
 use std::path::PathBuf;
 
 use clap::Args;
-use wink_fs::{DiffOptions, Scope, Snapshot, SnapshotCause, TreePath, Workspace};
+use wink_fs::{DiffOptions, Scope, Snapshot, SnapshotCause, SnapshotId, TreePath, Workspace};
 
 use super::{DAMAGED, changes_since, changes_text};
 use crate::answer::Answer;
@@ -141,6 +141,8 @@ fn unique_prefixes(all: &[Snapshot]) -> Vec<(String, usize)> {
         let before = at.checked_sub(1).and_then(|at| ids.get(at));
         before.into_iter().chain(ids.get(at + 1)).map(|other| same(other, &ids[at])).max()
     };
-    let unique = |at: usize| (neighbours(at).unwrap_or(0) + 1).min(ids[at].len());
+    let most = |at: usize| ids[at].len();
+    let unique =
+        |at: usize| (neighbours(at).unwrap_or(0) + 1).clamp(SnapshotId::MIN_PREFIX, most(at));
     (0..ids.len()).map(|at| (ids[at].clone(), unique(at))).collect()
 }
