@@ -54,6 +54,26 @@ pub(crate) fn is_gone(path: &Path) -> bool {
     matches!(path.try_exists(), Ok(false))
 }
 
+/// Tells two states of a file apart that somebody replaced or wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    file: u64,
+    bytes: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+/// Looks at the state of a file without reading it.
+pub(crate) fn stamp(path: &Path) -> io::Result<Stamp> {
+    let found = fs::metadata(path)?;
+    Ok(Stamp {
+        file: found.ino(),
+        bytes: found.len(),
+        modified: (found.mtime(), found.mtime_nsec()),
+        changed: (found.ctime(), found.ctime_nsec()),
+    })
+}
+
 /// Tells whether a file is there.
 pub(crate) fn is_file(path: &Path) -> bool {
     path.is_file()

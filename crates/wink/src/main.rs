@@ -15,6 +15,7 @@ mod demo;
 mod disk;
 mod documents;
 mod downloads;
+mod exclusions;
 mod failure;
 mod fixed_mounts;
 mod git_dir;

@@ -14,7 +14,7 @@ use crate::context::{Context, real_path};
 use crate::failure::Failure;
 use crate::fixed_mounts::FixedMounts;
 use crate::home::Home;
-use crate::{git_dir, lost};
+use crate::{exclusions, lost};
 
 #[derive(Debug, Args)]
 pub(crate) struct ServingArgs {
@@ -156,7 +156,7 @@ fn with_history(
     read_only: bool,
 ) -> Result<(WorkspaceBuilder, Option<String>), Failure> {
     if let Some(home) = home_of(context, root)? {
-        return Ok((with(&home)?, None));
+        return Ok((exclusions::heeding(&home)?, None));
     }
     if read_only {
         let note = "note: this directory has no history; `wink init` begins one".to_owned();
@@ -170,7 +170,7 @@ fn with_history(
             if !lost.is_empty() {
                 note += &format!("\nnote: {}", lost::advice(root, &lost));
             }
-            Ok((with(&home)?, Some(note)))
+            Ok((exclusions::heeding(&home)?, Some(note)))
         }
         Err(failure) => {
             let why = failure.message();
@@ -178,11 +178,6 @@ fn with_history(
             Ok((without_history(root)?, Some(note)))
         }
     }
-}
-
-/// Begins the workspace of a history.
-fn with(home: &Home) -> Result<WorkspaceBuilder, Failure> {
-    Context::builder(home, &git_dir::excluded_for_long(home)?)
 }
 
 /// Finds the history of a directory, where it is usually kept or where a person says it is.

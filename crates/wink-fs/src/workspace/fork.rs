@@ -43,7 +43,13 @@ impl Origin {
         let merges = self.merges();
         let here = merges.iter().filter(|it| it.into.as_ptr() == files.as_ptr());
         let last = files.last_in_effect(here.map(|it| (it.saved, &it.tree)))?;
-        Ok(last.unwrap_or(&self.tree).clone())
+        Ok(last.cloned().unwrap_or_else(|| self.beginning(files)))
+    }
+
+    /// Returns the state that was forked, as it is kept now: somebody may have taken paths out of it since.
+    fn beginning(&self, files: &Workspace) -> Arc<dyn Tree> {
+        let kept = files.0.history.as_ref().map(|it| it.snapshots.load(&self.snapshot));
+        kept.and_then(Result::ok).unwrap_or_else(|| self.tree.clone())
     }
 
     /// Remembers that a state was brought into a workspace, or that its conflicts were decided.
@@ -125,7 +131,7 @@ impl Workspace {
         let tree = history.snapshots.load(&snapshot.id).map_err(failed)?;
         let mut builder = Self::builder(MemoryBackend::over(&tree).map_err(failed)?);
         builder.guard = self.turn()?.layer().clone().read_only(false);
-        builder.excluded = history.excluded.clone();
+        builder.excluded = history.excluded.known();
         builder.retention = Some(history.retention.clone());
         builder.actor = history.actor.clone();
         let (snapshot, merges) = (snapshot.id, Mutex::default());
@@ -166,17 +172,24 @@ impl Workspace {
         let history = self.history(Operation::Snapshot)?;
         let origin = fork.origin(Operation::Snapshot)?;
         let base = origin.base_for(self)?;
-        let capture = fork.backend(&mut *fork.turn()?).capture(&history.excluded)?;
-        let everything = Scope::everything().excluding(history.excluded.clone());
+        self.heed_exclusions()?;
+        let excluded = history.excluded.known();
+        let capture = fork.backend(&mut *fork.turn()?).capture(&excluded)?;
+        let everything = Scope::everything().excluding(excluded.clone());
         if compare(&*base, &*capture.tree, &everything)?.is_empty() {
             return Ok(None);
         }
         let mut writer = self.turn()?;
-        let _alone = self.alone(history, &mut writer)?;
+        let alone = self.alone(history, &mut writer)?;
+        // Whoever excludes something and takes it out of the history does the latter alone.
+        if history.excluded.ask()? {
+            drop((alone, writer));
+            return self.keep_fork(fork, message);
+        }
         let mut new = NewSnapshot::new(history.clock.now()).message(message).line(FORKS);
         new = new.captured(&capture).backend(fork.properties().backend);
         new.parent = Some(origin.snapshot);
-        new.excluded = history.excluded.patterns().map(str::to_owned).collect();
+        new.excluded = excluded.patterns().map(str::to_owned).collect();
         let kept = history.snapshots.save(&*capture.tree, &new)?;
         history.make_room(&kept)?;
         Ok(Some(kept))
@@ -196,7 +209,7 @@ impl Workspace {
     /// ```
     pub fn materialise(&self, directory: impl AsRef<Path>) -> Result<Replaced> {
         let failed = |error: Error| error.during(Operation::Fork);
-        let excluded = self.0.history.as_ref().map(|it| it.excluded.clone()).unwrap_or_default();
+        let excluded = self.0.history.as_ref().map(|it| it.excluded.known()).unwrap_or_default();
         let capture = self.backend(&mut *self.turn()?).capture(&excluded).map_err(failed)?;
         make_directory(directory.as_ref()).map_err(failed)?;
         let mut target = HostBackend::open_ambient(directory).map_err(failed)?;

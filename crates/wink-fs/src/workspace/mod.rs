@@ -1,5 +1,6 @@
 //! The handle programs work with: paths as text, many readers, one writer.
 
+mod excluded;
 mod execute;
 mod fork;
 mod history;
@@ -24,6 +25,7 @@ pub use self::prune::{PruneOptions, Pruned};
 pub use self::snapshots::{At, Receipt, RestoreOptions, SnapshotOptions};
 pub use self::undo::Undone;
 
+use self::excluded::{Excluded, Source};
 use self::fork::Origin;
 use self::history::History;
 use self::turn::{Turn, Turns};
@@ -105,6 +107,7 @@ pub struct WorkspaceBuilder {
     observers: Observers,
     history: Option<History>,
     excluded: Exclusions,
+    exclusion_source: Option<Source>,
     origin: Option<Origin>,
     clock: Arc<dyn Clock>,
     retention: Option<Retention>,
@@ -163,6 +166,32 @@ impl WorkspaceBuilder {
     #[must_use]
     pub fn exclude(mut self, excluded: Exclusions) -> Self {
         self.excluded = excluded;
+        self
+    }
+
+    /// Sets who says what is excluded, where that may change while the workspace is in use.
+    ///
+    /// It is asked at the beginning of each call that takes a snapshot, compares with the files as they are
+    /// now, or replaces files as a whole, and by [`heed_exclusions`](Workspace::heed_exclusions); never by a call that
+    /// reads or changes single files. It returns what is excluded where that is something else than when it
+    /// was asked last, and nothing where it is the same; where it fails, so does the call.
+    ///
+    /// ```
+    /// use wink_fs::{Exclusions, MemoryBackend, TreePath, Workspace};
+    ///
+    /// let settings = || Exclusions::parse([".env"]).map(Some);
+    /// let files = Workspace::builder(MemoryBackend::new()).exclude_by(settings).build();
+    /// files.write(".env", "TOKEN=secret")?;
+    /// let kept = files.snapshot("kept")?;
+    /// assert!(files.tree_at(&kept)?.stat(&TreePath::parse(".env")?).is_err());
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    #[must_use]
+    pub fn exclude_by(
+        mut self,
+        source: impl Fn() -> Result<Option<Exclusions>> + Send + Sync + 'static,
+    ) -> Self {
+        self.exclusion_source = Some(Box::new(source));
         self
     }
 
@@ -245,7 +274,8 @@ impl WorkspaceBuilder {
         let in_memory = || (properties.backend == MEMORY).then(History::in_memory);
         let mut history = self.history.or_else(in_memory);
         if let Some(history) = &mut history {
-            (history.excluded, history.clock) = (self.excluded, self.clock);
+            history.excluded = Excluded::new(self.excluded, self.exclusion_source);
+            history.clock = self.clock;
             (history.actor, history.progress) = (self.actor, self.progress);
             let usual = || history.snapshots.retention().unwrap_or_default();
             history.retention = self.retention.unwrap_or_else(usual);
@@ -315,6 +345,7 @@ impl Workspace {
             observers: Observers::default(),
             history: None,
             excluded: Exclusions::default(),
+            exclusion_source: None,
             origin: None,
             clock: Arc::new(SystemClock),
             retention: None,
@@ -358,7 +389,7 @@ impl Workspace {
     /// # Ok::<(), wink_fs::Error>(())
     /// ```
     pub fn tree_without_excluded(&self) -> Arc<dyn Tree> {
-        match self.0.history.as_ref().map(|history| history.excluded.clone()) {
+        match self.0.history.as_ref().map(|history| history.excluded.known()) {
             Some(excluded) if !excluded.is_empty() => {
                 Arc::new(Excluding { tree: self.tree(), excluded })
             }
