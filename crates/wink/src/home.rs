@@ -100,6 +100,11 @@ impl Home {
         branch_key(&self.directory)
     }
 
+    /// Returns who keeps the snapshots that a fork needs from being pruned.
+    pub(crate) fn pin_owner(&self) -> String {
+        format!("fork {}", self.key())
+    }
+
     /// Returns a directory for the settings of a new fork: named after it, and after a number where one
     /// that has another name by now began with this one.
     pub(crate) fn new_branch(&self, name: &str) -> Result<PathBuf, Failure> {

@@ -26,6 +26,7 @@ mod help;
 mod home;
 mod http_guard;
 mod input;
+mod kept_fork;
 mod line_pairs;
 mod lock;
 mod logging;

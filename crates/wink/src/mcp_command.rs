@@ -24,6 +24,7 @@ pub(crate) fn run(context: &Context, args: &McpArgs) -> Result<(), Failure> {
         context.say(note);
     }
     let endpoint = Endpoint::of_session(&served.files, args.serving.tools);
+    let endpoint = endpoint.with_kept_forks(served.kept_forks);
     let failed = |error: io::Error| Failure::other(&error);
     let runtime = tokio::runtime::Runtime::new().map_err(failed)?;
     runtime.block_on(serve(endpoint)).map_err(failed)?;

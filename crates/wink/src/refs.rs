@@ -155,7 +155,10 @@ fn branch_head(home: &Home) -> Result<Option<Snapshot>, Failure> {
     // Its directory may be gone; what it kept is not.
     let kept = Workspace::builder(MemoryBackend::new()).read_only(true);
     let kept = kept.store(home.open_store()?).build();
-    let last = kept.current_snapshot_id()?.map_or(branch.base.clone(), |id| id.to_string());
+    let last = match &branch.kept {
+        Some(last) => last.clone(),
+        None => kept.current_snapshot_id()?.map_or(branch.base.clone(), |id| id.to_string()),
+    };
     Ok(Some(kept.find_snapshot(&last)?))
 }
 

@@ -51,7 +51,12 @@ pub(crate) fn run(context: &Context, args: &ForkArgs) -> Result<Answer, Failure>
     let directory = crate::context::real_path(&directory)?;
     remember(&opened, &args.name, &home, &snapshot, &directory)?;
     drop(progress);
-    let branch = entry(&args.name, &snapshot.id.to_string(), &directory);
+    let branch = BranchEntry {
+        name: args.name.clone(),
+        base: snapshot.id.to_string(),
+        directory: directory.display().to_string(),
+        kept: None,
+    };
     let document = Forked { branch, files: written.written, duration_ms: milliseconds(start) };
     let mut answer = context.answer(&document, |it| {
         let files = words::counted(it.files, "file", "files");
@@ -165,19 +170,9 @@ fn remember(
     home::leave_pointer(directory, home)?;
     let fork = Home::read(home)?.ok_or_else(|| Failure::no_branch(name))?;
     // A merge needs it, however many others there are by then.
-    let pin = Pin::new(snapshot.id, owner(&fork.key()));
+    let pin = Pin::new(snapshot.id, fork.pin_owner());
     opened.files.snapshot_store()?.pin(&pin)?;
     // Changes no file: it says which snapshot the fork grew from.
     Context::open_home(fork)?.files.restore(snapshot)?;
     Ok(())
-}
-
-/// Returns who keeps the snapshot that a fork began with from being pruned.
-pub(super) fn owner(key: &str) -> String {
-    format!("fork {key}")
-}
-
-pub(super) fn entry(name: &str, base: &str, directory: &Path) -> BranchEntry {
-    let directory = directory.display().to_string();
-    BranchEntry { name: name.to_owned(), base: base.to_owned(), directory }
 }

@@ -17,6 +17,7 @@ use super::keeping::{self, Keeping};
 use super::recent::RecentCalls;
 use super::sessions::Sessions;
 use super::{fixtures, records};
+use crate::kept_fork::KeptForks;
 
 /// How many calls run at the same time; the others wait for their turn.
 pub(super) const MOST_CALLS: u32 = 64;
@@ -34,7 +35,11 @@ const GOING_BACK: &str = "snapshot keeps all files as they are, restore brings t
     the last change.";
 
 const FORKING: &str = "fork makes a copy to try something in: give its name as `fork` to the tools for files, \
-    then merge it. It lasts as long as this server, which keeps what was not merged as a snapshot.";
+    then merge it. It lasts as long as this server, ";
+
+const KEEPING_FORKS: &str = "which keeps what was not merged for a person to merge.";
+
+const LOSING_FORKS: &str = "and what was not merged is gone with it.";
 
 /// Holds the files of an address, the tools that it offers, and whose calls they are.
 ///
@@ -49,6 +54,7 @@ pub(crate) struct Endpoint {
     pub(super) slots: Arc<Semaphore>,
     recent: RecentCalls,
     pub(super) keeping: Keeping,
+    kept_forks: Option<KeptForks>,
     has_fixtures: bool,
 }
 
@@ -80,12 +86,19 @@ impl Endpoint {
             slots,
             recent,
             keeping: Keeping::default(),
+            kept_forks: None,
             has_fixtures: false,
         };
         let common = Common { session: endpoint.sessions.is_some(), fork: endpoint.has_forks() };
         let all = endpoint.offered().map(|tool| declared::declared(tool, common));
         endpoint.declared = Arc::new(all.collect());
         endpoint
+    }
+
+    /// Says where forks are kept when the server ends.
+    #[must_use]
+    pub(crate) fn with_kept_forks(self, kept_forks: Option<KeptForks>) -> Self {
+        Self { kept_forks, ..self }
     }
 
     /// Adds what the public conformance runner wants to find.
@@ -140,7 +153,7 @@ impl Endpoint {
         let calls = self.slots.clone().acquire_many_owned(MOST_CALLS);
         let _slots = timeout(for_calls, calls).await;
         self.slots.close();
-        keeping::forks(&self.context, until).await;
+        keeping::forks(&self.context, self.kept_forks.as_ref(), until).await;
     }
 
     /// Tells whether a demo can work here: with all tools, and on nobody's own files.
@@ -155,11 +168,13 @@ impl Endpoint {
     /// Says to a model what it can do here, with the tools that are offered and no others.
     pub(super) fn instructions(&self) -> String {
         let has = |name: &str| self.offered().any(|tool| tool.name == name);
+        let forks = if self.kept_forks.is_some() { KEEPING_FORKS } else { LOSING_FORKS };
+        let forking = format!("{FORKING}{forks}");
         let sentences = [
             ("ls", LOOKING),
             ("write_file", if self.is_session() { WRITING_IN_A_SESSION } else { WRITING }),
             ("snapshot", GOING_BACK),
-            ("fork", if has("write_file") { FORKING } else { "" }),
+            ("fork", if has("write_file") { &forking } else { "" }),
         ];
         let said = sentences.into_iter().filter(|(tool, text)| has(tool) && !text.is_empty());
         let said = said.map(|(_, text)| text);
