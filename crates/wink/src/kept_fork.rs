@@ -1,14 +1,15 @@
-//! Forks that an agent made in a server, kept as forks that the commands know when the server ends.
+//! Forks between a server and the commands: those that an agent made are kept as forks that the commands know
+//! when the server ends, and those that the commands know have names there.
 
 use std::path::{Path, PathBuf};
 
-use wink_fs::{Pin, Snapshot, SnapshotId, Workspace};
+use wink_fs::{Error, ErrorKind, Operation, Pin, Snapshot, SnapshotId, Workspace};
 
 use crate::disk;
 use crate::failure::Failure;
 use crate::home::Home;
-use crate::screen;
 use crate::settings::{Branch, Settings};
+use crate::{refs, screen};
 
 /// Where forks are kept whose files are in no directory.
 #[derive(Clone, Debug)]
@@ -34,6 +35,16 @@ impl KeptForks {
         }
     }
 
+    /// Returns the snapshot that has the files of a fork which a person made, or that was kept.
+    pub(crate) fn find(&self, name: &str) -> wink_fs::Result<Option<SnapshotId>> {
+        let found = self.home().and_then(|home| refs::branch(&home, name));
+        Ok(found.map_err(|failure| unknown(&failure))?.map(|snapshot| snapshot.id))
+    }
+
+    fn home(&self) -> Result<Home, Failure> {
+        Home::read(&self.directory)?.ok_or_else(|| Failure::no_store(&self.directory))
+    }
+
     /// Keeps a fork under its name, or the next one that is free, and returns that; `None` in a workspace that
     /// is a fork itself and has none of its own.
     pub(crate) fn remember(
@@ -42,8 +53,7 @@ impl KeptForks {
         name: &str,
         ends: &Ends<'_>,
     ) -> Result<Option<String>, Failure> {
-        let home = Home::read(&self.directory)?;
-        let home = home.ok_or_else(|| Failure::no_store(&self.directory))?;
+        let home = self.home()?;
         if home.settings.branch.is_some() {
             return Ok(None);
         }
@@ -56,6 +66,13 @@ impl KeptForks {
         }
         Ok(Some(name))
     }
+}
+
+/// Says nothing of where they are: it is a model that asks.
+fn unknown(failure: &Failure) -> Error {
+    tracing::warn!("which forks there are is not known: {}", failure.message());
+    Error::new(Operation::OpenStore, ErrorKind::Unavailable)
+        .with_detail("the forks of this workspace cannot be read; ask whoever runs the server")
 }
 
 /// Returns the name, with a number where a fork has it already.

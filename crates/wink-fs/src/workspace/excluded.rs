@@ -26,16 +26,14 @@ impl Excluded {
         self.known.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Asks what is excluded now, and tells whether that is something else than before.
+    /// Asks what is excluded now.
     ///
     /// Only who has the turn asks: what a call keeps and what it replaces must be the same.
-    pub(super) fn ask(&self) -> Result<bool> {
-        let Some(now) = self.source.as_ref().map_or(Ok(None), |source| source())? else {
-            return Ok(false);
-        };
-        let is_other = !now.patterns().eq(self.known().patterns());
-        *self.known.write().unwrap_or_else(PoisonError::into_inner) = now;
-        Ok(is_other)
+    pub(super) fn ask(&self) -> Result<()> {
+        if let Some(now) = self.source.as_ref().map_or(Ok(None), |source| source())? {
+            *self.known.write().unwrap_or_else(PoisonError::into_inner) = now;
+        }
+        Ok(())
     }
 }
 
@@ -57,7 +55,7 @@ impl Workspace {
     /// ```
     pub fn heed_exclusions(&self) -> Result<()> {
         let _turn = self.turn()?;
-        self.history(Operation::Stat)?.excluded.ask().map(drop)
+        self.history(Operation::Stat)?.excluded.ask()
     }
 }
 

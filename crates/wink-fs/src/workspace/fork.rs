@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::history::History;
 use super::{At, Shared, Workspace};
+use crate::capture::Capture;
 use crate::compare::compare;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::host::HostBackend;
@@ -169,22 +170,52 @@ impl Workspace {
     /// # Ok::<(), wink_fs::Error>(())
     /// ```
     pub fn keep_fork(&self, fork: &Self, message: &str) -> Result<Option<Snapshot>> {
+        let base = fork.origin(Operation::Snapshot)?.base_for(self)?;
+        let captured = self.capture_fork(fork)?;
+        let everything = Scope::everything().excluding(captured.1.clone());
+        match compare(&*base, &*captured.0.tree, &everything)?.is_empty() {
+            true => Ok(None),
+            false => self.save_fork(fork, captured, message).map(Some),
+        }
+    }
+
+    /// Keeps the files of a fork in a snapshot here, whatever was done in it.
+    ///
+    /// ```
+    /// let files = wink_fs::Workspace::memory();
+    /// files.write("a.txt", "one")?;
+    /// let attempt = files.fork(wink_fs::At::Live)?;
+    /// files.write("a.txt", "two")?;
+    /// files.restore(&files.snapshot_fork(&attempt, "attempt")?)?;
+    /// assert_eq!(files.read("a.txt")?.content, "one");
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn snapshot_fork(&self, fork: &Self, message: &str) -> Result<Snapshot> {
+        self.save_fork(fork, self.capture_fork(fork)?, message)
+    }
+
+    /// Captures the files of a fork, but for what is excluded here, which it returns too.
+    fn capture_fork(&self, fork: &Self) -> Result<(Capture, Exclusions)> {
+        self.heed_exclusions()?;
+        let excluded = self.history(Operation::Snapshot)?.excluded.known();
+        Ok((fork.backend(&mut *fork.turn()?).capture(&excluded)?, excluded))
+    }
+
+    fn save_fork(
+        &self,
+        fork: &Self,
+        (capture, excluded): (Capture, Exclusions),
+        message: &str,
+    ) -> Result<Snapshot> {
         let history = self.history(Operation::Snapshot)?;
         let origin = fork.origin(Operation::Snapshot)?;
-        let base = origin.base_for(self)?;
-        self.heed_exclusions()?;
-        let excluded = history.excluded.known();
-        let capture = fork.backend(&mut *fork.turn()?).capture(&excluded)?;
-        let everything = Scope::everything().excluding(excluded.clone());
-        if compare(&*base, &*capture.tree, &everything)?.is_empty() {
-            return Ok(None);
-        }
         let mut writer = self.turn()?;
         let alone = self.alone(history, &mut writer)?;
-        // Whoever excludes something and takes it out of the history does the latter alone.
-        if history.excluded.ask()? {
+        // Whoever takes out of the history what he excluded first does that alone.
+        history.excluded.ask()?;
+        if !history.excluded.known().patterns().eq(excluded.patterns()) {
             drop((alone, writer));
-            return self.keep_fork(fork, message);
+            return self.save_fork(fork, self.capture_fork(fork)?, message);
         }
         let mut new = NewSnapshot::new(history.clock.now()).message(message).line(FORKS);
         new = new.captured(&capture).backend(fork.properties().backend);
@@ -192,7 +223,7 @@ impl Workspace {
         new.excluded = excluded.patterns().map(str::to_owned).collect();
         let kept = history.snapshots.save(&*capture.tree, &new)?;
         history.make_room(&kept)?;
-        Ok(Some(kept))
+        Ok(kept)
     }
 
     /// Writes the files into a directory of the host that is new or empty, with the ambient authority of

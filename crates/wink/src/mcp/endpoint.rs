@@ -95,10 +95,14 @@ impl Endpoint {
         endpoint
     }
 
-    /// Says where forks are kept when the server ends.
+    /// Says where forks are kept when the server ends, and others are found.
     #[must_use]
-    pub(crate) fn with_kept_forks(self, kept_forks: Option<KeptForks>) -> Self {
-        Self { kept_forks, ..self }
+    pub(crate) fn with_kept_forks(mut self, kept_forks: Option<KeptForks>) -> Self {
+        self.kept_forks.clone_from(&kept_forks);
+        if let Some(kept) = kept_forks {
+            self.context.forks = self.context.forks.and_elsewhere(move |name| kept.find(name));
+        }
+        self
     }
 
     /// Adds what the public conformance runner wants to find.

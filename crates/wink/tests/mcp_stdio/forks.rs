@@ -76,6 +76,20 @@ fn a_fork_that_was_kept_stays_until_it_is_forgotten() {
 }
 
 #[test]
+fn a_fork_that_a_person_made_is_named_as_on_the_command_line() {
+    let mut client = Client::new(&[]);
+    client.done("write_file", json!({"path": "a", "content": "one"}));
+    ok(&client, &["fork", "attempt", "-q"]);
+    std::fs::write(client.place.path().join("work-attempt/a"), "two").unwrap();
+    let kept = wink_in(client.place.path()).args(["-C", "../work-attempt", "snapshot"]).status();
+    assert!(kept.unwrap().success());
+    let diff = client.done("diff", json!({"from": "attempt"}));
+    assert!(diff["message"].as_str().unwrap().contains("-two"), "{diff}");
+    client.done("restore", json!({"snapshot": "attempt"}));
+    assert_eq!(std::fs::read_to_string(client.file("a")).unwrap(), "two");
+}
+
+#[test]
 fn a_name_that_another_fork_has_gets_a_number() {
     let (mut client, _) = left();
     let place = std::mem::replace(&mut client.place, tempfile::tempdir().unwrap());
