@@ -226,7 +226,7 @@ impl Endpoint {
 
     /// Words the answer to a tool name that is not offered.
     pub(super) fn unknown_tool_message(&self, name: &str) -> String {
-        self.tools.unknown_tool_message(name)
+        Toolset::unknown_tool_message(name, self.offered())
     }
 
     /// Returns what a call happens in, and takes the names of its session and its fork out of the arguments.
@@ -243,10 +243,14 @@ impl Endpoint {
             context.seen = Some(seen);
             context = context.session(&session);
         }
-        if self.has_forks()
-            && declared::works_in_forks(tool)
-            && let Some(name) = taken(arguments, FORK)
-        {
+        let takes_fork = self.has_forks() && declared::works_in_forks(tool);
+        context.caller_parameters = match (self.sessions.is_some(), takes_fork) {
+            (true, true) => &[FORK, SESSION],
+            (true, false) => &[SESSION],
+            (false, true) => &[FORK],
+            (false, false) => &[],
+        };
+        if takes_fork && let Some(name) = taken(arguments, FORK) {
             let name = name.as_str().ok_or_else(no_text)?;
             context.workspace = Some(context.forks.find(name)?);
             context.fork = Some(name.to_owned());
