@@ -34,7 +34,6 @@ pub(crate) fn run(context: &Context, args: &McpArgs) -> Result<(), Failure> {
 }
 
 async fn serve(endpoint: Endpoint) -> io::Result<()> {
-    let mut stop = StopSignals::listen()?;
-    mcp::serve(endpoint, stop.received()).await;
+    mcp::serve(endpoint, StopSignals::listen()?).await;
     Ok(())
 }

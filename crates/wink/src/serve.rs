@@ -18,6 +18,7 @@ use tokio::task::JoinSet;
 use crate::access::Access;
 use crate::answer::{self, Answer};
 use crate::beacon::{Beacon, Signal};
+use crate::connections::Ending;
 use crate::context::Context;
 use crate::documents::ServedUntilNow;
 use crate::failure::Failure;
@@ -185,7 +186,8 @@ async fn serve(
         true => announce(&welcome.text()).map_err(failed)?,
         false => answer::item(&welcome.document())?,
     }
-    connections::serve(listener, app, stop, end(services)).await;
+    let hurry = || services.iter().for_each(|(_, service)| service.hurry());
+    connections::serve(listener, app, stop, Ending { end: end(services.clone()), hurry }).await;
     drop(beacon);
     Ok(())
 }

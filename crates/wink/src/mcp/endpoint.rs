@@ -160,6 +160,11 @@ impl Endpoint {
         keeping::forks(&self.context, self.kept_forks.as_ref(), until).await;
     }
 
+    /// Waits for no call any more, so that what would go with the server is kept at once.
+    pub(super) fn hurry(&self) {
+        self.slots.close();
+    }
+
     /// Tells whether a demo can work here: with all tools, and on nobody's own files.
     pub(crate) fn is_for_demo(&self) -> bool {
         let is_in_memory = |files: &Workspace| files.properties().backend == "in_memory";

@@ -94,6 +94,11 @@ impl McpService {
         self.stateful.config.cancellation_token.cancel();
     }
 
+    /// Waits for no call any more.
+    pub(crate) fn hurry(&self) {
+        self.endpoint.hurry();
+    }
+
     async fn answer(&self, request: Request) -> Result<Response, Response> {
         let named = request.headers().get(SESSION_ID).cloned();
         let in_use = self.in_use(named.as_ref()).await?;
