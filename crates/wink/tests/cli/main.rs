@@ -14,6 +14,7 @@ mod moved;
 mod parallel;
 mod refs;
 mod refusals;
+mod repair;
 mod scene;
 mod sessions;
 mod setup;
