@@ -1,18 +1,22 @@
 //! What one address of the server offers: files, and the tools to work on them.
 
+mod found;
+mod instructions;
+mod whose;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::Tool as McpTool;
-use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout};
 use wink_agent::session::Session;
-use wink_agent::{Effect, Family, Refusal, Tool, ToolContext, Toolset};
-use wink_fs::{ErrorKind, Workspace};
+use wink_agent::{Effect, Family, Tool, ToolContext, Toolset};
+use wink_fs::Workspace;
 
-use super::declared::{self, Common, FORK, SESSION};
+pub(super) use self::found::Found;
+use super::declared::{self, Common};
 use super::keeping::{self, Keeping};
 use super::recent::RecentCalls;
 use super::sessions::Sessions;
@@ -21,25 +25,6 @@ use crate::kept_fork::KeptForks;
 
 /// How many calls run at the same time; the others wait for their turn.
 pub(super) const MOST_CALLS: u32 = 64;
-
-const LOOKING: &str = "List with ls, find with glob and grep, read with read_file. Paths are relative to \
-    the workspace root.";
-
-const WRITING: &str = "Write with write_file, change parts of a file with edit_file. Read a file before you \
-    overwrite it: then give its content_hash as expected_hash, or the same name as `session` with every call.";
-
-const WRITING_IN_A_SESSION: &str = "Write with write_file, change parts of a file with edit_file. Read a file \
-    before you overwrite it.";
-
-const GOING_BACK: &str = "snapshot keeps all files as they are, restore brings them back, and undo takes back \
-    the last change.";
-
-const FORKING: &str = "fork makes a copy to try something in: give its name as `fork` to the tools for files, \
-    then merge it. It lasts as long as this server, ";
-
-const KEEPING_FORKS: &str = "which keeps what was not merged for a person to merge.";
-
-const LOSING_FORKS: &str = "and what was not merged is gone with it.";
 
 /// Holds the files of an address, the tools that it offers, and whose calls they are.
 ///
@@ -174,22 +159,6 @@ impl Endpoint {
             && has("undo")
     }
 
-    /// Says to a model what it can do here, with the tools that are offered and no others.
-    pub(super) fn instructions(&self) -> String {
-        let has = |name: &str| self.offered().any(|tool| tool.name == name);
-        let forks = if self.kept_forks.is_some() { KEEPING_FORKS } else { LOSING_FORKS };
-        let forking = format!("{FORKING}{forks}");
-        let sentences = [
-            ("ls", LOOKING),
-            ("write_file", if self.is_session() { WRITING_IN_A_SESSION } else { WRITING }),
-            ("snapshot", GOING_BACK),
-            ("fork", if has("write_file") { &forking } else { "" }),
-        ];
-        let said = sentences.into_iter().filter(|(tool, text)| has(tool) && !text.is_empty());
-        let said = said.map(|(_, text)| text);
-        ["A workspace of files."].into_iter().chain(said).collect::<Vec<_>>().join(" ")
-    }
-
     /// Returns a session that a client named, with what was written down in it.
     pub(crate) fn session(&self, name: &str) -> Option<Session> {
         self.sessions.as_ref()?.get(name)
@@ -215,87 +184,4 @@ impl Endpoint {
         let offered = self.tools.offered(&self.context);
         offered.filter(move |tool| !only_reads || tool.effect == Effect::Reads)
     }
-
-    /// Finds a tool that is offered.
-    pub(super) fn find(&self, name: &str) -> Found {
-        let Some(tool) = self.tools.find(name) else { return Found::Unknown };
-        match self.offered().find(|offered| offered.name == tool.name) {
-            Some(tool) => Found::Tool(tool),
-            None if self.only_reads && tool.effect == Effect::Writes => {
-                Found::Refused(only_reads(tool))
-            }
-            None if tool.family == Family::History => Found::Refused(no_history(tool)),
-            None => Found::Unknown,
-        }
-    }
-
-    /// Words the answer to a tool name that is not offered.
-    pub(super) fn unknown_tool_message(&self, name: &str) -> String {
-        Toolset::unknown_tool_message(name, self.offered())
-    }
-
-    /// Returns what a call happens in, and takes the names of its session and its fork out of the arguments.
-    pub(super) fn context_of(
-        &self,
-        tool: &Tool,
-        arguments: &mut Map<String, Value>,
-    ) -> Result<ToolContext, Refusal> {
-        let mut context = self.context.clone();
-        if let Some(sessions) = &self.sessions
-            && let Some(name) = taken(arguments, SESSION)
-        {
-            let (session, seen) = sessions.find(&name)?;
-            context.seen = Some(seen);
-            context = context.session(&session);
-        }
-        let takes_fork = self.has_forks() && declared::works_in_forks(tool);
-        context.caller_parameters = match (self.sessions.is_some(), takes_fork) {
-            (true, true) => &[FORK, SESSION],
-            (true, false) => &[SESSION],
-            (false, true) => &[FORK],
-            (false, false) => &[],
-        };
-        if takes_fork && let Some(name) = taken(arguments, FORK) {
-            let name = name.as_str().ok_or_else(no_text)?;
-            context.workspace = Some(context.forks.find(name)?);
-            context.fork = Some(name.to_owned());
-        }
-        Ok(context)
-    }
-}
-
-/// Takes an argument out that is there.
-fn taken(arguments: &mut Map<String, Value>, name: &str) -> Option<Value> {
-    arguments.remove(name).filter(|value| !value.is_null())
-}
-
-fn no_text() -> Refusal {
-    let message = format!("`{FORK}` must be a string: the name of a fork.");
-    Refusal::new(ErrorKind::InvalidArgument, message)
-}
-
-/// Says what there is under the name of a tool.
-pub(super) enum Found {
-    Tool(&'static Tool),
-    /// It cannot be used here.
-    Refused(Refusal),
-    Unknown,
-}
-
-/// Refuses a tool that changes files.
-fn only_reads(tool: &Tool) -> Refusal {
-    let message = format!(
-        "`{}` changes files, and this server was started read-only; nothing was changed.",
-        tool.name
-    );
-    Refusal::new(ErrorKind::ReadOnly, message)
-}
-
-/// Refuses a tool that works on a history.
-fn no_history(tool: &Tool) -> Refusal {
-    let message = format!(
-        "`{}` needs a history, and this workspace keeps none; use the tools for files.",
-        tool.name
-    );
-    Refusal::new(ErrorKind::Unsupported, message)
 }
