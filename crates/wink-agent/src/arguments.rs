@@ -15,8 +15,10 @@ use crate::{fields, schema};
 pub(crate) fn parse<T: DeserializeOwned + JsonSchema + 'static>(
     arguments: Value,
 ) -> Result<T, Refusal> {
-    let accepted = fields::accepted(schema::of::<T>(), object(arguments)?);
-    serde_json::from_value(Value::Object(accepted.map_err(Refusal::invalid_argument)?))
+    let schema = schema::of::<T>();
+    let accepted = fields::accepted(schema, object(arguments)?);
+    let accepted = accepted.map_err(|misfit| Refusal::misfit(schema, misfit))?;
+    serde_json::from_value(Value::Object(accepted))
         .map_err(|error| Refusal::invalid_argument(format!("The arguments do not fit: {error}.")))
 }
 

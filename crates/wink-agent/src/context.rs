@@ -68,6 +68,9 @@ pub struct ToolContext {
     /// The name of the fork whose files these are, where they are those of one; it is written down with
     /// the calls.
     pub fork: Option<String>,
+    /// Parameters that the caller of the tools takes for himself, and out of the arguments; a model that gives
+    /// one that is not known is told of them too.
+    pub caller_parameters: &'static [&'static str],
 }
 
 impl ToolContext {

@@ -81,7 +81,10 @@ fn attempt(tool: &Tool, context: &ToolContext, arguments: Value) -> ToolResult {
         Err(refusal) => return refusal.into(),
     };
     let done = catch_unwind(AssertUnwindSafe(|| tool.run(&call, arguments)));
-    call.ended(done.unwrap_or_else(|_| Err(broke_off(tool))))
+    let done = done.unwrap_or_else(|_| Err(broke_off(tool)));
+    call.ended(
+        done.map_err(|refusal| refusal.naming_also(tool.input_schema(), context.caller_parameters)),
+    )
 }
 
 fn begin<'c>(tool: &'c Tool, context: &'c ToolContext) -> Result<ToolCall<'c>, Refusal> {

@@ -48,7 +48,8 @@ impl<'a> Field<'a> {
     fn item(self, item: Value) -> Result<Value, String> {
         match (self.schema["items"].as_object(), item) {
             (Some(schema), Value::Object(given)) => {
-                fields::accepted(schema, given).map(Value::Object)
+                let accepted = fields::accepted(schema, given);
+                accepted.map(Value::Object).map_err(|misfit| misfit.worded(schema))
             }
             (_, other) => Err(format!("it must be an object; got {}.", shown(&other))),
         }

@@ -37,16 +37,35 @@ pub(crate) fn path_of<'a>(tool: &str, given: &'a Value) -> Option<&'a str> {
     iter::once(name).chain(aliases).find_map(|spelled| given.get(spelled)?.as_str())
 }
 
+/// What is wrong with what was given.
+#[derive(Debug)]
+pub(crate) enum Misfit {
+    /// There is no parameter of that name.
+    Unknown(String),
+    /// Anything else, in words.
+    Other(String),
+}
+
+impl Misfit {
+    /// Says it in words.
+    pub(crate) fn worded(self, schema: &Map<String, Value>) -> String {
+        match self {
+            Self::Unknown(key) => unknown(schema, &[], &key),
+            Self::Other(words) => words,
+        }
+    }
+}
+
 /// Makes of what was given what the schema declares, or says what is wrong with it.
 pub(crate) fn accepted(
     schema: &Map<String, Value>,
     given: Map<String, Value>,
-) -> Result<Map<String, Value>, String> {
+) -> Result<Map<String, Value>, Misfit> {
     let mut accepted = Map::new();
     for (key, value) in given {
         accept(schema, &mut accepted, key, value)?;
     }
-    require_all(schema, &accepted)?;
+    require_all(schema, &accepted).map_err(Misfit::Other)?;
     Ok(accepted)
 }
 
@@ -55,17 +74,19 @@ fn accept(
     accepted: &mut Map<String, Value>,
     key: String,
     value: Value,
-) -> Result<(), String> {
-    let field = find(schema, &key).ok_or_else(|| unknown(schema, &key))?;
+) -> Result<(), Misfit> {
+    let Some(field) = find(schema, &key) else { return Err(Misfit::Unknown(key)) };
     if value.is_null() {
         return Ok(());
     }
     let own_name = if key == field.name { key } else { field.name.to_owned() };
-    match accepted.insert(own_name, field.coerce(value)?) {
+    let coerced = field.coerce(value).map_err(Misfit::Other)?;
+    match accepted.insert(own_name, coerced) {
         None => Ok(()),
-        Some(_) => {
-            Err(format!("`{}` is given twice, under two spellings; give it once.", field.name))
-        }
+        Some(_) => Err(Misfit::Other(format!(
+            "`{}` is given twice, under two spellings; give it once.",
+            field.name
+        ))),
     }
 }
 
@@ -78,8 +99,9 @@ fn find<'a>(schema: &'a Map<String, Value>, key: &str) -> Option<Field<'a>> {
     found.map(|(name, schema)| Field { name, schema })
 }
 
-fn unknown(schema: &Map<String, Value>, key: &str) -> String {
-    let names = || schema::properties(schema).map(|(name, _)| name);
+/// Words the answer to a parameter that there is not; some there are besides those of the schema.
+pub(crate) fn unknown(schema: &Map<String, Value>, also: &[&str], key: &str) -> String {
+    let names = || schema::properties(schema).map(|(name, _)| name).chain(also.iter().copied());
     let key = shown(key);
     match nearest(&key, names()) {
         Some(near) => format!("There is no parameter `{key}`; did you mean `{near}`?"),

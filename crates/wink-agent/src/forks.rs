@@ -1,9 +1,10 @@
 //! Forks by name.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use wink_fs::{ErrorKind, Workspace};
+use wink_fs::{ErrorKind, SnapshotId, Workspace};
 
 use crate::lock::lock;
 use crate::refusal::Refusal;
@@ -34,13 +35,49 @@ const MOST: usize = 64;
 /// assert_eq!(files.read("a.txt")?.content, "tried");
 /// # Ok::<(), wink_fs::Error>(())
 /// ```
-#[derive(Clone, Debug, Default)]
-pub struct Forks(Arc<Mutex<Named>>);
+#[derive(Clone, Default)]
+pub struct Forks {
+    made: Arc<Mutex<Named>>,
+    elsewhere: Option<Elsewhere>,
+}
+
+/// Says which snapshot has the files of a fork that no call made.
+type Elsewhere = Arc<dyn Fn(&str) -> wink_fs::Result<Option<SnapshotId>> + Send + Sync>;
 
 /// Forks by name; one that is being made has its name already.
 type Named = BTreeMap<String, Option<Workspace>>;
 
 impl Forks {
+    /// Says which snapshot has the files of a fork that was made elsewhere, as by a person, so that a model can name
+    /// it where it names states.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use wink_agent::{ToolContext, Toolset};
+    ///
+    /// let files = wink_fs::Workspace::memory();
+    /// files.write("a.txt", "tried")?;
+    /// let attempt = files.snapshot_with(&Default::default())?.id;
+    /// files.write("a.txt", "another")?;
+    /// let mut context = ToolContext::over(&files);
+    /// context.forks = context.forks.and_elsewhere(move |name| Ok((name == "attempt").then_some(attempt)));
+    /// assert!(Toolset::ALL.call(&context, "restore", json!({"snapshot": "attempt"})).ok());
+    /// assert_eq!(files.read("a.txt")?.content, "tried");
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    #[must_use]
+    pub fn and_elsewhere(
+        self,
+        find: impl Fn(&str) -> wink_fs::Result<Option<SnapshotId>> + Send + Sync + 'static,
+    ) -> Self {
+        Self { elsewhere: Some(Arc::new(find)), ..self }
+    }
+
+    /// Returns the snapshot that has the files of a fork that was made elsewhere.
+    pub(crate) fn elsewhere(&self, name: &str) -> wink_fs::Result<Option<SnapshotId>> {
+        self.elsewhere.as_ref().map_or(Ok(None), |find| find(name))
+    }
+
     /// Returns the files of a fork.
     pub fn get(&self, name: &str) -> Option<Workspace> {
         self.lock().get(name).cloned().flatten()
@@ -110,7 +147,13 @@ impl Forks {
     }
 
     fn lock(&self) -> MutexGuard<'_, Named> {
-        lock(&self.0)
+        lock(&self.made)
+    }
+}
+
+impl fmt::Debug for Forks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.names()).finish()
     }
 }
 

@@ -43,6 +43,7 @@ mod fields;
 pub mod follow;
 mod forks;
 mod lock;
+mod named_state;
 mod policy;
 pub mod prompt;
 mod refusal;

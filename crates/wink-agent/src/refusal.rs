@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 use wink_fs::{ContentHash, Error, ErrorKind, Operation, TreePath};
 
+use crate::fields::{self, Misfit};
 use crate::result::ToolResult;
 
 /// A failed call on its way to becoming a [`ToolResult`].
@@ -20,17 +21,47 @@ pub struct Refusal {
     message: String,
     path: Option<String>,
     current_hash: Option<ContentHash>,
-    lines: Vec<usize>,
+    lines: Box<[usize]>,
+    /// The parameter that there is not, where it is refused for that.
+    unknown_parameter: Option<Box<str>>,
 }
 
 impl Refusal {
     /// Says what went wrong, and in the same sentence what to do next.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Refusal { kind, message: message.into(), path: None, current_hash: None, lines: Vec::new() }
+        Refusal {
+            kind,
+            message: message.into(),
+            path: None,
+            current_hash: None,
+            lines: Box::default(),
+            unknown_parameter: None,
+        }
     }
 
     pub(crate) fn invalid_argument(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::InvalidArgument, message)
+    }
+
+    /// Refuses arguments that do not fit a schema.
+    pub(crate) fn misfit(schema: &Map<String, Value>, misfit: Misfit) -> Self {
+        let unknown_parameter = match &misfit {
+            Misfit::Unknown(key) => Some(key.as_str().into()),
+            Misfit::Other(_) => None,
+        };
+        Self { unknown_parameter, ..Self::invalid_argument(misfit.worded(schema)) }
+    }
+
+    /// Names the parameters that there are besides those of a tool's own schema, where one was given that is
+    /// none of them.
+    pub(crate) fn naming_also(self, schema: &Map<String, Value>, also: &[&str]) -> Self {
+        match &self.unknown_parameter {
+            Some(key) if !also.is_empty() => {
+                let message = fields::unknown(schema, also, key);
+                self.reworded(message)
+            }
+            _ => self,
+        }
     }
 
     /// Returns the kind of failure.
@@ -57,7 +88,7 @@ impl Refusal {
 
     /// Names the lines of the file it is about, counted from 1.
     pub(crate) fn with_lines(mut self, lines: Vec<usize>) -> Self {
-        self.lines = lines;
+        self.lines = lines.into();
         self
     }
 
@@ -71,7 +102,7 @@ impl Refusal {
             value.insert("current_hash".into(), hash.to_string().into());
         }
         if !self.lines.is_empty() {
-            value.insert("lines".into(), self.lines.clone().into());
+            value.insert("lines".into(), self.lines.to_vec().into());
         }
         Value::Object(value)
     }
@@ -102,7 +133,8 @@ impl From<Error> for Refusal {
             message: error.to_string(),
             path: error.path().map(ToString::to_string),
             current_hash: error.current_hash(),
-            lines: Vec::new(),
+            lines: Box::default(),
+            unknown_parameter: None,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use wink_fs::{
-    At, Diff, Error, ErrorKind, Kind, MergeOptions, Merged, OnConflict, OperationChange, Snapshot,
+    Diff, Error, ErrorKind, Kind, MergeOptions, Merged, OnConflict, OperationChange, Snapshot,
     SnapshotId, TreePath,
 };
 
@@ -15,14 +15,6 @@ const MOST: usize = 50;
 
 /// The name of the files as they are now.
 pub(crate) const LIVE: &str = "@";
-
-/// Reads the name of a state: `@`, or whatever names a snapshot.
-pub(crate) fn at(text: &str) -> At {
-    match text.trim() {
-        LIVE => At::Live,
-        name => At::from(name),
-    }
-}
 
 /// Words what the next step of a model is.
 pub(crate) fn refusal(error: Error) -> Refusal {

@@ -78,14 +78,21 @@ impl Toolset {
         match self.find(name) {
             Some(tool) => tool.call(context, arguments),
             None => {
-                let refusal = unknown::refusal(name, self.tools().map(|tool| tool.name));
+                let refusal = unknown::refusal(name, self.offered(context).map(|tool| tool.name));
                 engine::refuse(&unknown::shown(name), context, &arguments, refusal)
             }
         }
     }
 
-    /// Words the answer to a tool name that does not exist.
-    pub fn unknown_tool_message(self, name: &str) -> String {
-        unknown::message(name, self.tools().map(|tool| tool.name))
+    /// Words the answer to the name of a tool that is not among those that are offered.
+    pub fn unknown_tool_message(
+        name: &str,
+        offered: impl Iterator<Item = &'static Tool>,
+    ) -> String {
+        let names = offered.map(|tool| tool.name);
+        match Self::ALL.find(name) {
+            Some(_) => unknown::not_offered(name, names),
+            None => unknown::message(name, names),
+        }
     }
 }

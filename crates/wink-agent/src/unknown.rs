@@ -20,24 +20,35 @@ pub(crate) fn refusal<'t>(name: &str, offered: impl Iterator<Item = &'t str>) ->
 pub(crate) fn message<'t>(name: &str, offered: impl Iterator<Item = &'t str>) -> String {
     let (shown, offered) = (shown(name), offered.collect::<Vec<_>>());
     match nearest(name, offered.iter().copied()) {
-        Some(near) if near == name => format!("The tool `{shown}` is not offered here."),
         Some(near) => format!("There is no tool `{shown}`; did you mean `{near}`?"),
-        None if offered.is_empty() => format!("There is no tool `{shown}`; none is offered."),
-        None => format!("There is no tool `{shown}`; the tools are {}.", offered.join(", ")),
+        None => format!("There is no tool `{shown}`; {}", listed(&offered)),
+    }
+}
+
+/// Words the answer to the name of a tool that is not offered here.
+pub(crate) fn not_offered<'t>(name: &str, offered: impl Iterator<Item = &'t str>) -> String {
+    let offered = offered.collect::<Vec<_>>();
+    format!("The tool `{}` is not offered here; {}", shown(name), listed(&offered))
+}
+
+fn listed(offered: &[&str]) -> String {
+    match offered {
+        [] => "none is offered.".to_owned(),
+        offered => format!("the tools are {}.", offered.join(", ")),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::toolset::Toolset;
 
     #[test]
     fn a_tool_that_is_known_and_not_offered_is_not_taken_for_a_slip() {
-        let said = |name| message(name, ["shell_execute", "ls"].into_iter());
-        assert_eq!(said("shell_execute"), "The tool `shell_execute` is not offered here.");
-        assert_eq!(
-            said("shell_exec"),
-            "There is no tool `shell_exec`; did you mean `shell_execute`?"
-        );
+        let offered =
+            || [Toolset::FILES.find("ls"), Toolset::FILES.find("mv")].into_iter().flatten();
+        let said = |name| Toolset::unknown_tool_message(name, offered());
+        assert_eq!(said("rm"), "The tool `rm` is not offered here; the tools are ls, mv.");
+        assert_eq!(said("mw"), "There is no tool `mw`; did you mean `mv`?");
+        assert_eq!(said("banana"), "There is no tool `banana`; the tools are ls, mv.");
     }
 }

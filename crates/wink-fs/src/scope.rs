@@ -41,6 +41,15 @@ impl Exclusions {
         Ok(Self(self.0.iter().cloned().chain(Self::parse(new)?.0).collect()))
     }
 
+    /// Returns the pattern that means one entry, with all that is below it, whatever is in its name.
+    pub(crate) fn pattern_of(path: &TreePath) -> String {
+        let plain = |c: char| match c {
+            '*' | '?' | '[' | '{' | '}' => format!("[{c}]"),
+            c => c.to_string(),
+        };
+        format!("/{}", path.to_string().chars().map(plain).collect::<String>())
+    }
+
     /// Returns the patterns as they were given.
     pub fn patterns(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(text, _)| &**text)

@@ -9,7 +9,7 @@ use hyper_util::rt::TokioIo;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 
 use crate::head_timer::{self, HeadTimer};
@@ -25,12 +25,19 @@ const GRACE: Duration = Duration::from_secs(5);
 /// Accepting fails when the process has no file handle left; trying at once would only spin.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Serves `app` until it is told to stop, then lets running requests end; `end` ends what would not.
-pub(crate) async fn serve(
+/// Says how to end what would not end with the connections.
+pub(crate) struct Ending<E, H> {
+    pub(crate) end: E,
+    /// Lets that wait for nobody any more.
+    pub(crate) hurry: H,
+}
+
+/// Serves `app` until it is told to stop, then lets running requests end.
+pub(crate) async fn serve<E: Future<Output = ()>, H: FnOnce()>(
     listener: TcpListener,
     app: Router,
     mut stop: StopSignals,
-    end: impl Future<Output = ()>,
+    ending: Ending<E, H>,
 ) {
     let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let graceful = GracefulShutdown::new();
@@ -44,11 +51,20 @@ pub(crate) async fn serve(
         }
     }
     drop(listener);
-    // Past the grace period, or told so again, the connections are cut, which is all that is left to do.
-    tokio::select! {
-        () = stop.received() => {}
-        _ = timeout(GRACE, async { tokio::join!(graceful.shutdown(), end) }) => {}
-    }
+    // Past the grace period, or told so again, the connections are cut, for which nothing is left to do here.
+    let cut = Notify::new();
+    let requests = async {
+        tokio::select! {
+            () = graceful.shutdown() => {}
+            () = cut.notified() => {}
+        }
+    };
+    let all = async { tokio::join!(requests, ending.end) };
+    let hurry = || {
+        cut.notify_one();
+        (ending.hurry)();
+    };
+    stop.ended(async { drop(timeout(GRACE, all).await) }, hurry).await;
 }
 
 /// Waits for a free slot and then for a connection to fill it.

@@ -12,7 +12,7 @@ mod lines;
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 pub(crate) use self::lines::append_line;
@@ -41,6 +41,26 @@ pub(crate) fn real_path_to_be(path: &Path) -> io::Result<PathBuf> {
 /// Tells whether it is certain that nothing is at a path.
 pub(crate) fn is_gone(path: &Path) -> bool {
     matches!(path.try_exists(), Ok(false))
+}
+
+/// Tells two states of a file apart that somebody replaced or wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    file: u64,
+    bytes: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+/// Looks at the state of a file without reading it.
+pub(crate) fn stamp(path: &Path) -> io::Result<Stamp> {
+    let found = fs::metadata(path)?;
+    Ok(Stamp {
+        file: found.ino(),
+        bytes: found.len(),
+        modified: (found.mtime(), found.mtime_nsec()),
+        changed: (found.ctime(), found.ctime_nsec()),
+    })
 }
 
 /// Tells whether a file is there.

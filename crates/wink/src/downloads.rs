@@ -13,6 +13,7 @@ use axum::routing::get;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_blocking;
 use wink_agent::session::write_session_tree;
+use wink_fs::ErrorKind;
 use wink_fs::archive::{self, ExportOptions};
 
 use crate::mcp::Endpoint;
@@ -95,6 +96,10 @@ impl Source {
 async fn files(State(source): State<Source>) -> Response {
     let Some(files) = source.endpoint.files() else { return FAILED.into_response() };
     let make = move |out: &mut Bounded| {
+        // A workspace that keeps no history excludes nothing.
+        if files.heed_exclusions().is_err_and(|it| it.kind() != ErrorKind::Unsupported) {
+            return false;
+        }
         archive::write(&*files.tree_without_excluded(), out, &ExportOptions::default()).is_ok()
     };
     answered(source.made(make).await, "application/zip", "files.fs.zip")

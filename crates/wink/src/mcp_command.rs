@@ -25,6 +25,7 @@ pub(crate) fn run(context: &Context, args: &McpArgs) -> Result<(), Failure> {
         context.say(note);
     }
     let endpoint = Endpoint::of_session(&served.files, args.serving.tools);
+    let endpoint = endpoint.with_kept_forks(served.kept_forks);
     let failed = |error: io::Error| Failure::other(&error);
     // One client needs one thread to talk to it, which nobody has to wake; calls have threads of their own.
     let runtime = Builder::new_current_thread().enable_all().build().map_err(failed)?;
@@ -35,7 +36,6 @@ pub(crate) fn run(context: &Context, args: &McpArgs) -> Result<(), Failure> {
 }
 
 async fn serve(endpoint: Endpoint) -> io::Result<()> {
-    let mut stop = StopSignals::listen()?;
-    mcp::serve(endpoint, stop.received()).await;
+    mcp::serve(endpoint, StopSignals::listen()?).await;
     Ok(())
 }

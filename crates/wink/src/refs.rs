@@ -119,7 +119,7 @@ fn before(files: &Workspace, text: &str) -> Result<Snapshot, Failure> {
 fn by_name(opened: &Opened, text: &str) -> Result<State, Failure> {
     let mut all = opened.files.snapshots()?;
     let tagged = all.iter().find(|it| it.tag.as_deref() == Some(text)).cloned();
-    let branch = branch(opened, text)?;
+    let branch = branch(&opened.home, text)?;
     match (tagged, branch) {
         (Some(tagged), Some(branch)) if tagged.id != branch.id => {
             Err(Failure::tag_or_branch(text, &[tagged, branch]))
@@ -160,8 +160,8 @@ pub(crate) fn branch_heads(opened: &Opened) -> Result<Vec<(String, SnapshotId)>,
 }
 
 /// Returns the snapshot that a fork was at last, if there is a fork of that name.
-fn branch(opened: &Opened, name: &str) -> Result<Option<Snapshot>, Failure> {
-    let home = Home::named(opened.home.all_branches()?, name);
+pub(crate) fn branch(home: &Home, name: &str) -> Result<Option<Snapshot>, Failure> {
+    let home = Home::named(home.all_branches()?, name);
     home.map_or(Ok(None), |home| branch_head(&home))
 }
 
@@ -170,7 +170,10 @@ fn branch_head(home: &Home) -> Result<Option<Snapshot>, Failure> {
     // Its directory may be gone; what it kept is not.
     let kept = Workspace::builder(MemoryBackend::new()).read_only(true);
     let kept = kept.store(home.open_store()?).build();
-    let last = kept.current_snapshot_id()?.map_or(branch.base.clone(), |id| id.to_string());
+    let last = match &branch.kept {
+        Some(last) => last.clone(),
+        None => kept.current_snapshot_id()?.map_or(branch.base.clone(), |id| id.to_string()),
+    };
     Ok(Some(kept.find_snapshot(&last)?))
 }
 

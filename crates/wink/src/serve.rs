@@ -18,6 +18,7 @@ use tokio::task::JoinSet;
 use crate::access::Access;
 use crate::answer::{self, Answer};
 use crate::beacon::{Beacon, Signal};
+use crate::connections::Ending;
 use crate::context::Context;
 use crate::documents::ServedUntilNow;
 use crate::failure::Failure;
@@ -185,15 +186,17 @@ async fn serve(
         true => announce(&welcome.text()).map_err(failed)?,
         false => answer::item(&welcome.document())?,
     }
-    connections::serve(listener, app, stop, end(services)).await;
+    let hurry = || services.iter().for_each(|(_, service)| service.hurry());
+    connections::serve(listener, app, stop, Ending { end: end(services.clone()), hurry }).await;
     drop(beacon);
     Ok(())
 }
 
 fn endpoints(args: &ServeArgs, served: Vec<(String, Served)>) -> (Vec<Site>, Services) {
     let (mut sites, mut services) = (Vec::new(), Vec::new());
-    for (route, Served { files, what, note }) in served {
+    for (route, Served { files, what, note, kept_forks }) in served {
         let endpoint = Endpoint::of_clients(&files, args.serving.tools);
+        let endpoint = endpoint.with_kept_forks(kept_forks);
         let endpoint = if args.conformance_fixtures { endpoint.with_fixtures() } else { endpoint };
         sites.push(Site { route: route.clone(), what, note, endpoint: endpoint.clone() });
         services.push((route, mcp::service(endpoint)));

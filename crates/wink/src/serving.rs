@@ -14,7 +14,8 @@ use crate::context::{Context, real_path};
 use crate::failure::Failure;
 use crate::fixed_mounts::FixedMounts;
 use crate::home::Home;
-use crate::{git_dir, lost};
+use crate::kept_fork::KeptForks;
+use crate::{exclusions, lost};
 
 #[derive(Debug, Args)]
 pub(crate) struct ServingArgs {
@@ -61,6 +62,8 @@ pub(crate) struct Served {
     pub(crate) what: String,
     /// What a person should know of them.
     pub(crate) note: Option<String>,
+    /// Where forks of them are kept when the server ends; with files in memory they go.
+    pub(crate) kept_forks: Option<KeptForks>,
 }
 
 /// Says what is served where nobody says so.
@@ -105,7 +108,7 @@ impl ServingArgs {
         let backend = Layered::new(backend, fixed);
         let files = Workspace::builder(backend).read_only(self.read_only).build();
         let what = "an in-memory workspace; it is gone when this stops".to_owned();
-        Ok(Served { files, what, note: None })
+        Ok(Served { files, what, note: None, kept_forks: None })
     }
 
     fn host(&self, context: &Context) -> Result<Served, Failure> {
@@ -143,10 +146,12 @@ fn here(context: &Context) -> Result<PathBuf, Failure> {
 }
 
 fn host(context: &Context, root: &Path, read_only: bool) -> Result<Served, Failure> {
-    let (builder, note) = with_history(context, root, read_only)?;
+    let (builder, note, home) = with_history(context, root, read_only)?;
     let mount_point = MountPoint::from_disk(root.as_os_str().as_bytes())?;
     let files = builder.mount_point(mount_point).read_only(read_only).build();
-    Ok(Served { files, what: root.display().to_string(), note })
+    let is_talkative = context.is_talkative();
+    let kept_forks = home.map(|it| KeptForks { directory: it.directory, is_talkative });
+    Ok(Served { files, what: root.display().to_string(), note, kept_forks })
 }
 
 /// Begins the workspace of a directory; where it has no history, one is made if that can be.
@@ -154,13 +159,13 @@ fn with_history(
     context: &Context,
     root: &Path,
     read_only: bool,
-) -> Result<(WorkspaceBuilder, Option<String>), Failure> {
+) -> Result<(WorkspaceBuilder, Option<String>, Option<Home>), Failure> {
     if let Some(home) = home_of(context, root)? {
-        return Ok((with(&home)?, None));
+        return Ok((exclusions::heeding(&home)?, None, Some(home)));
     }
     if read_only {
         let note = "note: this directory has no history; `wink init` begins one".to_owned();
-        return Ok((without_history(root)?, Some(note)));
+        return Ok((without_history(root)?, Some(note), None));
     }
     let lost = lost::of(root);
     match init::protect(context, root) {
@@ -170,19 +175,14 @@ fn with_history(
             if !lost.is_empty() {
                 note += &format!("\nnote: {}", lost::advice(root, &lost));
             }
-            Ok((with(&home)?, Some(note)))
+            Ok((exclusions::heeding(&home)?, Some(note), Some(home)))
         }
         Err(failure) => {
             let why = failure.message();
             let note = format!("warning: no history is kept, so nothing can be undone: {why}");
-            Ok((without_history(root)?, Some(note)))
+            Ok((without_history(root)?, Some(note), None))
         }
     }
-}
-
-/// Begins the workspace of a history.
-fn with(home: &Home) -> Result<WorkspaceBuilder, Failure> {
-    Context::builder(home, &git_dir::excluded_for_long(home)?)
 }
 
 /// Finds the history of a directory, where it is usually kept or where a person says it is.

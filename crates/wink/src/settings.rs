@@ -54,6 +54,9 @@ pub(crate) struct Branch {
     pub(crate) base: String,
     /// The directory of the history that it shares.
     of: String,
+    /// The id of the snapshot that it was kept as, where it has no directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) kept: Option<String>,
     /// The states of it that were brought back, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     merges: Vec<MergePoint>,
@@ -75,7 +78,12 @@ const MERGES: usize = 16;
 impl Branch {
     pub(crate) fn new(name: &str, base: &str, of: &Path) -> Result<Self, Failure> {
         let (name, base, of) = (name.to_owned(), base.to_owned(), text(of)?);
-        Ok(Self { name, base, of, merges: Vec::new() })
+        Ok(Self { name, base, of, kept: None, merges: Vec::new() })
+    }
+
+    /// Says that it has no directory, and which snapshot has its files.
+    pub(crate) fn kept_as(self, kept: String) -> Self {
+        Self { kept: Some(kept), ..self }
     }
 
     /// Returns the states that were brought back, oldest first.
@@ -91,7 +99,8 @@ impl Branch {
 
     /// Returns the ids of all snapshots that a merge may need.
     pub(crate) fn needed(&self) -> impl Iterator<Item = &str> {
-        [&*self.base].into_iter().chain(self.merges.iter().map(|it| &*it.theirs))
+        let merged = self.merges.iter().map(|it| &*it.theirs);
+        [&*self.base].into_iter().chain(self.kept.as_deref()).chain(merged)
     }
 
     /// Returns the directory of the history that it shares.

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::Path;
+use std::pin::pin;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -30,6 +31,19 @@ impl StopSignals {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
             () = hung_up(self.hangup.as_mut()) => {}
+        }
+    }
+
+    /// Waits until a server has ended: the next of them is told to it, and the one after it ends the wait.
+    pub(crate) async fn ended(&mut self, end: impl Future<Output = ()>, hurry: impl FnOnce()) {
+        let mut end = pin!(end);
+        tokio::select! {
+            () = &mut end => return,
+            () = self.received() => hurry(),
+        }
+        tokio::select! {
+            () = end => {}
+            () = self.received() => {}
         }
     }
 }

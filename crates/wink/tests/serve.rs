@@ -452,3 +452,48 @@ fn every_loopback_address_is_served_as_it_is_printed() {
     std::io::Read::read_to_string(&mut stream, &mut answer).expect("an answer");
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
 }
+
+/// A server of a directory that cannot keep its fork yet, and was told to stop so often.
+fn told_to_stop(times: usize) -> (Server, std::fs::File) {
+    let place = tempfile::tempdir().unwrap();
+    std::fs::create_dir(place.path().join("work")).unwrap();
+    let server = Server::start_in(place, &["--port", "0", "--root", "work"]);
+    server.call("fork", json!({"name": "idea"}));
+    let write = json!({"path": "a", "content": "1", "fork": "idea"});
+    assert_eq!(server.call("write_file", write)["isError"], false);
+    let mut histories = std::fs::read_dir(server.place.path().join("data/wink")).unwrap();
+    let lock = histories.next().unwrap().unwrap().path().join("store/work.lock");
+    let held = std::fs::File::options().create(true).append(true).open(lock).unwrap();
+    held.lock().unwrap();
+    for _ in 0..times {
+        kill_process(Pid::from_child(&server.child), Signal::TERM).unwrap();
+        std::thread::sleep(Duration::from_millis(400));
+    }
+    (server, held)
+}
+
+/// Once, it ended at the second signal, whatever it had to keep.
+#[test]
+fn a_second_signal_loses_no_fork() {
+    let (mut server, held) = told_to_stop(2);
+    assert!(server.child.try_wait().unwrap().is_none(), "it still has to keep the fork");
+    drop(held);
+    assert_eq!(server.child.wait().unwrap().code(), Some(0));
+    let forks = wink()
+        .args(["-C", "work", "branch", "list"])
+        .current_dir(server.place.path())
+        .env("HOME", server.place.path().join("home"))
+        .env("XDG_DATA_HOME", server.place.path().join("data"))
+        .output()
+        .unwrap();
+    assert!(String::from_utf8_lossy(&forks.stdout).starts_with("idea "), "{forks:?}");
+}
+
+#[test]
+fn a_third_signal_ends_it_at_once() {
+    let (mut server, held) = told_to_stop(3);
+    let began = Instant::now();
+    assert_eq!(server.child.wait().unwrap().code(), Some(0));
+    assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+    drop(held);
+}

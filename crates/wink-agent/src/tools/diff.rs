@@ -5,20 +5,22 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use wink_fs::{Changed, Diff, DiffOptions, ErrorKind, Scope, Workspace};
 
+use crate::named_state::State;
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
 use crate::states::Changes;
 use crate::tool::{Effect, Family, Run, Tool};
 use crate::tool_call::ToolCall;
 use crate::words::counted;
-use crate::{arguments, schema, states};
+use crate::{arguments, named_state, schema, states};
 
 pub(crate) const TOOL: Tool = Tool {
     name: "diff",
     title: "Compare states",
     description: "Shows what changed from one state of all files to another: A added, M modified, \
                   D deleted, R renamed, with the lines. A state is a snapshot's tag or id (or the \
-                  beginning of it), @- for the last one, or @ for the files as they are now. Without `from` it compares \
+                  beginning of it), @- for the last one, @ for the files as they are now, or the name of a \
+                  fork for the files in it. Without `from` it compares \
                   with the snapshot that was taken or restored last; with `fork` it shows what was \
                   changed in a fork since it was made.",
     effect: Effect::Reads,
@@ -66,7 +68,7 @@ fn run(call: &ToolCall<'_>, mut params: Params) -> Result<ToolResult, Refusal> {
     }
     let (diff, title) = match &params.fork {
         Some(name) => (in_fork(call, files, &params, &options)?, format!("in fork {name}")),
-        None => between(files, &params, &options)?,
+        None => between(call, files, &params, &options)?,
     };
     Ok(answer(&params, &diff, &title, offset))
 }
@@ -105,14 +107,18 @@ fn next(params: &Params, offset: usize) -> Value {
 }
 
 fn between(
+    call: &ToolCall<'_>,
     files: &Workspace,
     params: &Params,
     options: &DiffOptions,
 ) -> Result<(Diff, String), Refusal> {
     let from = params.from.as_deref().unwrap_or_default();
     let to = params.to.as_deref().unwrap_or(states::LIVE);
-    let diff = files.diff_with(states::at(from), states::at(to), options);
     let title = format!("from {} to {}", shown(from), shown(to));
+    let diff = match (named_state::find(call, from)?, named_state::find(call, to)?) {
+        (State::At(from), State::At(to)) => files.diff_with(from, to, options),
+        (from, to) => wink_fs::diff(&*from.tree(files)?, &*to.tree(files)?, options),
+    };
     Ok((diff.map_err(states::refusal)?, title))
 }
 

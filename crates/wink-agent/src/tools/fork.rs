@@ -10,7 +10,7 @@ use crate::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
 use crate::tool_call::ToolCall;
 use crate::words::counted;
-use crate::{arguments, schema, states};
+use crate::{arguments, named_state, schema, states};
 
 pub(crate) const TOOL: Tool = Tool {
     name: "fork",
@@ -30,7 +30,7 @@ pub(crate) const TOOL: Tool = Tool {
 struct Params {
     /// The fork's name: letters, digits, - and _.
     name: Option<String>,
-    /// The snapshot to copy, by its tag or id; the files as they are now, where it is left out.
+    /// The state to copy: a snapshot's tag or id, or a fork's name; the files as they are now, where it is left out.
     at: Option<String>,
     /// Remove the fork of this name with all that was done in it.
     #[serde(default)]
@@ -70,8 +70,8 @@ fn make(
     name: &str,
     at: Option<&str>,
 ) -> Result<ToolResult, Refusal> {
-    let at = states::at(at.unwrap_or(states::LIVE));
-    let fork = || files.fork(at).map_err(states::refusal);
+    let at = named_state::find(call, at.unwrap_or(states::LIVE))?;
+    let fork = || files.fork(at.at(files)?).map_err(states::refusal);
     let from = call.context().forks.add(name, fork)?.forked_from();
     let message = format!(
         "Made the fork {name} of snapshot {}; bring what is done in it here with merge {}.",

@@ -11,7 +11,7 @@ use crate::states::Changes;
 use crate::tool::{Effect, Family, Run, Tool};
 use crate::tool_call::ToolCall;
 use crate::words::counted;
-use crate::{arguments, schema, states};
+use crate::{arguments, named_state, schema, states};
 
 pub(crate) const TOOL: Tool = Tool {
     name: "restore",
@@ -28,7 +28,7 @@ pub(crate) const TOOL: Tool = Tool {
 
 #[derive(Deserialize, JsonSchema)]
 struct Params {
-    /// The snapshot: its tag, its id or the beginning of it, or @- for the last one, @-2 for the one before.
+    /// The snapshot: its tag, its id or the beginning of it, @- for the last one, @-2 for the one before, or a fork's name.
     snapshot: String,
     /// Only this file, or what is below this directory.
     path: Option<String>,
@@ -42,10 +42,7 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
     let mut options = RestoreOptions::default().dry_run(params.dry_run);
     options.paths.extend(params.path.clone());
     let name = params.snapshot.trim();
-    let snapshot = files.find_snapshot(name).map_err(states::refusal)?;
-    if snapshot.tag.as_deref() != Some(name) && call.context().forks.get(name).is_some() {
-        return Err(is_a_fork(name));
-    }
+    let snapshot = named_state::find(call, name)?.snapshot(files)?;
     let receipt = files.restore_with(&snapshot, &options).map_err(states::refusal)?;
     let changes = Changes::of(&receipt.changes);
     let message = message(&receipt, &changes, &states::named(&snapshot), params.dry_run);
@@ -59,14 +56,6 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
         "changes": changes.value(),
     });
     Ok(ToolResult::success(message, value))
-}
-
-/// Refuses what names a fork, and happens to be the beginning of an id.
-fn is_a_fork(name: &str) -> Refusal {
-    Refusal::invalid_argument(format!(
-        "`{name}` is a fork, and no snapshot has that name: bring the fork in with merge, or give more \
-         of the snapshot's id."
-    ))
 }
 
 fn message(receipt: &Receipt, changes: &Changes, name: &str, dry_run: bool) -> String {

@@ -8,14 +8,14 @@ use crate::result::ToolResult;
 use crate::states::Conflicts;
 use crate::tool::{Effect, Family, Run, Tool};
 use crate::tool_call::ToolCall;
-use crate::{arguments, schema, states};
+use crate::{arguments, named_state, schema, states};
 
 pub(crate) const TOOL: Tool = Tool {
     name: "revert",
     title: "Revert step",
     description: "Takes out what changed from one state to another and leaves what was done before \
-                  and since, line by line. A state is a snapshot's tag or id, @- for the last one, or @ for the files \
-                  as they are now. Where the same lines changed since, nothing is changed and the \
+                  and since, line by line. A state is a snapshot's tag or id, @- for the last one, @ for the files \
+                  as they are now, or the name of a fork for the files in it. Where the same lines changed since, nothing is changed and the \
                   conflicts are named, unless `on_conflict` says what to do: ours keeps those \
                   lines as they are, theirs takes the step out all the same, markers writes both.",
     effect: Effect::Writes,
@@ -40,7 +40,8 @@ struct Params {
 
 fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
     let files = call.everything()?;
-    let (from, to) = (states::at(&params.from), states::at(&params.to));
+    let from = named_state::find(call, &params.from)?.at(files)?;
+    let to = named_state::find(call, &params.to)?.at(files)?;
     let options = params.on_conflict.options(params.dry_run);
     let merged = files.revert_with(from, to, &options).map_err(states::refusal)?;
     let message = states::merged(

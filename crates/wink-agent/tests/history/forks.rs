@@ -26,6 +26,40 @@ fn a_fork_of_a_snapshot_has_its_files_and_leaves_these_alone() {
     });
 }
 
+/// Once, the tools took other names of states than the command line.
+#[test]
+fn the_name_of_a_fork_is_that_of_its_files() {
+    on_each_backend(|files| {
+        files.write("a.txt", "one").unwrap();
+        let context = ToolContext::over(files);
+        done(&context, "fork", json!({"name": "idea"}));
+        context.forks.get("idea").unwrap().write("a.txt", "two").unwrap();
+        let diff = done(&context, "diff", json!({"from": "idea", "to": "@"}));
+        assert!(diff.message.contains("from idea to now") && diff.message.contains("-two"));
+        done(&context, "fork", json!({"name": "next", "at": "idea"}));
+        let next = context.forks.get("next").unwrap();
+        assert_eq!(next.read("a.txt").unwrap().content, "two");
+        done(&context, "restore", json!({"snapshot": "idea", "dry_run": true}));
+        assert_eq!(files.read("a.txt").unwrap().content, "one");
+        done(&context, "restore", json!({"snapshot": "idea"}));
+        assert_eq!(files.read("a.txt").unwrap().content, "two");
+        done(&context, "undo", json!({}));
+        done(&context, "revert", json!({"from": "idea", "to": "@"}));
+        assert_eq!(files.read("a.txt").unwrap().content, "two");
+    });
+}
+
+#[test]
+fn a_name_of_a_tag_and_a_fork_is_none() {
+    let files = wink_fs::Workspace::memory();
+    files.snapshot("idea").unwrap();
+    let context = ToolContext::over(&files);
+    done(&context, "fork", json!({"name": "idea"}));
+    let refused = call(&context, "restore", json!({"snapshot": "idea"}));
+    assert_eq!(refused.code(), Some("invalid_argument"));
+    assert!(refused.message.contains("the tag of a snapshot and the name of a fork"));
+}
+
 #[test]
 fn there_are_never_too_many_forks() {
     let files = wink_fs::Workspace::memory();

@@ -1,6 +1,7 @@
 //! What is looked at when a store is verified, and what is found.
 
 use super::id::SnapshotId;
+use super::value::Skipped;
 use crate::progress::Progress;
 
 /// Says how much of a store is verified.
@@ -112,4 +113,6 @@ pub struct Repaired {
     pub lost: Vec<SnapshotId>,
     /// The snapshot of the files as they are now, which has again what others missed.
     pub taken: Option<SnapshotId>,
+    /// The files and directories that could not be read, of which it has nothing.
+    pub unreadable: Vec<Skipped>,
 }

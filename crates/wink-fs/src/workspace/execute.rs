@@ -109,6 +109,7 @@ impl Workspace {
             return Ok((done, None));
         };
         let _alone = self.alone(history, &mut writer)?;
+        history.excluded.ask()?;
         let (done, execution) = self.executed(history, self.backend(&mut writer), name, work)?;
         if !execution.changes.is_empty() {
             let paths = execution.changes.iter().map(|change| change.path.clone()).collect();
@@ -175,7 +176,7 @@ fn run<T>(
 
 impl History {
     fn everything(&self) -> Scope {
-        Scope::everything().excluding(self.excluded.clone())
+        Scope::everything().excluding(self.excluded.known())
     }
 
     /// Keeps all files, which nobody else can be trusted to do.

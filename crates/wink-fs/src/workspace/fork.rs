@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::history::History;
 use super::{At, Shared, Workspace};
+use crate::capture::Capture;
 use crate::compare::compare;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::host::HostBackend;
@@ -43,7 +44,13 @@ impl Origin {
         let merges = self.merges();
         let here = merges.iter().filter(|it| it.into.as_ptr() == files.as_ptr());
         let last = files.last_in_effect(here.map(|it| (it.saved, &it.tree)))?;
-        Ok(last.unwrap_or(&self.tree).clone())
+        Ok(last.cloned().unwrap_or_else(|| self.beginning(files)))
+    }
+
+    /// Returns the state that was forked, as it is kept now: somebody may have taken paths out of it since.
+    fn beginning(&self, files: &Workspace) -> Arc<dyn Tree> {
+        let kept = files.0.history.as_ref().map(|it| it.snapshots.load(&self.snapshot));
+        kept.and_then(Result::ok).unwrap_or_else(|| self.tree.clone())
     }
 
     /// Remembers that a state was brought into a workspace, or that its conflicts were decided.
@@ -125,7 +132,7 @@ impl Workspace {
         let tree = history.snapshots.load(&snapshot.id).map_err(failed)?;
         let mut builder = Self::builder(MemoryBackend::over(&tree).map_err(failed)?);
         builder.guard = self.turn()?.layer().clone().read_only(false);
-        builder.excluded = history.excluded.clone();
+        builder.excluded = history.excluded.known();
         builder.retention = Some(history.retention.clone());
         builder.actor = history.actor.clone();
         let (snapshot, merges) = (snapshot.id, Mutex::default());
@@ -163,23 +170,60 @@ impl Workspace {
     /// # Ok::<(), wink_fs::Error>(())
     /// ```
     pub fn keep_fork(&self, fork: &Self, message: &str) -> Result<Option<Snapshot>> {
+        let base = fork.origin(Operation::Snapshot)?.base_for(self)?;
+        let captured = self.capture_fork(fork)?;
+        let everything = Scope::everything().excluding(captured.1.clone());
+        match compare(&*base, &*captured.0.tree, &everything)?.is_empty() {
+            true => Ok(None),
+            false => self.save_fork(fork, captured, message).map(Some),
+        }
+    }
+
+    /// Keeps the files of a fork in a snapshot here, whatever was done in it.
+    ///
+    /// ```
+    /// let files = wink_fs::Workspace::memory();
+    /// files.write("a.txt", "one")?;
+    /// let attempt = files.fork(wink_fs::At::Live)?;
+    /// files.write("a.txt", "two")?;
+    /// files.restore(&files.snapshot_fork(&attempt, "attempt")?)?;
+    /// assert_eq!(files.read("a.txt")?.content, "one");
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn snapshot_fork(&self, fork: &Self, message: &str) -> Result<Snapshot> {
+        self.save_fork(fork, self.capture_fork(fork)?, message)
+    }
+
+    /// Captures the files of a fork, but for what is excluded here, which it returns too.
+    fn capture_fork(&self, fork: &Self) -> Result<(Capture, Exclusions)> {
+        self.heed_exclusions()?;
+        let excluded = self.history(Operation::Snapshot)?.excluded.known();
+        Ok((fork.backend(&mut *fork.turn()?).capture(&excluded)?, excluded))
+    }
+
+    fn save_fork(
+        &self,
+        fork: &Self,
+        (capture, excluded): (Capture, Exclusions),
+        message: &str,
+    ) -> Result<Snapshot> {
         let history = self.history(Operation::Snapshot)?;
         let origin = fork.origin(Operation::Snapshot)?;
-        let base = origin.base_for(self)?;
-        let capture = fork.backend(&mut *fork.turn()?).capture(&history.excluded)?;
-        let everything = Scope::everything().excluding(history.excluded.clone());
-        if compare(&*base, &*capture.tree, &everything)?.is_empty() {
-            return Ok(None);
-        }
         let mut writer = self.turn()?;
-        let _alone = self.alone(history, &mut writer)?;
+        let alone = self.alone(history, &mut writer)?;
+        // Whoever takes out of the history what he excluded first does that alone.
+        history.excluded.ask()?;
+        if !history.excluded.known().patterns().eq(excluded.patterns()) {
+            drop((alone, writer));
+            return self.save_fork(fork, self.capture_fork(fork)?, message);
+        }
         let mut new = NewSnapshot::new(history.clock.now()).message(message).line(FORKS);
         new = new.captured(&capture).backend(fork.properties().backend);
         new.parent = Some(origin.snapshot);
-        new.excluded = history.excluded.patterns().map(str::to_owned).collect();
+        new.excluded = excluded.patterns().map(str::to_owned).collect();
         let kept = history.snapshots.save(&*capture.tree, &new)?;
         history.make_room(&kept)?;
-        Ok(Some(kept))
+        Ok(kept)
     }
 
     /// Writes the files into a directory of the host that is new or empty, with the ambient authority of
@@ -196,7 +240,7 @@ impl Workspace {
     /// ```
     pub fn materialise(&self, directory: impl AsRef<Path>) -> Result<Replaced> {
         let failed = |error: Error| error.during(Operation::Fork);
-        let excluded = self.0.history.as_ref().map(|it| it.excluded.clone()).unwrap_or_default();
+        let excluded = self.0.history.as_ref().map(|it| it.excluded.known()).unwrap_or_default();
         let capture = self.backend(&mut *self.turn()?).capture(&excluded).map_err(failed)?;
         make_directory(directory.as_ref()).map_err(failed)?;
         let mut target = HostBackend::open_ambient(directory).map_err(failed)?;

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use super::excluded::Excluded;
 use crate::capture::Capture;
 use crate::clock::{Clock, SystemClock};
 use crate::compare::{Difference, compare};
@@ -19,7 +20,7 @@ use crate::operation::{
 use crate::parallel;
 use crate::path::TreePath;
 use crate::progress::Progress;
-use crate::scope::{Exclusions, Scope};
+use crate::scope::Scope;
 use crate::snapshot::{
     MemorySnapshots, NewSnapshot, Retention, SAFETY_KEPT, Snapshot, SnapshotCause, SnapshotId,
     SnapshotStore, StateName,
@@ -42,7 +43,7 @@ const WORTH_LEARNING: u64 = 128;
 pub(super) struct History {
     pub(super) snapshots: Arc<dyn SnapshotStore>,
     pub(super) ledger: Box<dyn Ledger>,
-    pub(super) excluded: Exclusions,
+    pub(super) excluded: Excluded,
     /// Says when something happened; its order is by number, whatever the clock says.
     pub(super) clock: Arc<dyn Clock>,
     pub(super) retention: Retention,
@@ -85,7 +86,7 @@ impl History {
         Self {
             snapshots,
             ledger,
-            excluded: Exclusions::default(),
+            excluded: Excluded::default(),
             clock: Arc::new(SystemClock),
             retention: Retention::default(),
             actor: None,
@@ -114,9 +115,10 @@ impl History {
 
     /// Captures the files; what keeps snapshots gets ready meanwhile.
     pub(super) fn capture(&self, backend: &dyn Backend) -> Result<Capture> {
+        let excluded = self.excluded.known();
         match self.snapshots.preparation() {
-            Some(prepare) => parallel::both(|| backend.capture(&self.excluded), prepare).0,
-            None => backend.capture(&self.excluded),
+            Some(prepare) => parallel::both(|| backend.capture(&excluded), prepare).0,
+            None => backend.capture(&excluded),
         }
     }
 
@@ -161,7 +163,7 @@ impl History {
     ) -> Result<Snapshot> {
         let mut new = new.clone().captured(capture).backend(backend);
         new.parent = self.head()?;
-        new.excluded = self.excluded.patterns().map(str::to_owned).collect();
+        new.excluded = self.excluded.known().patterns().map(str::to_owned).collect();
         self.snapshots.save(tree, &new)
     }
 

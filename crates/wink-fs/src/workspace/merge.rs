@@ -87,7 +87,7 @@ impl Workspace {
 
     /// Returns the files of another workspace as they are now, but for what is excluded here.
     fn state_of(&self, other: &Self) -> Result<Arc<dyn Tree>> {
-        let excluded = self.history(Operation::Merge)?.excluded.clone();
+        let excluded = self.history(Operation::Merge)?.excluded.known();
         Ok(other.backend(&mut *other.turn()?).capture(&excluded)?.tree)
     }
 
@@ -172,14 +172,16 @@ impl Workspace {
         let history = self.history(operation)?;
         let mut writer = self.turn()?;
         let _alone = self.alone(history, &mut writer)?;
+        history.excluded.ask()?;
+        let excluded = history.excluded.known();
         let backend = self.backend(&mut writer);
-        let before = backend.capture(&history.excluded)?;
-        let everything = Scope::everything().excluding(history.excluded.clone());
+        let before = backend.capture(&excluded)?;
+        let everything = Scope::everything().excluding(excluded.clone());
         let ours = before.tree.clone();
         let sides = Sides { base, ours: &*ours, theirs };
         let (patch, conflicts) = three_way(sides, &everything, options.on_conflict)
             .map_err(|error| error.during(operation))?;
-        let scope = patch.scope().excluding(history.excluded.clone());
+        let scope = patch.scope().excluding(excluded);
         let mut merged = Merged { conflicts, ..Merged::default() };
         if patch.is_empty() {
             let is_stopped = options.on_conflict == OnConflict::Stop;

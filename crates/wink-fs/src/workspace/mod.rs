@@ -1,8 +1,11 @@
 //! The handle programs work with: paths as text, many readers, one writer.
 
+mod change;
+mod excluded;
 mod execute;
 mod fork;
 mod history;
+mod look;
 mod merge;
 mod prune;
 mod repair;
@@ -17,44 +20,34 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
-
 pub use self::execute::{Execution, ExecutionPlace};
 pub use self::prune::{PruneOptions, Pruned};
 pub use self::snapshots::{At, Receipt, RestoreOptions, SnapshotOptions};
 pub use self::undo::Undone;
 
+use self::excluded::{Excluded, Source};
 use self::fork::Origin;
 use self::history::History;
 use self::turn::{Turn, Turns};
-use crate::archive::{self, ArchiveLimits, ArchiveTree, ExportOptions, Exported, Imported};
 use crate::clock::{Clock, SystemClock};
 use crate::compare::compare;
-use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::event::{Event, Observers};
 use crate::excluding::Excluding;
-use crate::filesystem::{Backend, Filesystem, Properties, Put, PutOptions, Recursion, Removed};
+use crate::filesystem::{Backend, Filesystem, Properties};
 use crate::guard::Guard;
-use crate::hash::ContentHash;
 use crate::host::HostBackend;
 use crate::host_options::HostOptions;
 use crate::layer::Layered;
 use crate::limits::Limits;
 use crate::memory::MemoryBackend;
 use crate::operation::{Record, Recording};
-use crate::ops::{
-    self, BytePage, Copied, LineOptions, LinePart, ListOptions, Listed, MkdirOptions, MoveOptions,
-    ReadOptions, TextPage, WriteOptions, Written,
-};
 use crate::path::{MountPoint, TreePath};
 use crate::progress::Progress;
 use crate::scope::{Exclusions, Scope};
-use crate::search::{self, GlobOptions, GlobResult, GrepOptions, GrepResult};
 use crate::snapshot::{Retention, SnapshotStore};
-use crate::staged::{Staged, Staging};
 use crate::store::Store;
-use crate::tree::{FileMode, Stat, Tree};
+use crate::tree::Tree;
 
 /// Gives a program one workspace, whatever it is made of; a clone is another handle to the same one.
 ///
@@ -105,6 +98,7 @@ pub struct WorkspaceBuilder {
     observers: Observers,
     history: Option<History>,
     excluded: Exclusions,
+    exclusion_source: Option<Source>,
     origin: Option<Origin>,
     clock: Arc<dyn Clock>,
     retention: Option<Retention>,
@@ -163,6 +157,32 @@ impl WorkspaceBuilder {
     #[must_use]
     pub fn exclude(mut self, excluded: Exclusions) -> Self {
         self.excluded = excluded;
+        self
+    }
+
+    /// Sets who says what is excluded, where that may change while the workspace is in use.
+    ///
+    /// It is asked at the beginning of each call that takes a snapshot, compares with the files as they are
+    /// now, or replaces files as a whole, and by [`heed_exclusions`](Workspace::heed_exclusions); never by a call that
+    /// reads or changes single files. It returns what is excluded where that is something else than when it
+    /// was asked last, and nothing where it is the same; where it fails, so does the call.
+    ///
+    /// ```
+    /// use wink_fs::{Exclusions, MemoryBackend, TreePath, Workspace};
+    ///
+    /// let settings = || Exclusions::parse([".env"]).map(Some);
+    /// let files = Workspace::builder(MemoryBackend::new()).exclude_by(settings).build();
+    /// files.write(".env", "TOKEN=secret")?;
+    /// let kept = files.snapshot("kept")?;
+    /// assert!(files.tree_at(&kept)?.stat(&TreePath::parse(".env")?).is_err());
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    #[must_use]
+    pub fn exclude_by(
+        mut self,
+        source: impl Fn() -> Result<Option<Exclusions>> + Send + Sync + 'static,
+    ) -> Self {
+        self.exclusion_source = Some(Box::new(source));
         self
     }
 
@@ -245,7 +265,8 @@ impl WorkspaceBuilder {
         let in_memory = || (properties.backend == MEMORY).then(History::in_memory);
         let mut history = self.history.or_else(in_memory);
         if let Some(history) = &mut history {
-            (history.excluded, history.clock) = (self.excluded, self.clock);
+            history.excluded = Excluded::new(self.excluded, self.exclusion_source);
+            history.clock = self.clock;
             (history.actor, history.progress) = (self.actor, self.progress);
             let usual = || history.snapshots.retention().unwrap_or_default();
             history.retention = self.retention.unwrap_or_else(usual);
@@ -315,6 +336,7 @@ impl Workspace {
             observers: Observers::default(),
             history: None,
             excluded: Exclusions::default(),
+            exclusion_source: None,
             origin: None,
             clock: Arc::new(SystemClock),
             retention: None,
@@ -358,7 +380,7 @@ impl Workspace {
     /// # Ok::<(), wink_fs::Error>(())
     /// ```
     pub fn tree_without_excluded(&self) -> Arc<dyn Tree> {
-        match self.0.history.as_ref().map(|history| history.excluded.clone()) {
+        match self.0.history.as_ref().map(|history| history.excluded.known()) {
             Some(excluded) if !excluded.is_empty() => {
                 Arc::new(Excluding { tree: self.tree(), excluded })
             }
@@ -494,217 +516,6 @@ impl Workspace {
 
     fn parse(&self, operation: Operation, text: &str) -> Result<TreePath> {
         self.path(text).map_err(|error| error.during(operation))
-    }
-}
-
-/// Looking at files.
-impl Workspace {
-    /// Reads the first page of a text file.
-    pub fn read(&self, path: &str) -> Result<TextPage> {
-        self.read_with(path, &ReadOptions::default())
-    }
-
-    /// Reads a page of a text file.
-    pub fn read_with(&self, path: &str, options: &ReadOptions) -> Result<TextPage> {
-        let path = self.parse(Operation::Read, path)?;
-        ops::read(&*self.0.live, &path, options, &self.0.properties.limits)
-    }
-
-    /// Reads a part of one line of a text file, which may be longer than a page.
-    pub fn read_line(&self, path: &str, options: &LineOptions) -> Result<LinePart> {
-        let path = self.parse(Operation::Read, path)?;
-        ops::read_line(&*self.0.live, &path, options, &self.0.properties.limits)
-    }
-
-    /// Reads the first bytes of a file.
-    pub fn read_bytes(&self, path: &str) -> Result<BytePage> {
-        self.read_bytes_with(path, &ReadOptions::default())
-    }
-
-    /// Reads a range of a file's bytes.
-    pub fn read_bytes_with(&self, path: &str, options: &ReadOptions) -> Result<BytePage> {
-        let path = self.parse(Operation::Read, path)?;
-        ops::read_bytes(&*self.0.live, &path, options, &self.0.properties.limits)
-    }
-
-    /// Opens a file for reading in bounded memory, whatever its size.
-    pub fn open(&self, path: &str) -> Result<Content> {
-        self.0.live.open(&self.parse(Operation::Read, path)?)
-    }
-
-    /// Returns the target of a symbolic link, byte for byte.
-    pub fn read_link(&self, path: &str) -> Result<Vec<u8>> {
-        self.0.live.read_link(&self.parse(Operation::Read, path)?)
-    }
-
-    /// Returns what is known of an entry.
-    pub fn stat(&self, path: &str) -> Result<Stat> {
-        self.0.live.stat(&self.parse(Operation::Stat, path)?)
-    }
-
-    /// Returns the hash of a file's content.
-    pub fn content_hash(&self, path: &str) -> Result<ContentHash> {
-        ops::content_hash(&*self.0.live, &self.parse(Operation::Read, path)?)
-    }
-
-    /// Lists a directory; `""` is the root.
-    pub fn list(&self, path: &str) -> Result<Vec<Listed>> {
-        self.list_with(path, &ListOptions::default())
-    }
-
-    /// Lists a directory, with as much as is wanted of each entry.
-    pub fn list_with(&self, path: &str, options: &ListOptions) -> Result<Vec<Listed>> {
-        ops::list(&*self.0.live, &self.parse(Operation::List, path)?, options)
-    }
-
-    /// Finds the files and links below a directory whose path matches; see [`search`].
-    pub fn glob(&self, pattern: &str, base: &str) -> Result<GlobResult> {
-        self.glob_with(pattern, base, &GlobOptions::default())
-    }
-
-    /// Finds files and links by their path, in a given way.
-    pub fn glob_with(
-        &self,
-        pattern: &str,
-        base: &str,
-        options: &GlobOptions,
-    ) -> Result<GlobResult> {
-        let base = self.parse(Operation::Glob, base)?;
-        search::glob(&*self.0.live, pattern, &base, options, &self.0.properties.limits)
-    }
-
-    /// Finds the lines below a directory that match a regular expression; see [`search`].
-    pub fn grep(&self, pattern: &str, base: &str, options: &GrepOptions) -> Result<GrepResult> {
-        let base = self.parse(Operation::Grep, base)?;
-        search::grep(&*self.0.live, pattern, &base, options, &self.0.properties.limits)
-    }
-
-    /// Tells whether something is there; a path that is invalid or leaves the workspace is not.
-    pub fn exists(&self, path: &str) -> bool {
-        self.path(path).is_ok_and(|path| ops::exists(&*self.0.live, &path))
-    }
-
-    /// Tells whether a file is there.
-    pub fn is_file(&self, path: &str) -> bool {
-        self.path(path).is_ok_and(|path| ops::is_file(&*self.0.live, &path))
-    }
-
-    /// Tells whether a directory is there.
-    pub fn is_dir(&self, path: &str) -> bool {
-        self.path(path).is_ok_and(|path| ops::is_dir(&*self.0.live, &path))
-    }
-}
-
-/// Changing files.
-impl Workspace {
-    /// Writes text, replacing what is there and making missing parents.
-    pub fn write(&self, path: &str, content: &str) -> Result<Written> {
-        self.write_with(path, content, &WriteOptions::default())
-    }
-
-    /// Writes text.
-    pub fn write_with(&self, path: &str, content: &str, options: &WriteOptions) -> Result<Written> {
-        let path = self.parse(Operation::Write, path)?;
-        self.as_owner("write", |fs| ops::write(fs, &path, content, options))
-    }
-
-    /// Writes bytes, replacing what is there and making missing parents.
-    pub fn write_bytes(&self, path: &str, content: impl Into<Bytes>) -> Result<Written> {
-        self.write_bytes_with(path, content, &WriteOptions::default())
-    }
-
-    /// Writes bytes.
-    pub fn write_bytes_with(
-        &self,
-        path: &str,
-        content: impl Into<Bytes>,
-        options: &WriteOptions,
-    ) -> Result<Written> {
-        let path = self.parse(Operation::Write, path)?;
-        self.as_owner("write", |fs| ops::write_bytes(fs, &path, content, options))
-    }
-
-    /// Starts writing content of any size, which blocks nobody and changes nothing until it is put.
-    pub fn stage(&self) -> Result<Staging> {
-        self.turn()?.inner_mut().stage()
-    }
-
-    /// Makes staged content the content of a file, in one step; the parent must be there.
-    pub fn put(&self, path: &str, staged: &mut Staged, options: &PutOptions) -> Result<Put> {
-        let path = self.parse(Operation::Write, path)?;
-        self.as_owner("put", |fs| fs.put(&path, staged, options))
-    }
-
-    /// Writes all files but those that are excluded to an archive on the host, whose path is the program's own.
-    pub fn export_archive(&self, target: impl AsRef<std::path::Path>) -> Result<Exported> {
-        let tree = self.tree_without_excluded();
-        archive::export_ambient(&*tree, target.as_ref(), &ExportOptions::default())
-    }
-
-    /// Makes the files those of an archive on the host, whose path is the program's own.
-    pub fn import_archive(&self, source: impl AsRef<std::path::Path>) -> Result<Imported> {
-        self.import(&ArchiveTree::open_ambient(source, &ArchiveLimits::default())?)
-    }
-
-    /// Deletes a file, a link or an empty directory.
-    pub fn delete(&self, path: &str) -> Result<Removed> {
-        let path = self.parse(Operation::Delete, path)?;
-        self.as_owner("delete", |fs| fs.remove(&path, Recursion::OnlyEmpty))
-    }
-
-    /// Deletes an entry with all that is below it.
-    pub fn delete_all(&self, path: &str) -> Result<Removed> {
-        let path = self.parse(Operation::Delete, path)?;
-        self.as_owner("delete", |fs| fs.remove(&path, Recursion::Recursive))
-    }
-
-    /// Makes a directory and its missing parents; one that is there already will do.
-    pub fn mkdir(&self, path: &str) -> Result<bool> {
-        self.mkdir_with(path, &MkdirOptions::default())
-    }
-
-    /// Makes a directory and returns whether it was not there before.
-    pub fn mkdir_with(&self, path: &str, options: &MkdirOptions) -> Result<bool> {
-        let path = self.parse(Operation::Mkdir, path)?;
-        self.as_owner("mkdir", |fs| ops::mkdir(fs, &path, options))
-    }
-
-    /// Makes a symbolic link, which is data and never followed.
-    pub fn symlink(&self, path: &str, target: &[u8]) -> Result<()> {
-        let path = self.parse(Operation::Symlink, path)?;
-        self.as_owner("symlink", |fs| fs.symlink(&path, target))
-    }
-
-    /// Changes what is kept of a file's permissions.
-    pub fn set_mode(&self, path: &str, mode: FileMode) -> Result<()> {
-        let path = self.parse(Operation::SetMode, path)?;
-        self.as_owner("set mode", |fs| fs.set_mode(&path, mode))
-    }
-
-    /// Moves an entry to a place where nothing is.
-    pub fn rename(&self, from: &str, to: &str) -> Result<()> {
-        self.rename_with(from, to, &MoveOptions::default())
-    }
-
-    /// Moves an entry.
-    pub fn rename_with(&self, from: &str, to: &str, options: &MoveOptions) -> Result<()> {
-        let (from, to) = self.parse_pair(Operation::Rename, from, to)?;
-        self.as_owner("rename", |fs| ops::rename(fs, &from, &to, options))
-    }
-
-    /// Copies an entry to a place where nothing is, with all that is below it.
-    pub fn copy(&self, from: &str, to: &str) -> Result<Copied> {
-        self.copy_with(from, to, &MoveOptions::default())
-    }
-
-    /// Copies an entry.
-    pub fn copy_with(&self, from: &str, to: &str, options: &MoveOptions) -> Result<Copied> {
-        let (from, to) = self.parse_pair(Operation::Copy, from, to)?;
-        self.as_owner("copy", |fs| ops::copy(fs, &from, &to, options))
-    }
-
-    fn parse_pair(&self, operation: Operation, a: &str, b: &str) -> Result<(TreePath, TreePath)> {
-        Ok((self.parse(operation, a)?, self.parse(operation, b)?))
     }
 }
 

@@ -96,7 +96,7 @@ fn is_target(
         before => before?,
     };
     let after = history.snapshots.load(&snapshot.id)?;
-    let scope = Scope::everything().excluding(history.excluded.clone());
+    let scope = Scope::everything().excluding(history.excluded.known());
     let differences = compare(&*before, &*after, &scope)?;
     let same_paths = differences.len() == operation.changes.len()
         && differences.iter().zip(&operation.changes).all(|(a, b)| a.path == b.path);

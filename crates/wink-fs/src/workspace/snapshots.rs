@@ -187,6 +187,7 @@ impl Workspace {
     pub(super) fn take(&self, history: &History, new: &NewSnapshot) -> Result<Snapshot> {
         let mut writer = self.turn()?;
         let _alone = self.alone(history, &mut writer)?;
+        history.excluded.ask()?;
         let snapshot = history.snapshot(self.backend(&mut writer), new)?;
         history.set_head(snapshot.id)?;
         self.0.observers.tell(&Event::SnapshotTaken { id: snapshot.id });
@@ -311,7 +312,7 @@ impl Workspace {
         let history = self.history(Operation::Diff)?;
         let (base, _) = self.state(history, base.into())?;
         let (target, files) = self.state(history, target.into())?;
-        let scope = options.scope.clone().excluding(history.excluded.clone());
+        let scope = options.scope.clone().excluding(history.excluded.known());
         diff_of(&*base, &*target, files, &options.clone().scope(scope))
             .map_err(|error| error.during(Operation::Diff))
     }
@@ -320,7 +321,9 @@ impl Workspace {
     pub(super) fn state(&self, history: &History, at: At) -> Result<(Arc<dyn Tree>, u64)> {
         match at {
             At::Live => {
-                let capture = self.backend(&mut *self.turn()?).capture(&history.excluded)?;
+                let mut writer = self.turn()?;
+                history.excluded.ask()?;
+                let capture = self.backend(&mut writer).capture(&history.excluded.known())?;
                 Ok((capture.tree, capture.totals.files))
             }
             At::Snapshot(name) => {
@@ -347,9 +350,10 @@ impl Workspace {
         let scope = Scope::paths(paths.collect::<Result<Vec<_>>>()?);
         let mut writer = self.turn()?;
         let _alone = self.alone(history, &mut writer)?;
+        history.excluded.ask()?;
         let snapshot = history.find(&name)?;
         // What it never held it cannot say anything of.
-        let scope = scope.excluding(history.excluded.and(&snapshot.excluded)?);
+        let scope = scope.excluding(history.excluded.known().and(&snapshot.excluded)?);
         let backend = self.backend(&mut writer);
         // The store reads its tables meanwhile, which loading needs.
         let before = history.capture(backend)?;
@@ -376,7 +380,8 @@ impl Workspace {
             return archive::import(self.backend(&mut writer), archive);
         };
         let _alone = self.alone(history, &mut writer)?;
-        let scope = Scope::everything().excluding(history.excluded.clone());
+        history.excluded.ask()?;
+        let scope = Scope::everything().excluding(history.excluded.known());
         let restore = Restore { history, target: archive, scope: &scope };
         let backend = self.backend(&mut writer);
         let before = history.capture(backend)?;

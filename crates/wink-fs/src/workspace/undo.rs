@@ -117,6 +117,7 @@ impl Workspace {
         let history = self.history(Operation::Undo)?;
         let mut writer = self.turn()?;
         let _alone = self.alone(history, &mut writer)?;
+        history.excluded.ask()?;
         let mut kept = history.ledger.list()?;
         kept.retain(|it| operations.contains(&it.sequence));
         let mut left_alone = Vec::new();
@@ -172,6 +173,7 @@ impl Workspace {
         let history = self.history(Operation::Undo)?;
         let mut writer = self.turn()?;
         let _alone = self.alone(history, &mut writer)?;
+        history.excluded.ask()?;
         let operations = history.ledger.list()?;
         let step = last_step(&operations, way).ok_or_else(|| nothing_to(way))?;
         let find = |number| operations.iter().find(|it| it.sequence == number);
@@ -204,7 +206,7 @@ fn go_back(
     let before = history.before(held).map_err(|error| not_kept(of, held, error))?;
     let mut scope = Scope::paths(paths.iter().cloned());
     if held.cause.saved().is_some() {
-        scope = scope.excluding(history.excluded.clone());
+        scope = scope.excluding(history.excluded.known());
     }
     let (sequence, aside) = history.ledger.next()?;
     let mut image = backend.before_image(&aside)?;

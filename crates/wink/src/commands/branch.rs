@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 
-use super::fork::{check_name, entry, owner};
+use super::fork::check_name;
 use crate::answer::Answer;
 use crate::completing;
 use crate::context::{Context, Opened};
@@ -73,13 +73,21 @@ fn list(context: &Context, opened: &Opened) -> Result<Answer, Failure> {
 }
 
 fn described(home: &Home) -> Option<BranchEntry> {
-    let branch = home.settings.branch.as_ref()?;
-    Some(entry(&branch.name, &branch.base, &home.root))
+    let Branch { name, base, kept, .. } = home.settings.branch.clone()?;
+    let directory = if kept.is_some() { String::new() } else { home.root.display().to_string() };
+    Some(BranchEntry { name, base, directory, kept })
 }
 
 fn line(branch: &BranchEntry) -> String {
-    let base = branch.base.parse().map_or(String::new(), |id: wink_fs::SnapshotId| id.short());
-    format!("{:<20}  {base}  {}\n", words::first_line(&branch.name), branch.directory)
+    let place = match &branch.kept {
+        Some(kept) => format!("kept as {}", short(kept)),
+        None => branch.directory.clone(),
+    };
+    format!("{:<20}  {}  {place}\n", words::first_line(&branch.name), short(&branch.base))
+}
+
+fn short(id: &str) -> String {
+    id.parse().map_or(String::new(), |id: wink_fs::SnapshotId| id.short())
 }
 
 /// Finds a fork by its name; only where it is a fork of has a say on it.
@@ -102,7 +110,7 @@ fn delete(context: &Context, opened: &Opened, name: &str) -> Result<Answer, Fail
     let branch = described(&home).ok_or_else(|| Failure::no_branch(name))?;
     let needed = home.settings.branch.iter().flat_map(Branch::needed);
     for id in needed.filter_map(|id| id.parse().ok()) {
-        opened.files.snapshot_store()?.unpin(&id, &owner(&home.key()))?;
+        opened.files.snapshot_store()?.unpin(&id, &home.pin_owner())?;
     }
     opened.home.open_store()?.forget_branch(&home.key())?;
     home.forget_pointer()?;
@@ -110,6 +118,7 @@ fn delete(context: &Context, opened: &Opened, name: &str) -> Result<Answer, Fail
     let is_gone = disk::is_gone(&home.root);
     let document = BranchDeleted { branch };
     context.answer(&document, |it| match (is_gone, &it.branch.directory) {
+        _ if it.branch.kept.is_some() => format!("Forgot the fork {name}; its snapshot stays.\n"),
         (true, gone) => format!("Forgot the fork {name}; its directory {gone} was gone already.\n"),
         (false, stays) => format!(
             "Forgot the fork {name}.\n{stays} stays, and is no workspace any more: nothing there is \
@@ -121,12 +130,12 @@ fn delete(context: &Context, opened: &Opened, name: &str) -> Result<Answer, Fail
 /// Changes the name in the fork's settings and nothing else: all that is kept of it is found by its key.
 fn rename(context: &Context, opened: &Opened, args: &RenameArgs) -> Result<Answer, Failure> {
     let RenameArgs { old, new } = args;
-    let Home { root, directory, mut settings } = find(opened, old)?;
+    let mut home = find(opened, old)?;
     check_name(opened, new)?;
-    let branch = settings.branch.as_mut().ok_or_else(|| Failure::no_branch(old))?;
+    let branch = home.settings.branch.as_mut().ok_or_else(|| Failure::no_branch(old))?;
     branch.name.clone_from(new);
-    let renamed = entry(new, &branch.base, &root);
-    settings.write_over(&directory)?;
-    let document = BranchRenamed { branch: renamed, was: old.clone() };
+    home.settings.write_over(&home.directory)?;
+    let branch = described(&home).ok_or_else(|| Failure::no_branch(new))?;
+    let document = BranchRenamed { branch, was: old.clone() };
     context.answer(&document, |it| format!("The fork {} is {} now\n", it.was, it.branch.name))
 }

@@ -54,7 +54,12 @@ pub(crate) fn run(context: &Context, args: &ForkArgs) -> Result<Answer, Failure>
     let remembered = remember(&opened, &args.name, &home, &snapshot, &directory);
     remembered.inspect_err(|_| forget(&opened, &home, None))?;
     drop(progress);
-    let branch = entry(&args.name, &snapshot.id.to_string(), &directory);
+    let branch = BranchEntry {
+        name: args.name.clone(),
+        base: snapshot.id.to_string(),
+        directory: directory.display().to_string(),
+        kept: None,
+    };
     let document = Forked { branch, files: written.written, duration_ms: milliseconds(start) };
     let mut answer = context.answer(&document, |it| {
         let files = words::counted(it.files, "file", "files");
@@ -132,7 +137,7 @@ fn forget(opened: &Opened, home: &Path, kept: Option<SnapshotId>) {
         let key = home::branch_key(home);
         let _ = store.forget_branch(&key);
         let pins = store.pins().unwrap_or_default().into_iter();
-        pins.filter(|pin| pin.owner == owner(&key)).for_each(|pin| {
+        pins.filter(|pin| pin.owner == home::pin_owner(&key)).for_each(|pin| {
             let _ = store.unpin(&pin.snapshot, &pin.owner);
         });
     }
@@ -177,7 +182,7 @@ fn remember(
     let (root, directory) = (directory.to_owned(), home.to_owned());
     let fork = Home { root, directory, settings };
     // A merge needs it, however many others there are by then.
-    let pin = Pin::new(snapshot.id, owner(&fork.key()));
+    let pin = Pin::new(snapshot.id, fork.pin_owner());
     opened.files.snapshot_store()?.pin(&pin)?;
     let fork = Context::open_home(fork)?;
     // Changes no file: it says which snapshot the fork grew from.
@@ -185,14 +190,4 @@ fn remember(
     disk::make_private(home).map_err(|error| Failure::host("cannot write", home, error))?;
     fork.home.settings.write(home)?;
     home::leave_pointer(&fork.home.root, home)
-}
-
-/// Returns who keeps the snapshot that a fork began with from being pruned.
-pub(super) fn owner(key: &str) -> String {
-    format!("fork {key}")
-}
-
-pub(super) fn entry(name: &str, base: &str, directory: &Path) -> BranchEntry {
-    let directory = directory.display().to_string();
-    BranchEntry { name: name.to_owned(), base: base.to_owned(), directory }
 }

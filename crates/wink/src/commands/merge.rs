@@ -3,16 +3,16 @@
 use std::time::Instant;
 
 use clap::Args;
-use wink_fs::{Merged, Pin, SnapshotOptions, Workspace};
+use wink_fs::{MergeOptions, Merged, Pin, SnapshotOptions, Workspace};
 
 use super::branch;
-use super::fork::owner;
 use super::merged::{self, MergeFlags};
 use crate::answer::Answer;
 use crate::completing;
 use crate::context::{Context, Opened};
 use crate::documents::MergedIn;
 use crate::failure::Failure;
+use crate::home::Home;
 use crate::settings::{Branch, MergePoint};
 
 #[derive(Debug, Args)]
@@ -32,8 +32,11 @@ pub(crate) fn run(context: &Context, args: &MergeArgs) -> Result<Answer, Failure
     let home = branch::find(&opened, &args.name)?;
     let branch = home.settings.branch.as_ref().ok_or_else(|| Failure::no_branch(&args.name))?;
     let base = base_for(&opened.files, branch)?;
-    let fork = Context::open_home(home)?;
-    let (merged, theirs) = bring_in(&opened, fork, &base, &args.flags)?;
+    let theirs = match branch.kept.clone() {
+        Some(kept) => Theirs::Kept(Box::new(home), kept),
+        None => Theirs::Directory(Box::new(Context::open_home(home)?)),
+    };
+    let (merged, theirs) = bring_in(&opened, theirs, &base, &args.flags)?;
     let outcome = merged::outcome(&merged, &args.flags, start);
     let document = MergedIn { branch: args.name.clone(), base, theirs, outcome };
     let text = |_: &MergedIn| merged::text("Merged", "merge", &args.name, &merged, &args.flags);
@@ -49,35 +52,73 @@ fn base_for(files: &Workspace, branch: &Branch) -> Result<String, Failure> {
     Ok(files.last_in_effect(merges)?.unwrap_or(&branch.base).clone())
 }
 
+/// The fork that is brought in.
+enum Theirs {
+    Directory(Box<Opened>),
+    /// It has no directory, and its files are those of a snapshot.
+    Kept(Box<Home>, String),
+}
+
+impl Theirs {
+    /// Says what would be done.
+    fn rehearse(
+        &self,
+        files: &Workspace,
+        base: &str,
+        options: &MergeOptions,
+    ) -> Result<Merged, Failure> {
+        Ok(match self {
+            Self::Directory(fork) => files.rehearse_merge(base, &fork.files, options)?,
+            Self::Kept(_, id) => files.merge_states(base, &**id, &options.clone().dry_run(true))?,
+        })
+    }
+
+    /// Returns the id of the snapshot that has its files as they are now.
+    fn state(&self) -> Result<String, Failure> {
+        match self {
+            Self::Directory(fork) => {
+                let now = SnapshotOptions::default().message("merge");
+                Ok(fork.files.snapshot_with(&now)?.id.to_string())
+            }
+            Self::Kept(_, id) => Ok(id.clone()),
+        }
+    }
+
+    fn into_home(self) -> Home {
+        match self {
+            Self::Directory(fork) => fork.home,
+            Self::Kept(home, _) => *home,
+        }
+    }
+}
+
 /// Merges; of what is only asked about, or not done, nothing is kept.
 fn bring_in(
     opened: &Opened,
-    fork: Opened,
+    fork: Theirs,
     base: &str,
     flags: &MergeFlags,
 ) -> Result<(Merged, Option<String>), Failure> {
-    let mut rehearsed = opened.files.rehearse_merge(base, &fork.files, &flags.options())?;
+    let mut rehearsed = fork.rehearse(&opened.files, base, &flags.options())?;
     let is_nothing = rehearsed.changes.is_empty() && rehearsed.conflicts.is_empty();
     if flags.dry_run() || is_nothing || flags.stops_at(&rehearsed) {
         rehearsed.applied = is_nothing && !flags.dry_run();
         return Ok((rehearsed, None));
     }
-    let theirs = fork.files.snapshot_with(&SnapshotOptions::default().message("merge"))?;
-    let merged = opened.files.merge_states(base, &theirs, &flags.options())?;
-    let id = theirs.id.to_string();
+    let id = fork.state()?;
+    let merged = opened.files.merge_states(base, &*id, &flags.options())?;
     if merged.is_to_be_remembered() {
         let saved = merged.saved.map(|saved| saved.to_string());
-        remember(opened, fork, MergePoint { theirs: id.clone(), saved })?;
+        remember(opened, fork.into_home(), MergePoint { theirs: id.clone(), saved })?;
     }
     Ok((merged, Some(id)))
 }
 
 /// Remembers what was brought in, so that the next merge begins there.
-fn remember(opened: &Opened, fork: Opened, point: MergePoint) -> Result<(), Failure> {
+fn remember(opened: &Opened, mut home: Home, point: MergePoint) -> Result<(), Failure> {
     let store = opened.files.snapshot_store()?;
-    let (mut home, id) = (fork.home, point.theirs.parse());
-    let owner = owner(&home.key());
-    if let Ok(id) = id {
+    let owner = home.pin_owner();
+    if let Ok(id) = point.theirs.parse() {
         store.pin(&Pin::new(id, owner.clone()))?;
     }
     let forgotten = home.settings.branch.as_mut().map(|branch| branch.merged(point));

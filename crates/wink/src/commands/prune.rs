@@ -121,11 +121,7 @@ fn redact(
         excluded,
         bytes_freed: redacted.reclaimed.bytes_freed,
     };
-    let mut answer = context.answer(&document, |document| redacted_text(document, &redacted))?;
-    if excluded {
-        answer.notes = context.note("note: a server that runs heeds this when it is started again");
-    }
-    Ok(answer)
+    context.answer(&document, |document| redacted_text(document, &redacted))
 }
 
 /// Makes a pattern of a path that was given as paths are given elsewhere: absolute, or from here.
@@ -170,7 +166,8 @@ fn redacted_text(document: &RedactedEntry, redacted: &Redacted) -> String {
     };
     let excluded = match document.excluded {
         true => format!(
-            "`{pattern}` is excluded from now on: no snapshot holds it, no restore touches it\n"
+            "`{pattern}` is excluded from now on, also by a server that runs: no snapshot holds it, no \
+             restore touches it\n"
         ),
         false => String::new(),
     };

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::documents::RepairedEntry;
-use crate::failure::Failure;
+use crate::failure::{Failure, PARTIAL};
 use crate::words;
 
 use super::list_text;
@@ -24,13 +24,15 @@ pub(crate) fn run(context: &Context) -> Result<Answer, Failure> {
         objects_saved: repaired.objects_saved,
         lost: repaired.lost.iter().map(ToString::to_string).collect(),
         taken: repaired.taken.map(|id| id.to_string()),
+        unreadable: repaired.unreadable.iter().map(|it| it.path.clone()).collect(),
     };
+    let exit = if document.unreadable.is_empty() { 0 } else { PARTIAL };
     let known = |id: &String| known.get(id).cloned().unwrap_or_else(|| id.clone());
-    context.answer(&document, |it| text(it, known))
+    Ok(context.answer(&document, |it| text(it, known))?.exit(exit))
 }
 
 fn text(document: &RepairedEntry, known: impl Fn(&String) -> String) -> String {
-    let RepairedEntry { quarantined, objects_saved, lost, taken } = document;
+    let RepairedEntry { quarantined, objects_saved, lost, taken, unreadable } = document;
     if quarantined.is_empty() && lost.is_empty() && taken.is_none() {
         return "Nothing is damaged.\n".to_owned();
     }
@@ -49,7 +51,13 @@ fn text(document: &RepairedEntry, known: impl Fn(&String) -> String) -> String {
     }
     if let Some(taken) = taken.as_ref().and_then(|id| id.parse().ok()) {
         let taken: wink_fs::SnapshotId = taken;
-        text += &format!("Snapshot {} has all that the files still have\n", taken.short());
+        let what =
+            if unreadable.is_empty() { "all that the files still have" } else { "the others" };
+        if !unreadable.is_empty() {
+            text += "These could not be read, so nothing of them is stored again\n";
+            text += &list_text(unreadable.iter());
+        }
+        text += &format!("Snapshot {} has {what}\n", taken.short());
     }
     text
 }

@@ -64,7 +64,10 @@ pub(crate) struct BranchEntry {
     pub(crate) name: String,
     /// The id of the snapshot that the fork began with.
     pub(crate) base: String,
+    /// Its directory; empty where it has none.
     pub(crate) directory: String,
+    /// The id of the snapshot that it was kept as, where it has no directory: an agent made it in a server.
+    pub(crate) kept: Option<String>,
 }
 
 /// What a merge or a revert did, or would do.

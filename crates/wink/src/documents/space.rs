@@ -41,6 +41,8 @@ pub(crate) struct RepairedEntry {
     pub(crate) lost: Vec<String>,
     /// The id of the snapshot that was taken of the files, which has again what others missed.
     pub(crate) taken: Option<String>,
+    /// The files and directories that could not be read, of which that snapshot has nothing.
+    pub(crate) unreadable: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]

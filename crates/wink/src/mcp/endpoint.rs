@@ -1,40 +1,30 @@
 //! What one address of the server offers: files, and the tools to work on them.
 
+mod found;
+mod instructions;
+mod whose;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::Tool as McpTool;
-use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout};
 use wink_agent::session::Session;
-use wink_agent::{Effect, Family, Refusal, Tool, ToolContext, Toolset};
-use wink_fs::{ErrorKind, Workspace};
+use wink_agent::{Effect, Family, Tool, ToolContext, Toolset};
+use wink_fs::Workspace;
 
-use super::declared::{self, Common, FORK, SESSION};
+pub(super) use self::found::Found;
+use super::declared::{self, Common};
 use super::keeping::{self, Keeping};
 use super::recent::RecentCalls;
 use super::sessions::Sessions;
 use super::{fixtures, records};
+use crate::kept_fork::KeptForks;
 
 /// How many calls run at the same time; the others wait for their turn.
 pub(super) const MOST_CALLS: u32 = 64;
-
-const LOOKING: &str = "List with ls, find with glob and grep, read with read_file. Paths are relative to \
-    the workspace root.";
-
-const WRITING: &str = "Write with write_file, change parts of a file with edit_file. Read a file before you \
-    overwrite it: then give its content_hash as expected_hash, or the same name as `session` with every call.";
-
-const WRITING_IN_A_SESSION: &str = "Write with write_file, change parts of a file with edit_file. Read a file \
-    before you overwrite it.";
-
-const GOING_BACK: &str = "snapshot keeps all files as they are, restore brings them back, and undo takes back \
-    the last change.";
-
-const FORKING: &str = "fork makes a copy to try something in: give its name as `fork` to the tools for files, \
-    then merge it. It lasts as long as this server, which keeps what was not merged as a snapshot.";
 
 /// Holds the files of an address, the tools that it offers, and whose calls they are.
 ///
@@ -49,6 +39,7 @@ pub(crate) struct Endpoint {
     pub(super) slots: Arc<Semaphore>,
     recent: RecentCalls,
     pub(super) keeping: Keeping,
+    kept_forks: Option<KeptForks>,
     has_fixtures: bool,
 }
 
@@ -80,12 +71,23 @@ impl Endpoint {
             slots,
             recent,
             keeping: Keeping::default(),
+            kept_forks: None,
             has_fixtures: false,
         };
         let common = Common { session: endpoint.sessions.is_some(), fork: endpoint.has_forks() };
         let all = endpoint.offered().map(|tool| declared::declared(tool, common));
         endpoint.declared = Arc::new(all.collect());
         endpoint
+    }
+
+    /// Says where forks are kept when the server ends, and others are found.
+    #[must_use]
+    pub(crate) fn with_kept_forks(mut self, kept_forks: Option<KeptForks>) -> Self {
+        self.kept_forks.clone_from(&kept_forks);
+        if let Some(kept) = kept_forks {
+            self.context.forks = self.context.forks.and_elsewhere(move |name| kept.find(name));
+        }
+        self
     }
 
     /// Adds what the public conformance runner wants to find.
@@ -140,7 +142,12 @@ impl Endpoint {
         let calls = self.slots.clone().acquire_many_owned(MOST_CALLS);
         let _slots = timeout(for_calls, calls).await;
         self.slots.close();
-        keeping::forks(&self.context, until).await;
+        keeping::forks(&self.context, self.kept_forks.as_ref(), until).await;
+    }
+
+    /// Waits for no call any more, so that what would go with the server is kept at once.
+    pub(super) fn hurry(&self) {
+        self.slots.close();
     }
 
     /// Tells whether a demo can work here: with all tools, and on nobody's own files.
@@ -150,20 +157,6 @@ impl Endpoint {
         self.context.workspace.as_ref().is_some_and(is_in_memory)
             && has("write_file")
             && has("undo")
-    }
-
-    /// Says to a model what it can do here, with the tools that are offered and no others.
-    pub(super) fn instructions(&self) -> String {
-        let has = |name: &str| self.offered().any(|tool| tool.name == name);
-        let sentences = [
-            ("ls", LOOKING),
-            ("write_file", if self.is_session() { WRITING_IN_A_SESSION } else { WRITING }),
-            ("snapshot", GOING_BACK),
-            ("fork", if has("write_file") { FORKING } else { "" }),
-        ];
-        let said = sentences.into_iter().filter(|(tool, text)| has(tool) && !text.is_empty());
-        let said = said.map(|(_, text)| text);
-        ["A workspace of files."].into_iter().chain(said).collect::<Vec<_>>().join(" ")
     }
 
     /// Returns a session that a client named, with what was written down in it.
@@ -191,83 +184,4 @@ impl Endpoint {
         let offered = self.tools.offered(&self.context);
         offered.filter(move |tool| !only_reads || tool.effect == Effect::Reads)
     }
-
-    /// Finds a tool that is offered.
-    pub(super) fn find(&self, name: &str) -> Found {
-        let Some(tool) = self.tools.find(name) else { return Found::Unknown };
-        match self.offered().find(|offered| offered.name == tool.name) {
-            Some(tool) => Found::Tool(tool),
-            None if self.only_reads && tool.effect == Effect::Writes => {
-                Found::Refused(only_reads(tool))
-            }
-            None if tool.family == Family::History => Found::Refused(no_history(tool)),
-            None => Found::Unknown,
-        }
-    }
-
-    /// Words the answer to a tool name that is not offered.
-    pub(super) fn unknown_tool_message(&self, name: &str) -> String {
-        self.tools.unknown_tool_message(name)
-    }
-
-    /// Returns what a call happens in, and takes the names of its session and its fork out of the arguments.
-    pub(super) fn context_of(
-        &self,
-        tool: &Tool,
-        arguments: &mut Map<String, Value>,
-    ) -> Result<ToolContext, Refusal> {
-        let mut context = self.context.clone();
-        if let Some(sessions) = &self.sessions
-            && let Some(name) = taken(arguments, SESSION)
-        {
-            let (session, seen) = sessions.find(&name)?;
-            context.seen = Some(seen);
-            context = context.session(&session);
-        }
-        if self.has_forks()
-            && declared::works_in_forks(tool)
-            && let Some(name) = taken(arguments, FORK)
-        {
-            let name = name.as_str().ok_or_else(no_text)?;
-            context.workspace = Some(context.forks.find(name)?);
-            context.fork = Some(name.to_owned());
-        }
-        Ok(context)
-    }
-}
-
-/// Takes an argument out that is there.
-fn taken(arguments: &mut Map<String, Value>, name: &str) -> Option<Value> {
-    arguments.remove(name).filter(|value| !value.is_null())
-}
-
-fn no_text() -> Refusal {
-    let message = format!("`{FORK}` must be a string: the name of a fork.");
-    Refusal::new(ErrorKind::InvalidArgument, message)
-}
-
-/// Says what there is under the name of a tool.
-pub(super) enum Found {
-    Tool(&'static Tool),
-    /// It cannot be used here.
-    Refused(Refusal),
-    Unknown,
-}
-
-/// Refuses a tool that changes files.
-fn only_reads(tool: &Tool) -> Refusal {
-    let message = format!(
-        "`{}` changes files, and this server was started read-only; nothing was changed.",
-        tool.name
-    );
-    Refusal::new(ErrorKind::ReadOnly, message)
-}
-
-/// Refuses a tool that works on a history.
-fn no_history(tool: &Tool) -> Refusal {
-    let message = format!(
-        "`{}` needs a history, and this workspace keeps none; use the tools for files.",
-        tool.name
-    );
-    Refusal::new(ErrorKind::Unsupported, message)
 }

@@ -10,6 +10,7 @@ use tokio::time::{Instant, timeout_at};
 use wink_agent::{Effect, Family, Tool, ToolContext};
 use wink_fs::{ErrorKind, SnapshotOptions, Workspace};
 
+use crate::kept_fork::{Ends, KeptForks};
 use crate::lock::lock;
 use crate::screen;
 
@@ -87,14 +88,13 @@ impl Changes {
 /// Keeps what was done in forks and brought nowhere, because forks end with the server.
 ///
 /// Each is kept by itself: one in which a call hangs takes no time from the others.
-pub(super) async fn forks(context: &ToolContext, until: Instant) {
+pub(super) async fn forks(context: &ToolContext, kept: Option<&KeptForks>, until: Instant) {
     let Some(files) = &context.workspace else { return };
     let mut keeping = Vec::new();
     for name in context.forks.names() {
         let Some(fork) = context.forks.get(&name) else { continue };
-        let files = files.clone();
-        let message = format!("fork {name}, as it was when its server ended");
-        keeping.push((name, spawn_blocking(move || files.keep_fork(&fork, &message).map(drop))));
+        let (files, kept, of) = (files.clone(), kept.cloned(), name.clone());
+        keeping.push((name, spawn_blocking(move || keep(&files, &fork, &of, kept.as_ref()))));
     }
     for (name, kept) in keeping {
         let why = match timeout_at(until, kept).await {
@@ -105,6 +105,31 @@ pub(super) async fn forks(context: &ToolContext, until: Instant) {
         };
         warn(&format!("the fork {name} could not be kept: {why}"));
     }
+}
+
+/// Keeps a fork in a snapshot, and under its name where the commands find it.
+fn keep(
+    files: &Workspace,
+    fork: &Workspace,
+    name: &str,
+    kept: Option<&KeptForks>,
+) -> wink_fs::Result<()> {
+    let message = format!("fork {name}, as it was when its server ended");
+    let Some(snapshot) = files.keep_fork(fork, &message)? else { return Ok(()) };
+    let (Some(kept), Some(base)) = (kept, fork.forked_from()) else { return Ok(()) };
+    let (id, ends) = (snapshot.id.short(), Ends { base, kept: &snapshot });
+    match kept.remember(files, name, &ends) {
+        Ok(Some(known)) => kept
+            .tell(&format!("note: the fork {name} is kept; bring it in with `wink merge {known}`")),
+        Ok(None) => kept.tell(&format!(
+            "note: the fork {name} is kept as snapshot {id}; see it with `wink diff @ {id}`"
+        )),
+        Err(failure) => warn(&format!(
+            "the fork {name} is kept as snapshot {id}, and not by its name: {}",
+            failure.message()
+        )),
+    }
+    Ok(())
 }
 
 /// Tells a person, and whoever reads the record.
@@ -142,7 +167,7 @@ mod tests {
             })
         });
         has_begun.recv().expect("it hangs");
-        forks(&context, Instant::now() + Duration::from_secs(2)).await;
+        forks(&context, None, Instant::now() + Duration::from_secs(2)).await;
         let kept = files.snapshots().expect("a history").into_iter();
         let kept: Vec<_> = kept.filter_map(|it| it.message).collect();
         assert!(kept.iter().any(|it| it.starts_with("fork works, as it was")), "{kept:?}");

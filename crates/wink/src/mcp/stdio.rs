@@ -15,6 +15,7 @@ use tokio::time::timeout;
 use super::endpoint::Endpoint;
 use super::line::{Line, Lines};
 use super::message::parse;
+use crate::stop_signals::StopSignals;
 
 /// The longest line that is read.
 const MAX_LINE_BYTES: usize = 32 * 1024 * 1024;
@@ -28,8 +29,8 @@ const LAST_CALLS: Duration = Duration::from_secs(5);
 /// How long the last answers have to be read.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Serves until the input ends or `stop` is ready, then lets the calls that run come to their end.
-pub(crate) async fn serve(endpoint: Endpoint, stop: impl Future<Output = ()>) {
+/// Serves until the input ends or it is told to stop, then lets the calls that run come to their end.
+pub(crate) async fn serve(endpoint: Endpoint, mut stop: StopSignals) {
     endpoint.begin();
     let serving = async {
         // Whoever breaks off before the first request asked for nothing.
@@ -39,9 +40,9 @@ pub(crate) async fn serve(endpoint: Endpoint, stop: impl Future<Output = ()>) {
     };
     tokio::select! {
         () = serving => {}
-        () = stop => {}
+        () = stop.received() => {}
     }
-    endpoint.end(LAST_CALLS).await;
+    stop.ended(endpoint.end(LAST_CALLS), || endpoint.hurry()).await;
 }
 
 /// The standard streams as a transport.

@@ -15,6 +15,7 @@ mod parallel;
 mod patches;
 mod refs;
 mod refusals;
+mod repair;
 mod scene;
 mod sessions;
 mod setup;

@@ -100,11 +100,7 @@ fn fault_33_a_signal_under_load_leaves_whole_files() {
 #[test]
 fn fault_33_a_signal_ends_it_in_bounded_time_whatever_calls_wait_for() {
     let mut client = Client::new(&[]);
-    let histories = std::fs::read_dir(client.place.path().join("data/wink")).unwrap();
-    let history = histories.map(|it| it.unwrap().path()).next().unwrap();
-    let mut lock = std::fs::File::options();
-    let lock = lock.create(true).append(true).open(history.join("store/work.lock")).unwrap();
-    lock.lock().unwrap();
+    let _held = held_history(&client);
     // Each waits for five seconds, and they take turns.
     for number in 1..=4 {
         client.ask("tools/call", write(number));
@@ -115,6 +111,48 @@ fn fault_33_a_signal_ends_it_in_bounded_time_whatever_calls_wait_for() {
     assert_eq!(client.child.wait().expect("ends").code(), Some(0));
     assert!(began.elapsed() < Duration::from_secs(8), "{:?}", began.elapsed());
     assert_eq!(check_whole(&client), 0);
+}
+
+/// Keeps everybody out of the history for as long as it is there.
+fn held_history(client: &Client) -> std::fs::File {
+    let histories = std::fs::read_dir(client.place.path().join("data/wink")).unwrap();
+    let history = histories.map(|it| it.unwrap().path()).next().unwrap();
+    let mut lock = std::fs::File::options();
+    let lock = lock.create(true).append(true).open(history.join("store/work.lock")).unwrap();
+    lock.lock().unwrap();
+    lock
+}
+
+/// A server that cannot keep its fork yet, and was told to stop so often.
+fn told_to_stop(times: usize) -> (Client, std::fs::File) {
+    let mut client = Client::new(&[]);
+    client.done("fork", json!({"name": "idea"}));
+    client.done("write_file", json!({"path": "a", "content": "1", "fork": "idea"}));
+    let held = held_history(&client);
+    for _ in 0..times {
+        kill_process(Pid::from_child(&client.child), Signal::TERM).expect("signals");
+        std::thread::sleep(Duration::from_millis(400));
+    }
+    (client, held)
+}
+
+#[test]
+fn fault_33_a_second_signal_loses_no_fork() {
+    let (mut client, held) = told_to_stop(2);
+    assert!(client.child.try_wait().unwrap().is_none(), "it still has to keep the fork");
+    drop(held);
+    assert_eq!(client.child.wait().expect("ends").code(), Some(0));
+    let forks = wink_in(client.place.path()).args(["branch", "list"]).output().unwrap();
+    assert!(String::from_utf8_lossy(&forks.stdout).starts_with("idea "), "{forks:?}");
+}
+
+#[test]
+fn fault_33_a_third_signal_ends_it_at_once() {
+    let (mut client, held) = told_to_stop(3);
+    let began = Instant::now();
+    assert_eq!(client.child.wait().expect("ends").code(), Some(0));
+    assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+    drop(held);
 }
 
 #[test]

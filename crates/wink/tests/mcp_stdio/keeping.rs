@@ -46,6 +46,58 @@ fn a_repository_that_comes_while_the_server_runs_is_left_alone() {
     assert!(!wink(&client, &["diff", "before", "after", "--name-status"]).contains(".git"));
 }
 
+/// Once, a secret came back with the next snapshot of a server that was not started again.
+#[test]
+fn what_a_person_takes_out_is_excluded_by_the_server_that_runs() {
+    let mut client = Client::new(&[]);
+    client.done("write_file", json!({"path": ".env", "content": "TOKEN=secret"}));
+    client.done("write_file", json!({"path": "a", "content": "one"}));
+    client.done("snapshot", json!({"tag": "before"}));
+    client.done("fork", json!({"name": "idea"}));
+    let write = json!({"path": "a", "content": "two", "fork": "idea"});
+    client.done("read_file", json!({"path": "a", "fork": "idea"}));
+    client.done("write_file", write);
+    let said = wink(&client, &["prune", "--path", ".env", "--yes"]);
+    assert!(said.contains("also by a server that runs"), "{said}");
+    std::fs::write(client.file("a"), "three").unwrap();
+    assert!(!client.done("diff", json!({})).to_string().contains(".env"));
+    client.done("snapshot", json!({"tag": "after"}));
+    client.done("restore", json!({"snapshot": "before"}));
+    client.done("undo", json!({}));
+    assert_eq!(std::fs::read_to_string(client.file(".env")).unwrap(), "TOKEN=secret");
+    assert_eq!(std::fs::read_to_string(client.file("a")).unwrap(), "three");
+    client.end();
+    assert!(wink(&client, &["log"]).contains("fork idea"), "the fork is kept");
+    let found = wink_in(client.place.path()).args(["search", "TOKEN"]).output().unwrap();
+    assert_eq!(found.status.code(), Some(1), "{found:?}");
+}
+
+#[test]
+fn what_a_person_sets_is_heeded_by_the_server_that_runs() {
+    let mut client = Client::new(&[]);
+    client.done("write_file", json!({"path": "x.log", "content": "1"}));
+    client.done("snapshot", json!({"tag": "with"}));
+    wink(&client, &["config", "add", "exclude", "*.log"]);
+    client.done("snapshot", json!({"tag": "without"}));
+    wink(&client, &["config", "remove", "exclude", "*.log"]);
+    client.done("snapshot", json!({"tag": "again"}));
+    for (tag, holds) in [("with", true), ("without", false), ("again", true)] {
+        let held = wink(&client, &["fs", "ls", "--at", tag]);
+        assert_eq!(held.contains("x.log"), holds, "{tag}: {held}");
+    }
+}
+
+#[test]
+fn settings_that_cannot_be_read_keep_the_server_from_taking_snapshots_and_from_nothing_else() {
+    let mut client = Client::new(&[]);
+    let mut histories = std::fs::read_dir(client.place.path().join("data/wink")).unwrap();
+    let settings = histories.next().unwrap().unwrap().path().join("workspace.json");
+    std::fs::write(settings, "{}").unwrap();
+    client.done("write_file", json!({"path": "a", "content": "1"}));
+    assert_eq!(client.refused("snapshot", json!({"tag": "one"})), "unavailable");
+    client.done("read_file", json!({"path": "a"}));
+}
+
 #[test]
 fn what_was_done_in_a_fork_is_kept_when_its_server_ends() {
     let mut client = Client::new(&[]);

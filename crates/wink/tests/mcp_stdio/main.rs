@@ -5,6 +5,7 @@
 
 mod cancel;
 mod ending;
+mod forks;
 mod input;
 mod keeping;
 mod places;

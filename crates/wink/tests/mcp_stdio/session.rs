@@ -129,6 +129,47 @@ fn without_tools_that_make_forks_no_tool_takes_one() {
 }
 
 #[test]
+fn an_unknown_tool_is_answered_with_those_that_are_offered_and_no_others() {
+    let asked = |args: &[&str], name: &str| {
+        let mut client = Client::memory(args);
+        let offered = client.request("tools/list", json!({}))["result"]["tools"].clone();
+        let offered = offered.as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap());
+        let offered = offered.collect::<Vec<_>>().join(", ");
+        let call = json!({"name": name, "arguments": {}});
+        let answer = client.request("tools/call", call)["error"]["message"].clone();
+        (answer.as_str().unwrap().to_owned(), format!("the tools are {offered}."))
+    };
+    for args in [&[][..], &["--tools", "files"], &["--tools", "history"], &["--read-only"]] {
+        let (answer, offered) = asked(args, "banana");
+        assert_eq!(answer, format!("There is no tool `banana`; {offered}"), "{args:?}");
+        let (answer, offered) = asked(args, "shell_execute");
+        let not_offered = format!("The tool `shell_execute` is not offered here; {offered}");
+        assert_eq!(answer, not_offered, "{args:?}");
+    }
+    let (answer, offered) = asked(&["--tools", "files"], "undo");
+    assert_eq!(answer, format!("The tool `undo` is not offered here; {offered}"));
+}
+
+#[test]
+fn an_unknown_parameter_is_answered_with_all_that_the_tool_takes() {
+    let said = |client: &mut Client, tool: &str, name: &str| {
+        let refused = client.call(tool, json!({ name: "a" }));
+        refused["structuredContent"]["message"].as_str().unwrap().to_owned()
+    };
+    let mut client = Client::memory(&[]);
+    let known = said(&mut client, "mv", "banana");
+    assert!(known.ends_with(", fork."), "{known}");
+    assert_eq!(
+        said(&mut client, "ls", "forks"),
+        "There is no parameter `forks`; did you mean `fork`?"
+    );
+    let known = said(&mut client, "merge", "banana");
+    assert!(!known.contains("fork"), "{known}");
+    let known = said(&mut Client::memory(&["--tools", "files"]), "mv", "banana");
+    assert!(!known.contains("fork"), "{known}");
+}
+
+#[test]
 fn a_model_is_told_of_the_tools_that_it_has_and_no_others() {
     let told = |arguments: &[&str]| {
         let mut client = Client::start(arguments);

@@ -48,7 +48,8 @@ impl ToolArgs {
 
 pub(crate) fn run(context: &Context, args: &ToolArgs) -> Result<Answer, Failure> {
     let Some(name) = &args.name else { return list::run(context) };
-    let unknown = || Failure::unknown_tool(&Toolset::ALL.unknown_tool_message(name));
+    let unknown =
+        || Failure::unknown_tool(&Toolset::unknown_tool_message(name, Toolset::ALL.tools()));
     let tool = Toolset::ALL.find(name).ok_or_else(unknown)?;
     match args.schema {
         true => schema(context, tool),

@@ -1,0 +1,87 @@
+//! The forks of a workspace.
+
+use std::path::{Path, PathBuf};
+
+use super::Home;
+use crate::disk;
+use crate::failure::Failure;
+use crate::settings::Settings;
+
+const BRANCHES: &str = "branches";
+
+impl Home {
+    /// Returns the name by which a fork is known to the store: that of its directory here, which stays
+    /// when the fork gets another name.
+    pub(crate) fn key(&self) -> String {
+        branch_key(&self.directory)
+    }
+
+    /// Returns who keeps the snapshots that a fork needs from being pruned.
+    pub(crate) fn pin_owner(&self) -> String {
+        pin_owner(&self.key())
+    }
+
+    /// Returns a directory for the settings of a new fork: named after it, and after a number where one
+    /// that has another name by now began with this one.
+    pub(crate) fn new_branch(&self, name: &str) -> Result<PathBuf, Failure> {
+        let mut place = self.directory.join(BRANCHES).join(name);
+        let mut number = 1;
+        while Settings::read(&place)?.is_some() {
+            number += 1;
+            place.set_file_name(format!("{name}-{number}"));
+        }
+        Ok(place)
+    }
+
+    /// Finds a fork among others by its name.
+    pub(crate) fn named(branches: Vec<Self>, name: &str) -> Option<Self> {
+        branches.into_iter().find(|home| home.branch_name() == Some(name))
+    }
+
+    /// Returns the forks of the workspace, or, of a fork, those of what it is a fork of.
+    pub(crate) fn all_branches(&self) -> Result<Vec<Self>, Failure> {
+        let Some(branch) = &self.settings.branch else { return self.branches() };
+        Self::read(&branch.of()?)?.map_or(Ok(Vec::new()), |main| main.branches())
+    }
+
+    /// Excludes a pattern from now on, here and wherever the snapshots are shared; tells whether it was
+    /// not everywhere before.
+    pub(crate) fn exclude_everywhere(&self, pattern: &str) -> Result<bool, Failure> {
+        let main = Self::read(&self.shared()?)?;
+        let mut is_new = false;
+        for mut home in main.into_iter().chain(self.all_branches()?) {
+            if !home.settings.exclude.iter().any(|known| known == pattern) {
+                home.settings.exclude.push(pattern.to_owned());
+                home.settings.write_over(&home.directory)?;
+                is_new = true;
+            }
+        }
+        Ok(is_new)
+    }
+
+    /// Returns the forks there are, by name.
+    pub(crate) fn branches(&self) -> Result<Vec<Self>, Failure> {
+        let directory = self.directory.join(BRANCHES);
+        let names = disk::names(&directory);
+        let names = names.map_err(|error| Failure::host("cannot list", &directory, error))?;
+        let read = names.iter().map(|name| Self::read(&directory.join(name)));
+        let read = read.collect::<Result<Vec<_>, _>>()?;
+        let mut branches: Vec<_> = read.into_iter().flatten().collect();
+        branches.sort_by(|one, other| one.branch_name().cmp(&other.branch_name()));
+        Ok(branches)
+    }
+
+    fn branch_name(&self) -> Option<&str> {
+        self.settings.branch.as_ref().map(|branch| &*branch.name)
+    }
+}
+
+/// Returns who keeps the snapshots that a fork of that key needs from being pruned.
+pub(crate) fn pin_owner(key: &str) -> String {
+    format!("fork {key}")
+}
+
+/// Returns the name by which the fork with its settings in a directory is known to the store.
+pub(crate) fn branch_key(directory: &Path) -> String {
+    directory.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}

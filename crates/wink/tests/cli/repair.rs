@@ -1,0 +1,78 @@
+//! A history is mended with what the files still have, as far as they can be read.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use crate::scene::{Scene, stderr, stdout};
+
+/// Returns bytes that no two files share.
+fn noise(mut seed: u64) -> Vec<u8> {
+    let next = || {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (seed >> 56) as u8
+    };
+    std::iter::repeat_with(next).take(300_000).collect()
+}
+
+fn chmod(path: &Path, mode: u32) {
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// Runs a command as somebody to whom modes mean something, which they do not to root.
+fn as_nobody(scene: &Scene, args: &[&str]) -> Output {
+    let usual = scene.wink_in(&scene.path("project"), args);
+    if !rustix::process::geteuid().is_root() {
+        return { usual }.output().unwrap();
+    }
+    std::fs::copy(usual.get_program(), scene.path("wink")).unwrap();
+    let owner = Command::new("chown").args(["-R", "65534:65534"]).arg(scene.path("")).status();
+    assert!(owner.unwrap().success());
+    let mut nobody = Command::new("setpriv");
+    nobody.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(scene.path("wink"));
+    nobody.args(usual.get_args()).current_dir(usual.get_current_dir().unwrap());
+    nobody.envs(usual.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    nobody.output().unwrap()
+}
+
+/// Damages what the only pack of a history has of one of its files.
+fn damage(scene: &Scene) {
+    let packs = std::fs::read_dir(scene.history().join("store/packs")).unwrap();
+    let packs = packs.map(|it| it.unwrap().path());
+    let largest = packs.max_by_key(|it| it.metadata().unwrap().len()).unwrap();
+    let mut bytes = std::fs::read(&largest).unwrap();
+    bytes[800_000..800_008].fill(b'X');
+    std::fs::write(&largest, bytes).unwrap();
+}
+
+/// Once, it stopped half way: damage was put aside, and nothing else was done.
+#[test]
+fn files_that_cannot_be_read_keep_no_others_from_being_stored_again() {
+    let scene = Scene::new();
+    (1..=5).for_each(|number| scene.write(&format!("noise{number}"), noise(number)));
+    scene.ok(&["snapshot", "--tag", "v1"]);
+    scene.write("locked *[1]", "nobody reads this");
+    std::fs::create_dir(scene.project("shut")).unwrap();
+    scene.write("shut/in", "nobody sees this");
+    damage(&scene);
+    chmod(&scene.project("locked *[1]"), 0);
+    chmod(&scene.project("shut"), 0);
+
+    let repaired = as_nobody(&scene, &["repair"]);
+    let said = stdout(&repaired);
+    assert_eq!(repaired.status.code(), Some(3), "{said}{}", stderr(&repaired));
+    assert!(said.contains("could not be read") && said.contains("  locked *[1]\n"), "{said}");
+    assert!(said.contains("  shut\n") && said.contains("has the others"), "{said}");
+    assert!(!said.contains("cannot be restored"), "what was missing could be read: {said}");
+    let again = as_nobody(&scene, &["repair"]);
+    assert_eq!((again.status.code(), stdout(&again).as_str()), (Some(0), "Nothing is damaged.\n"));
+
+    chmod(&scene.project("locked *[1]"), 0o644);
+    chmod(&scene.project("shut"), 0o755);
+    std::fs::remove_file(scene.project("noise3")).unwrap();
+    let restored = as_nobody(&scene, &["restore", "@-"]);
+    assert!(restored.status.success(), "{}", stderr(&restored));
+    assert!(std::fs::read(scene.project("noise3")).unwrap() == noise(3));
+    assert_eq!(scene.read("locked *[1]"), "nobody reads this");
+    assert_eq!(scene.read("shut/in"), "nobody sees this");
+}

@@ -1,0 +1,101 @@
+//! Forks that an agent made and nobody merged are forks that a person knows, when the server is gone.
+
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::scene::{Client, initialize, wink_in};
+
+/// Runs a command of the same person in the workspace; returns what it says, and its exit code.
+fn wink(client: &Client, args: &[&str]) -> (String, Option<i32>) {
+    let output = wink_in(client.place.path()).args(args).output().unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    (String::from_utf8(said).unwrap(), output.status.code())
+}
+
+fn ok(client: &Client, args: &[&str]) -> String {
+    let (said, code) = wink(client, args);
+    assert_eq!(code, Some(0), "{args:?}: {said}");
+    said
+}
+
+/// Leaves a fork with a new file in it, and ends the server; returns what that said.
+fn leave(mut client: Client, path: &str) -> (Client, String) {
+    client.request("initialize", initialize());
+    client.done("fork", json!({"name": "idea"}));
+    client.done("write_file", json!({"path": path, "content": "tried\n", "fork": "idea"}));
+    client.end();
+    let told = std::io::read_to_string(client.child.stderr.take().unwrap()).unwrap();
+    (client, told)
+}
+
+fn left() -> (Client, String) {
+    let place = tempfile::tempdir().unwrap();
+    std::fs::create_dir(place.path().join("work")).unwrap();
+    leave(Client::start_telling(place, &[], Stdio::piped()), "new.txt")
+}
+
+/// Once, it was only a snapshot, and `wink merge` knew of no such fork.
+#[test]
+fn a_fork_that_was_kept_is_merged_by_its_name() {
+    let (client, told) = left();
+    assert!(told.contains("bring it in with `wink merge idea`"), "{told}");
+    assert!(ok(&client, &["branch", "list"]).starts_with("idea "));
+    assert!(ok(&client, &["diff", "@", "idea", "--name-status"]).contains("new.txt"));
+    assert!(!ok(&client, &["merge", "idea", "--dry-run"]).is_empty());
+    assert!(!client.file("new.txt").exists());
+    std::fs::write(client.file("ours.txt"), "ours").unwrap();
+    ok(&client, &["merge", "idea"]);
+    assert_eq!(std::fs::read_to_string(client.file("new.txt")).unwrap(), "tried\n");
+    assert!(client.file("ours.txt").exists());
+    let again: Value = serde_json::from_str(&ok(&client, &["merge", "idea", "--json"])).unwrap();
+    assert_eq!(again["entries"], json!([]), "it is here already: {again}");
+    ok(&client, &["undo"]);
+    assert!(!client.file("new.txt").exists());
+    ok(&client, &["merge", "idea"]);
+    assert!(client.file("new.txt").exists(), "what was taken back can be merged again");
+}
+
+#[test]
+fn a_fork_that_was_kept_stays_until_it_is_forgotten() {
+    let (client, _) = left();
+    for number in 0..3 {
+        std::fs::write(client.file("a"), number.to_string()).unwrap();
+        ok(&client, &["snapshot"]);
+    }
+    ok(&client, &["prune", "--keep", "1", "--yes"]);
+    ok(&client, &["branch", "rename", "idea", "better"]);
+    let listed: Value = serde_json::from_str(&ok(&client, &["branch", "list", "--json"])).unwrap();
+    let fork = &listed["branches"][0];
+    assert_eq!((&fork["name"], &fork["directory"]), (&json!("better"), &json!("")), "{listed}");
+    assert_eq!(ok(&client, &["fs", "cat", "new.txt", "--at", "better"]), "tried\n");
+    assert!(ok(&client, &["branch", "delete", "better", "--yes"]).contains("its snapshot stays"));
+    let (said, code) = wink(&client, &["merge", "better"]);
+    assert_ne!(code, Some(0), "{said}");
+    assert_eq!(ok(&client, &["verify"]).matches("damaged").count(), 0);
+}
+
+#[test]
+fn a_fork_that_a_person_made_is_named_as_on_the_command_line() {
+    let mut client = Client::new(&[]);
+    client.done("write_file", json!({"path": "a", "content": "one"}));
+    ok(&client, &["fork", "attempt", "-q"]);
+    std::fs::write(client.place.path().join("work-attempt/a"), "two").unwrap();
+    let kept = wink_in(client.place.path()).args(["-C", "../work-attempt", "snapshot"]).status();
+    assert!(kept.unwrap().success());
+    let diff = client.done("diff", json!({"from": "attempt"}));
+    assert!(diff["message"].as_str().unwrap().contains("-two"), "{diff}");
+    client.done("restore", json!({"snapshot": "attempt"}));
+    assert_eq!(std::fs::read_to_string(client.file("a")).unwrap(), "two");
+}
+
+#[test]
+fn a_name_that_another_fork_has_gets_a_number() {
+    let (mut client, _) = left();
+    let place = std::mem::replace(&mut client.place, tempfile::tempdir().unwrap());
+    let again = Client::start_telling(place, &[], Stdio::piped());
+    let (again, told) = leave(again, "second.txt");
+    assert!(told.contains("`wink merge idea-2`"), "{told}");
+    assert_eq!(ok(&again, &["fs", "cat", "second.txt", "--at", "idea-2"]), "tried\n");
+    assert_eq!(ok(&again, &["fs", "cat", "new.txt", "--at", "idea"]), "tried\n");
+}
