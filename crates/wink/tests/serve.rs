@@ -140,6 +140,30 @@ fn several_workspaces_are_served_each_under_its_name() {
 }
 
 #[test]
+fn what_a_person_excludes_while_it_runs_is_in_no_download() {
+    let place = tempfile::tempdir().unwrap();
+    std::fs::create_dir(place.path().join("work")).unwrap();
+    std::fs::write(place.path().join("work/.env"), "TOKEN=secret").unwrap();
+    let server = Server::start_in(place, &["--port", "0", "--root", "work"]);
+    let is_in_download = || {
+        let head = POST.replace("POST /mcp", "GET /api/v1/files.fs.zip");
+        let archive = server.send_bytes(&head);
+        assert!(archive.starts_with(b"HTTP/1.1 200"));
+        archive.windows(10).any(|part| part == b"files/.env")
+    };
+    assert!(is_in_download());
+    let excluded = wink()
+        .args(["-C", "work", "config", "add", "exclude", ".env"])
+        .current_dir(server.place.path())
+        .env("HOME", server.place.path().join("home"))
+        .env("XDG_DATA_HOME", server.place.path().join("data"))
+        .output()
+        .unwrap();
+    assert!(excluded.status.success(), "{}", stderr(&excluded));
+    assert!(!is_in_download());
+}
+
+#[test]
 fn a_directory_is_served_read_only_and_with_some_tools() {
     let place = tempfile::tempdir().unwrap();
     std::fs::create_dir(place.path().join("work")).unwrap();

@@ -5,6 +5,7 @@ mod excluded;
 mod execute;
 mod fork;
 mod history;
+mod keep_fork;
 mod look;
 mod merge;
 mod prune;
