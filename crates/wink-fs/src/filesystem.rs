@@ -359,7 +359,7 @@ pub trait Backend: Filesystem {
 
     /// Begins to keep what is about to change; a backend that needs a directory for it gets `aside`.
     ///
-    /// The directory above `aside` is the program's own; `aside` itself need not be there.
+    /// It is the backend's own until the image is dropped, and need not be there.
     fn before_image(&self, aside: &Path) -> Result<Box<dyn BeforeImage>>;
 
     /// Returns a view of the files as they are at each call, usable while somebody else writes.

@@ -45,6 +45,18 @@ impl HostBackend {
     }
 }
 
+/// What operations keep in a directory of the host, on Linux.
+pub(crate) struct Kept;
+
+impl Kept {
+    pub(crate) fn open(
+        _holder: &Path,
+        _numbers: impl IntoIterator<Item = (TreePath, usize)>,
+    ) -> Result<Arc<dyn Tree>> {
+        Err(unsupported())
+    }
+}
+
 fn unsupported() -> Error {
     Error::new(Operation::Open, ErrorKind::Unsupported)
         .with_detail("directories of the host need Linux 5.6 or later; use memory here")

@@ -1,4 +1,7 @@
 //! Entries kept before they change: as further hard links, so that they cost no copy.
+//!
+//! A file or a link gets the number of its line in the list as its name, a directory and a copy its own path;
+//! [`Kept`] makes one tree of them again.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -9,28 +12,31 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use rustix::io::{Errno, Result as SystemResult};
 
-use super::root::{Root, Slot};
+use super::kept::Kept;
+use super::root::Slot;
 use super::{Host, HostBackend, entry, failure};
 use crate::descend::descend;
 use crate::error::{Error, Operation, Result};
 use crate::filesystem::Backend;
-use crate::memory::MemoryBackend;
-use crate::operation::{BeforeImage, TOUCHED, touched_line};
+use crate::operation::{BEFORE, BeforeImage, TOUCHED, touched_line};
 use crate::path::TreePath;
 use crate::scope::Scope;
 use crate::tree::{Kind, Tree};
 
-/// A directory that gets the entries, each at its own path; made when the first one comes.
+/// A directory that gets the entries; made when the first one comes.
 pub(super) struct Aside {
     host: Arc<Host>,
-    path: PathBuf,
-    /// The list of all paths that may change, beside the directory.
+    holder: PathBuf,
+    /// The list of all paths that may change, and how many it has.
     touched: Option<File>,
+    lines: usize,
+    /// The entries that are kept by numbers.
+    numbers: Vec<(TreePath, usize)>,
 }
 
 impl Aside {
-    pub(super) fn new(host: Arc<Host>, path: PathBuf) -> Self {
-        Self { host, path, touched: None }
+    pub(super) fn new(host: Arc<Host>, holder: PathBuf) -> Self {
+        Self { host, holder, touched: None, lines: 0, numbers: Vec::new() }
     }
 }
 
@@ -63,11 +69,8 @@ impl BeforeImage for Aside {
     }
 
     fn tree(&self) -> Result<Arc<dyn Tree>> {
-        match Root::open_ambient(&self.path, Some(self.host.root.resolver())) {
-            Err(Errno::NOENT) => Ok(MemoryBackend::new().live()),
-            Err(errno) => Err(Error::system(Operation::Open, errno)),
-            Ok(root) => Ok(Arc::new(Host::new(root))),
-        }
+        let numbers = self.numbers.iter().cloned();
+        Kept::open_by(&self.holder, numbers, Some(self.host.root.resolver()))
     }
 }
 
@@ -78,16 +81,18 @@ impl Aside {
     fn note(&mut self, path: &TreePath) -> Result<()> {
         let line = touched_line(path);
         let noted = self.touched().and_then(|mut list| list.write_all(line.as_bytes()));
-        noted.map_err(|error| Error::system(Operation::Write, error).with_path(path))
+        noted.map_err(|error| Error::system(Operation::Write, error).with_path(path))?;
+        self.lines += 1;
+        Ok(())
     }
 
     fn touched(&mut self) -> io::Result<&File> {
         if self.touched.is_none() {
-            let list = match open_list(self.holder()) {
+            let list = match open_list(&self.holder) {
                 // Nothing was there to be kept.
                 Err(Errno::NOENT) => {
-                    make(self.holder())?;
-                    open_list(self.holder())?
+                    make(&self.holder)?;
+                    open_list(&self.holder)?
                 }
                 list => list?,
             };
@@ -96,14 +101,14 @@ impl Aside {
         self.touched.as_ref().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    /// Returns the directory that the kept entries and the list lie in.
-    fn holder(&self) -> &Path {
-        self.path.parent().unwrap_or(Path::new("/"))
+    /// Returns the directory for what is kept at its own path.
+    fn before(&self) -> PathBuf {
+        self.holder.join(BEFORE)
     }
 
     fn copy(&self, path: &TreePath) -> Result<()> {
         self.make().map_err(|errno| failure::any(Operation::Write, path, errno))?;
-        let mut kept = HostBackend::open_ambient(&self.path)?;
+        let mut kept = HostBackend::open_ambient(self.before())?;
         kept.replace(&*self.host, &Scope::paths([path.clone()])).map(drop)
     }
 
@@ -121,20 +126,31 @@ impl Aside {
     }
 
     fn make(&self) -> SystemResult<()> {
-        make(self.holder())?;
-        make(&self.path)
+        make(&self.holder)?;
+        make(&self.before())
     }
 
     /// Opens a directory of what is kept, making it and those above it.
     fn open(&self, path: &TreePath) -> SystemResult<OwnedFd> {
         self.make()?;
-        let kept = rustix::fs::openat(CWD, &self.path, DIRECTORY, Mode::empty())?;
+        let kept = rustix::fs::openat(CWD, self.before(), DIRECTORY, Mode::empty())?;
         path.segments().try_fold(kept, |kept, name| make_directory(kept.as_fd(), name))
     }
 
-    fn link(&self, path: &TreePath, slot: &Slot<'_>, kind: Kind) -> SystemResult<()> {
+    fn link(&mut self, path: &TreePath, slot: &Slot<'_>, kind: Kind) -> SystemResult<()> {
+        if kind != Kind::Directory {
+            return self.link_by_number(path, slot);
+        }
         let into = self.open(&path.parent().unwrap_or_else(TreePath::root))?;
         link_entry(slot.directory.as_fd(), slot.name, into.as_fd(), kind)
+    }
+
+    fn link_by_number(&mut self, path: &TreePath, slot: &Slot<'_>) -> SystemResult<()> {
+        make(&self.holder)?;
+        let place = self.holder.join(self.lines.to_string());
+        rustix::fs::linkat(&slot.directory, slot.name, CWD, place, AtFlags::empty())?;
+        self.numbers.push((path.clone(), self.lines));
+        Ok(())
     }
 }
 

@@ -6,7 +6,10 @@ use crate::error::Result;
 use crate::path::TreePath;
 use crate::tree::Tree;
 
-/// The file, beside the directory for what is kept, that lists the paths that may have changed.
+/// The directory, among what is kept for an operation, of what is kept at its own path.
+pub(crate) const BEFORE: &str = "before";
+
+/// The file, among what is kept, that lists the paths that may have changed.
 ///
 /// A backend that uses the directory writes each path there before it changes, so that a call can be
 /// taken back whose process died.
@@ -18,14 +21,14 @@ pub(crate) fn touched_line(path: &TreePath) -> String {
     format!("{:08x} {text}\n", crc32fast::hash(text.as_bytes()))
 }
 
-/// Returns the paths of a list; a line that is damaged or not whole is none.
-pub(crate) fn touched_paths(list: &[u8]) -> Vec<TreePath> {
-    let path = |line: &[u8]| {
+/// Returns the paths of a list, each with the number of its line; a line that is damaged or not whole is none.
+pub(crate) fn touched_paths(list: &[u8]) -> Vec<(TreePath, usize)> {
+    let path = |(number, line): (usize, &[u8])| {
         let text = std::str::from_utf8(line.get(9..)?.strip_suffix(b"\n")?).ok()?;
         let path = TreePath::parse(text).ok()?;
-        (touched_line(&path).as_bytes() == line).then_some(path)
+        (touched_line(&path).as_bytes() == line).then_some((path, number))
     };
-    list.split_inclusive(|byte| *byte == b'\n').filter_map(path).collect()
+    list.split_inclusive(|byte| *byte == b'\n').enumerate().filter_map(path).collect()
 }
 
 /// Keeps entries before they change; made by [`Backend::before_image`](crate::Backend::before_image).

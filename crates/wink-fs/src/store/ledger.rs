@@ -11,16 +11,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::disk::Disk;
 use super::temporary::{self, Temporary};
 use super::{BRANCHES, failure, lock, operation_record};
+use crate::ErrorKind;
 use crate::error::{Error, Operation, Result};
-use crate::host::HostBackend;
-use crate::memory::MemoryBackend;
+use crate::host::Kept;
 use crate::operation::{
     Ledger, MANY_RECORDS, OperationRecord, TOUCHED, gone, last_kept, touched_paths,
 };
 use crate::path::TreePath;
 use crate::snapshot::SnapshotId;
 use crate::tree::Tree;
-use crate::{Backend, ErrorKind};
 
 pub(super) const DIRECTORY: &str = "operations";
 const HEAD: &str = "head";
@@ -74,11 +73,21 @@ impl StoreLedger {
     }
 
     /// Returns the paths that an operation may have changed.
-    fn touched(&self, number: u64) -> io::Result<Vec<TreePath>> {
+    fn touched(&self, number: u64) -> io::Result<Vec<(TreePath, usize)>> {
         match self.disk.read(&touched_place(number), MAX_BYTES) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
             list => Ok(touched_paths(&list?)),
         }
+    }
+
+    /// Returns those of the paths whose entries are kept by the numbers of their lines.
+    fn kept_by_numbers(&self, number: u64) -> io::Result<Vec<(TreePath, usize)>> {
+        let mut touched = self.touched(number)?;
+        if !touched.is_empty() {
+            let names = self.disk.names(&kept_place(number))?;
+            touched.retain(|(_, line)| names.contains(&line.to_string()));
+        }
+        Ok(touched)
     }
 
     fn read(&self, number: u64) -> Result<OperationRecord> {
@@ -180,10 +189,6 @@ fn touched_place(number: u64) -> String {
     format!("{DIRECTORY}/{number}/{TOUCHED}")
 }
 
-fn before_place(number: u64) -> String {
-    format!("{DIRECTORY}/{number}/before")
-}
-
 impl Ledger for StoreLedger {
     fn lock(&self) -> Result<Box<dyn Any + Send>> {
         let (held, was_ours) = lock::work(&self.disk, &self.signature)?;
@@ -199,7 +204,8 @@ impl Ledger for StoreLedger {
         }
         let failed = |error| failure::of(Operation::Undo, error);
         let numbers = self.look().map_err(failed)?.begun;
-        let with_paths = |number| self.touched(number).map(|paths| (number, paths));
+        let paths = |touched: Vec<(TreePath, usize)>| touched.into_iter().map(|(path, _)| path);
+        let with_paths = |number| Ok((number, paths(self.touched(number)?).collect()));
         numbers.into_iter().map(with_paths).collect::<io::Result<_>>().map_err(failed)
     }
 
@@ -210,14 +216,14 @@ impl Ledger for StoreLedger {
         let mut known = self.known();
         if let Known::Next(number) = *known {
             *known = Known::Begun(number);
-            return Ok((number, self.disk.path(&before_place(number))));
+            return Ok((number, self.disk.path(&kept_place(number))));
         }
         let failed = |error| failure::of(Operation::Write, error);
         let there = self.look().map_err(failed)?;
         self.disk.make_dir_unless_there(DIRECTORY).map_err(failed)?;
         let number = there.next();
         *known = if there.begun.is_empty() { Known::Begun(number) } else { Known::Nothing };
-        Ok((number, self.disk.path(&before_place(number))))
+        Ok((number, self.disk.path(&kept_place(number))))
     }
 
     fn prepare(&self, operation: &OperationRecord) -> Result<()> {
@@ -278,11 +284,9 @@ impl Ledger for StoreLedger {
         if !self.look().is_ok_and(is_known) {
             return Err(gone());
         }
-        match HostBackend::open_ambient(self.disk.path(&before_place(sequence))) {
-            // Nothing was there.
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(MemoryBackend::new().live()),
-            kept => Ok(kept?.live()),
-        }
+        let failed = |error| failure::of(Operation::Undo, error);
+        let numbers = self.kept_by_numbers(sequence).map_err(failed)?;
+        Kept::open(&self.disk.path(&kept_place(sequence)), numbers)
     }
 
     fn head(&self) -> Result<Option<SnapshotId>> {

@@ -1,5 +1,7 @@
 //! The file of one operation.
 
+use std::ops::RangeInclusive;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +11,10 @@ use crate::operation::{Left, OperationCause, OperationChange, OperationRecord};
 use crate::path::TreePath;
 use crate::tree::Kind;
 
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+
+/// Before, all that an operation kept was at its own path, as what is larger still is.
+const VERSIONS: RangeInclusive<u32> = 1..=VERSION;
 
 /// Holds an operation as it stands in its file; fields that are not known are passed over.
 #[derive(Serialize, Deserialize)]
@@ -81,7 +86,8 @@ pub(super) fn decode(number: u64, bytes: &[u8]) -> Result<OperationRecord> {
     let text = std::str::from_utf8(bytes).unwrap_or_default();
     let json = text.split('\n').next().unwrap_or_default();
     let stored: Option<Stored> = serde_json::from_str(json).ok().filter(|_| with_sum(json) == text);
-    let operation = stored.filter(|stored| stored.version == VERSION).and_then(from_stored);
+    let operation =
+        stored.filter(|stored| VERSIONS.contains(&stored.version)).and_then(from_stored);
     operation.filter(|operation| operation.sequence == number).ok_or_else(|| {
         let text = format!("the record of operation {number} is damaged; it cannot be undone");
         Error::system(Operation::Undo, damaged(text))

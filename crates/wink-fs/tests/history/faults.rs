@@ -276,7 +276,7 @@ fn fault_34_an_operation_of_a_later_version_is_passed_over_and_left_as_it_is() {
     ["1", "2"].iter().for_each(|it| drop(scene.files.write(it, it).unwrap()));
     let record = scene.path("store/operations/2.op");
     let text = fs::read_to_string(&record).unwrap();
-    let json = text.lines().next().unwrap().replace("\"version\":1", "\"version\":2");
+    let json = text.lines().next().unwrap().replace("\"version\":2", "\"version\":3");
     let newer = format!("{json}\nblake3 {}\n", blake3::hash(json.as_bytes()).to_hex());
     assert_ne!(newer, text);
     fs::write(&record, &newer).unwrap();
@@ -285,6 +285,25 @@ fn fault_34_an_operation_of_a_later_version_is_passed_over_and_left_as_it_is() {
     let listed: Vec<_> = files.operations().unwrap().iter().map(|it| it.sequence).collect();
     assert_eq!(listed, [1, 3]);
     assert_eq!(fs::read_to_string(&record).unwrap(), newer);
+}
+
+#[test]
+fn fault_34_an_operation_of_the_first_version_is_undone() {
+    let scene = Scene::host();
+    scene.files.write("d/a", "old").unwrap();
+    scene.files.write("d/a", "new").unwrap();
+    let record = scene.path("store/operations/2.op");
+    let text = fs::read_to_string(&record).unwrap();
+    let json = text.lines().next().unwrap().replace("\"version\":2", "\"version\":1");
+    let older = format!("{json}\nblake3 {}\n", blake3::hash(json.as_bytes()).to_hex());
+    assert_ne!(older, text);
+    fs::write(&record, older).unwrap();
+    let kept = scene.path("store/operations/2");
+    fs::create_dir_all(kept.join("before/d")).unwrap();
+    fs::rename(kept.join("0"), kept.join("before/d/a")).unwrap();
+    let files = scene.open_again();
+    files.undo().unwrap();
+    assert_eq!(files.read("d/a").unwrap().content, "old");
 }
 
 /// Once, it was said that another process works there, and a snapshot of nothing was taken.

@@ -1,0 +1,189 @@
+//! What an operation kept: files and links by numbers, and all else at its own path.
+//!
+//! A directory costs more than all the rest of a small write, and a path of its own several.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+
+use rustix::io::Errno;
+
+use super::Host;
+use super::root::{Resolver, Root};
+use crate::content::Content;
+use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::filesystem::Backend as _;
+use crate::hash::ContentHash;
+use crate::memory::MemoryBackend;
+use crate::operation::BEFORE;
+use crate::path::{Name, TreePath};
+use crate::refusal;
+use crate::tree::{Entry, Kind, Stat, Tree};
+use crate::tree_hash::TreeHash;
+
+/// Looks at the entries that were kept as the tree that they were in.
+pub(crate) struct Kept {
+    /// The directory in which each has its number as its name.
+    numbered: Host,
+    numbers: BTreeMap<TreePath, TreePath>,
+    rest: Arc<dyn Tree>,
+}
+
+impl Kept {
+    /// Opens what was kept in a directory, of which entries with these numbers are known.
+    pub(crate) fn open(
+        holder: &Path,
+        numbers: impl IntoIterator<Item = (TreePath, usize)>,
+    ) -> Result<Arc<dyn Tree>> {
+        Self::open_by(holder, numbers, None)
+    }
+
+    /// Does the same, with paths walked by whom somebody chose before.
+    pub(super) fn open_by(
+        holder: &Path,
+        numbers: impl IntoIterator<Item = (TreePath, usize)>,
+        resolver: Option<Resolver>,
+    ) -> Result<Arc<dyn Tree>> {
+        let rest = open(&holder.join(BEFORE), resolver)?;
+        let rest = rest.map_or_else(|| MemoryBackend::new().live(), |rest| Arc::new(rest));
+        let by_name = |(path, number): (TreePath, usize)| Ok((path, number_name(number)?));
+        let numbers = numbers.into_iter().map(by_name).collect::<Result<BTreeMap<_, _>>>()?;
+        match open(holder, resolver)?.filter(|_| !numbers.is_empty()) {
+            None => Ok(rest),
+            Some(numbered) => Ok(Arc::new(Self { numbered, numbers, rest })),
+        }
+    }
+
+    /// Returns the paths with numbers that lie below another.
+    fn below(&self, path: &TreePath) -> impl Iterator<Item = &TreePath> {
+        let from_there = self.numbers.range(path.clone()..).map(|(kept, _)| kept);
+        from_there.take_while(|kept| kept.starts_with(path))
+    }
+
+    /// Looks at an entry: by its number, or else at its path.
+    fn look<T>(
+        &self,
+        path: &TreePath,
+        look: impl FnOnce(&dyn Tree, &TreePath) -> Result<T>,
+    ) -> Result<T> {
+        match self.numbers.get(path) {
+            Some(number) => look(&self.numbered, number).map_err(|error| error.with_path(path)),
+            None => look(&*self.rest, path),
+        }
+    }
+}
+
+fn open(directory: &Path, resolver: Option<Resolver>) -> Result<Option<Host>> {
+    match Root::open_ambient(directory, resolver) {
+        Err(Errno::NOENT) => Ok(None),
+        Err(errno) => Err(Error::system(Operation::Open, errno)),
+        Ok(root) => Ok(Some(Host::new(root))),
+    }
+}
+
+/// Returns the name of an entry that is kept by its number.
+fn number_name(number: usize) -> Result<TreePath> {
+    TreePath::parse(&number.to_string())
+}
+
+impl Tree for Kept {
+    fn stat(&self, path: &TreePath) -> Result<Stat> {
+        match self.look(path, |tree, path| tree.stat(path)) {
+            Err(error) if error.is_absence() && self.below(path).next().is_some() => {
+                Ok(Stat::new(Kind::Directory, 0))
+            }
+            stat => stat,
+        }
+    }
+
+    fn list(&self, path: &TreePath) -> Result<Vec<Entry>> {
+        if self.numbers.contains_key(path) {
+            return self.look(path, |tree, path| tree.list(path));
+        }
+        let is_above = self.below(path).next().is_some();
+        let rest = match self.rest.list(path) {
+            Err(error) if is_above && error.kind() == ErrorKind::NotFound => Vec::new(),
+            listed => listed?,
+        };
+        let mut names: BTreeSet<Name> = rest.into_iter().map(|entry| entry.name).collect();
+        let depth = path.depth();
+        names.extend(
+            self.below(path).filter_map(|it| it.segments().nth(depth)).map(Name::from_segment),
+        );
+        let entry = |name: Name| {
+            let kind = self.stat(&path.join(&name)?)?.kind;
+            Ok(Entry::new(name, kind))
+        };
+        names.into_iter().map(entry).collect()
+    }
+
+    fn open(&self, path: &TreePath) -> Result<Content> {
+        if self.rest.stat(path).is_err() && !self.numbers.contains_key(path) {
+            refusal::check_file(Operation::Read, path, self.stat(path)?.kind)?;
+        }
+        self.look(path, |tree, path| tree.open(path))
+    }
+
+    fn read_link(&self, path: &TreePath) -> Result<Vec<u8>> {
+        self.look(path, |tree, path| tree.read_link(path))
+    }
+
+    fn known_hash(&self, _: &TreePath) -> Option<ContentHash> {
+        None
+    }
+
+    fn known_tree_hash(&self, _: &TreePath) -> Option<TreeHash> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::filesystem::Filesystem as _;
+    use crate::host::HostBackend;
+    use crate::ops;
+
+    fn path(text: &str) -> TreePath {
+        TreePath::parse(text).unwrap()
+    }
+
+    fn names(tree: &dyn Tree, at: &TreePath) -> Vec<(String, Kind)> {
+        let entries = tree.list(at).unwrap();
+        entries.into_iter().map(|entry| (entry.name.to_string(), entry.kind)).collect()
+    }
+
+    #[test]
+    fn numbers_and_paths_are_one_tree() {
+        let mut holder = HostBackend::temporary().unwrap();
+        let options = ops::WriteOptions::default();
+        for (at, content) in [("0", "first"), ("before/d/removed/x", "x")] {
+            ops::write(&mut holder, &path(at), content, &options).unwrap();
+        }
+        holder.symlink(&path("2"), b"to").unwrap();
+        let directory = holder.directory().unwrap();
+        let tree = Kept::open(&directory, [(path("d/b/a"), 0), (path("link"), 2)]).unwrap();
+        let (file, directory, link) = (Kind::File, Kind::Directory, Kind::Symlink);
+        let at = |text: &str, kind| (text.to_owned(), kind);
+        assert_eq!(names(&*tree, &TreePath::root()), [at("d", directory), at("link", link)]);
+        assert_eq!(names(&*tree, &path("d")), [at("b", directory), at("removed", directory)]);
+        assert_eq!(names(&*tree, &path("d/b")), [at("a", file)]);
+        assert_eq!(tree.open(&path("d/b/a")).unwrap().read_all().unwrap(), "first");
+        assert_eq!(tree.open(&path("d/removed/x")).unwrap().read_all().unwrap(), "x");
+        assert_eq!(tree.read_link(&path("link")).unwrap(), b"to");
+        let refused = |tree: &dyn Tree, at: &str| tree.open(&path(at)).unwrap_err().kind();
+        assert_eq!(refused(&*tree, "d/b"), ErrorKind::IsADirectory);
+        assert_eq!(refused(&*tree, "d/c"), ErrorKind::NotFound);
+        assert_eq!(tree.stat(&path("0")).unwrap_err().kind(), ErrorKind::NotFound);
+        assert_eq!(tree.list(&path("link")).unwrap_err().path(), Some("link"));
+    }
+
+    #[test]
+    fn where_nothing_was_kept_nothing_is() {
+        let holder = HostBackend::temporary().unwrap().directory().unwrap();
+        for holder in [&holder, &holder.join("gone")] {
+            let tree = Kept::open(holder, []).unwrap();
+            assert!(tree.list(&TreePath::root()).unwrap().is_empty());
+        }
+    }
+}
