@@ -357,9 +357,9 @@ pub trait Backend: Filesystem {
     /// It makes the next capture faster and changes nothing else.
     fn learn(&mut self, captured: &dyn Tree, same: &dyn Tree);
 
-    /// Begins to keep what is about to change; a backend that needs a directory for it gets `aside`.
+    /// Begins to keep what is about to change; a backend that needs a place for it gets `aside`.
     ///
-    /// It is the backend's own until the image is dropped, and need not be there.
+    /// Nothing is there, and no other name beside it begins with that one and a dot.
     fn before_image(&self, aside: &Path) -> Result<Box<dyn BeforeImage>>;
 
     /// Returns a view of the files as they are at each call, usable while somebody else writes.

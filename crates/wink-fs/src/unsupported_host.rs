@@ -49,10 +49,7 @@ impl HostBackend {
 pub(crate) struct Kept;
 
 impl Kept {
-    pub(crate) fn open(
-        _holder: &Path,
-        _numbers: impl IntoIterator<Item = (TreePath, usize)>,
-    ) -> Result<Arc<dyn Tree>> {
+    pub(crate) fn open(_: &Path, _: Vec<(TreePath, usize)>) -> Result<Arc<dyn Tree>> {
         Err(unsupported())
     }
 }

@@ -1,7 +1,7 @@
 //! Entries kept before they change: as further hard links, so that they cost no copy.
 //!
-//! A file or a link gets the number of its line in the list as its name, a directory and a copy its own path;
-//! [`Kept`] makes one tree of them again.
+//! A file or a link gets the number of its line in the list, a directory and a copy its own path; [`Kept`]
+//! makes one tree of them again.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -18,15 +18,15 @@ use super::{Host, HostBackend, entry, failure};
 use crate::descend::descend;
 use crate::error::{Error, Operation, Result};
 use crate::filesystem::Backend;
-use crate::operation::{BEFORE, BeforeImage, TOUCHED, touched_line};
+use crate::operation::{BEFORE, BEGUN, BeforeImage, beside, numbered, touched_line};
 use crate::path::TreePath;
 use crate::scope::Scope;
 use crate::tree::{Kind, Tree};
 
-/// A directory that gets the entries; made when the first one comes.
+/// A place that gets the entries, under names that begin with its own.
 pub(super) struct Aside {
     host: Arc<Host>,
-    holder: PathBuf,
+    place: PathBuf,
     /// The list of all paths that may change, and how many it has.
     touched: Option<File>,
     lines: usize,
@@ -35,8 +35,8 @@ pub(super) struct Aside {
 }
 
 impl Aside {
-    pub(super) fn new(host: Arc<Host>, holder: PathBuf) -> Self {
-        Self { host, holder, touched: None, lines: 0, numbers: Vec::new() }
+    pub(super) fn new(host: Arc<Host>, place: PathBuf) -> Self {
+        Self { host, place, touched: None, lines: 0, numbers: Vec::new() }
     }
 }
 
@@ -69,8 +69,7 @@ impl BeforeImage for Aside {
     }
 
     fn tree(&self) -> Result<Arc<dyn Tree>> {
-        let numbers = self.numbers.iter().cloned();
-        Kept::open_by(&self.holder, numbers, Some(self.host.root.resolver()))
+        Kept::open_by(&self.place, self.numbers.clone(), Some(self.host.root.resolver()))
     }
 }
 
@@ -88,14 +87,9 @@ impl Aside {
 
     fn touched(&mut self) -> io::Result<&File> {
         if self.touched.is_none() {
-            let list = match open_list(&self.holder) {
-                // Nothing was there to be kept.
-                Err(Errno::NOENT) => {
-                    make(&self.holder)?;
-                    open_list(&self.holder)?
-                }
-                list => list?,
-            };
+            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::APPEND | OFlags::CLOEXEC;
+            let list = beside(&self.place, BEGUN);
+            let list = rustix::fs::openat(CWD, list, flags, Mode::RUSR | Mode::WUSR)?;
             self.touched = Some(list.into());
         }
         self.touched.as_ref().ok_or_else(|| io::ErrorKind::NotFound.into())
@@ -103,7 +97,7 @@ impl Aside {
 
     /// Returns the directory for what is kept at its own path.
     fn before(&self) -> PathBuf {
-        self.holder.join(BEFORE)
+        self.place.join(BEFORE)
     }
 
     fn copy(&self, path: &TreePath) -> Result<()> {
@@ -126,7 +120,7 @@ impl Aside {
     }
 
     fn make(&self) -> SystemResult<()> {
-        make(&self.holder)?;
+        make(&self.place)?;
         make(&self.before())
     }
 
@@ -146,17 +140,11 @@ impl Aside {
     }
 
     fn link_by_number(&mut self, path: &TreePath, slot: &Slot<'_>) -> SystemResult<()> {
-        make(&self.holder)?;
-        let place = self.holder.join(self.lines.to_string());
+        let place = beside(&self.place, &numbered(self.lines));
         rustix::fs::linkat(&slot.directory, slot.name, CWD, place, AtFlags::empty())?;
         self.numbers.push((path.clone(), self.lines));
         Ok(())
     }
-}
-
-fn open_list(holder: &Path) -> SystemResult<OwnedFd> {
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::APPEND | OFlags::CLOEXEC;
-    rustix::fs::openat(CWD, holder.join(TOUCHED), flags, Mode::RUSR | Mode::WUSR)
 }
 
 fn make(directory: &Path) -> SystemResult<()> {

@@ -15,7 +15,7 @@ use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::Backend as _;
 use crate::hash::ContentHash;
 use crate::memory::MemoryBackend;
-use crate::operation::BEFORE;
+use crate::operation::{BEFORE, beside, numbered};
 use crate::path::{Name, TreePath};
 use crate::refusal;
 use crate::tree::{Entry, Kind, Stat, Tree};
@@ -23,40 +23,36 @@ use crate::tree_hash::TreeHash;
 
 /// Looks at the entries that were kept as the tree that they were in.
 pub(crate) struct Kept {
-    /// The directory in which each has its number as its name.
+    /// The directory of those that have numbers, and their names in it.
     numbered: Host,
-    numbers: BTreeMap<TreePath, TreePath>,
+    names: BTreeMap<TreePath, TreePath>,
     rest: Arc<dyn Tree>,
 }
 
 impl Kept {
-    /// Opens what was kept in a directory, of which entries with these numbers are known.
-    pub(crate) fn open(
-        holder: &Path,
-        numbers: impl IntoIterator<Item = (TreePath, usize)>,
-    ) -> Result<Arc<dyn Tree>> {
-        Self::open_by(holder, numbers, None)
+    /// Opens what was kept in the place of an operation, for which these lines of its list have entries.
+    pub(crate) fn open(place: &Path, lines: Vec<(TreePath, usize)>) -> Result<Arc<dyn Tree>> {
+        Self::open_by(place, lines, None)
     }
 
     /// Does the same, with paths walked by whom somebody chose before.
     pub(super) fn open_by(
-        holder: &Path,
-        numbers: impl IntoIterator<Item = (TreePath, usize)>,
+        place: &Path,
+        lines: Vec<(TreePath, usize)>,
         resolver: Option<Resolver>,
     ) -> Result<Arc<dyn Tree>> {
-        let rest = open(&holder.join(BEFORE), resolver)?;
+        let rest = open(&place.join(BEFORE), resolver)?;
         let rest = rest.map_or_else(|| MemoryBackend::new().live(), |rest| Arc::new(rest));
-        let by_name = |(path, number): (TreePath, usize)| Ok((path, number_name(number)?));
-        let numbers = numbers.into_iter().map(by_name).collect::<Result<BTreeMap<_, _>>>()?;
-        match open(holder, resolver)?.filter(|_| !numbers.is_empty()) {
-            None => Ok(rest),
-            Some(numbered) => Ok(Arc::new(Self { numbered, numbers, rest })),
-        }
+        let Some(directory) = place.parent().filter(|_| !lines.is_empty()) else { return Ok(rest) };
+        let Some(numbered) = open(directory, resolver)? else { return Ok(rest) };
+        let by_name = |(path, line)| Ok((path, name_of(place, line)?));
+        let names = lines.into_iter().map(by_name).collect::<Result<_>>()?;
+        Ok(Arc::new(Self { numbered, names, rest }))
     }
 
     /// Returns the paths with numbers that lie below another.
     fn below(&self, path: &TreePath) -> impl Iterator<Item = &TreePath> {
-        let from_there = self.numbers.range(path.clone()..).map(|(kept, _)| kept);
+        let from_there = self.names.range(path.clone()..).map(|(kept, _)| kept);
         from_there.take_while(|kept| kept.starts_with(path))
     }
 
@@ -66,8 +62,8 @@ impl Kept {
         path: &TreePath,
         look: impl FnOnce(&dyn Tree, &TreePath) -> Result<T>,
     ) -> Result<T> {
-        match self.numbers.get(path) {
-            Some(number) => look(&self.numbered, number).map_err(|error| error.with_path(path)),
+        match self.names.get(path) {
+            Some(name) => look(&self.numbered, name).map_err(|error| error.with_path(path)),
             None => look(&*self.rest, path),
         }
     }
@@ -81,9 +77,10 @@ fn open(directory: &Path, resolver: Option<Resolver>) -> Result<Option<Host>> {
     }
 }
 
-/// Returns the name of an entry that is kept by its number.
-fn number_name(number: usize) -> Result<TreePath> {
-    TreePath::parse(&number.to_string())
+/// Returns the name of the entry that is kept for a line.
+fn name_of(place: &Path, line: usize) -> Result<TreePath> {
+    let place = beside(place, &numbered(line));
+    TreePath::from_disk(place.file_name().unwrap_or_default().as_encoded_bytes())
 }
 
 impl Tree for Kept {
@@ -97,7 +94,7 @@ impl Tree for Kept {
     }
 
     fn list(&self, path: &TreePath) -> Result<Vec<Entry>> {
-        if self.numbers.contains_key(path) {
+        if self.names.contains_key(path) {
             return self.look(path, |tree, path| tree.list(path));
         }
         let is_above = self.below(path).next().is_some();
@@ -118,7 +115,7 @@ impl Tree for Kept {
     }
 
     fn open(&self, path: &TreePath) -> Result<Content> {
-        if self.rest.stat(path).is_err() && !self.numbers.contains_key(path) {
+        if self.rest.stat(path).is_err() && !self.names.contains_key(path) {
             refusal::check_file(Operation::Read, path, self.stat(path)?.kind)?;
         }
         self.look(path, |tree, path| tree.open(path))
@@ -157,12 +154,12 @@ mod tests {
     fn numbers_and_paths_are_one_tree() {
         let mut holder = HostBackend::temporary().unwrap();
         let options = ops::WriteOptions::default();
-        for (at, content) in [("0", "first"), ("before/d/removed/x", "x")] {
+        for (at, content) in [("7.0", "first"), ("7/before/d/removed/x", "x")] {
             ops::write(&mut holder, &path(at), content, &options).unwrap();
         }
-        holder.symlink(&path("2"), b"to").unwrap();
-        let directory = holder.directory().unwrap();
-        let tree = Kept::open(&directory, [(path("d/b/a"), 0), (path("link"), 2)]).unwrap();
+        holder.symlink(&path("7.2"), b"to").unwrap();
+        let place = holder.directory().unwrap().join("7");
+        let tree = Kept::open(&place, vec![(path("d/b/a"), 0), (path("link"), 2)]).unwrap();
         let (file, directory, link) = (Kind::File, Kind::Directory, Kind::Symlink);
         let at = |text: &str, kind| (text.to_owned(), kind);
         assert_eq!(names(&*tree, &TreePath::root()), [at("d", directory), at("link", link)]);
@@ -174,16 +171,14 @@ mod tests {
         let refused = |tree: &dyn Tree, at: &str| tree.open(&path(at)).unwrap_err().kind();
         assert_eq!(refused(&*tree, "d/b"), ErrorKind::IsADirectory);
         assert_eq!(refused(&*tree, "d/c"), ErrorKind::NotFound);
-        assert_eq!(tree.stat(&path("0")).unwrap_err().kind(), ErrorKind::NotFound);
+        assert_eq!(tree.stat(&path("7.0")).unwrap_err().kind(), ErrorKind::NotFound);
         assert_eq!(tree.list(&path("link")).unwrap_err().path(), Some("link"));
     }
 
     #[test]
     fn where_nothing_was_kept_nothing_is() {
-        let holder = HostBackend::temporary().unwrap().directory().unwrap();
-        for holder in [&holder, &holder.join("gone")] {
-            let tree = Kept::open(holder, []).unwrap();
-            assert!(tree.list(&TreePath::root()).unwrap().is_empty());
-        }
+        let holder = HostBackend::temporary().unwrap();
+        let tree = Kept::open(&holder.directory().unwrap().join("7"), Vec::new()).unwrap();
+        assert!(tree.list(&TreePath::root()).unwrap().is_empty());
     }
 }

@@ -1,19 +1,32 @@
 //! What is about to change, kept as it was.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::Result;
 use crate::path::TreePath;
 use crate::tree::Tree;
 
-/// The directory, among what is kept for an operation, of what is kept at its own path.
+/// What the name of the list of paths that an operation may have changed ends with, after the operation's own.
+///
+/// A backend that uses the place beside it writes each path there before it changes, so that a call can be
+/// taken back whose process died.
+pub(crate) const BEGUN: &str = ".begun";
+
+/// The directory, in one that has the operation's name, of what is kept at its own path.
 pub(crate) const BEFORE: &str = "before";
 
-/// The file, among what is kept, that lists the paths that may have changed.
-///
-/// A backend that uses the directory writes each path there before it changes, so that a call can be
-/// taken back whose process died.
-pub(crate) const TOUCHED: &str = "touched";
+/// Returns the place that belongs to an operation and ends so.
+pub(crate) fn beside(operation: &Path, ending: &str) -> PathBuf {
+    let mut place = operation.as_os_str().to_owned();
+    place.push(ending);
+    place.into()
+}
+
+/// Returns what the name ends with of the entry that is kept for a line of the list.
+pub(crate) fn numbered(line: usize) -> String {
+    format!(".{line}")
+}
 
 /// Returns the line that a path has in the list: its CRC-32, and the path as text.
 pub(crate) fn touched_line(path: &TreePath) -> String {

@@ -76,6 +76,11 @@ pub(crate) trait Ledger: Send + Sync {
         Ok(self.list()?.iter().map(|operation| operation.sequence).collect())
     }
 
+    /// Tells whether something is kept for an operation of which nobody knows any more where it was.
+    fn keeps_nameless(&self, _sequence: u64) -> Result<bool> {
+        Ok(false)
+    }
+
     /// Forgets all operations that are written down.
     fn forget_all(&self) -> Result<()> {
         self.forget(&self.numbers()?)

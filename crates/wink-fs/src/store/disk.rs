@@ -129,6 +129,11 @@ impl Disk {
         private().read(true).write(true).create_new(true).open(self.root.join(name))
     }
 
+    /// Opens a file to read it and to write at its end, and makes it where it is not there.
+    pub(crate) fn open_to_continue(&self, name: &str) -> io::Result<File> {
+        private().read(true).append(true).create(true).open(self.root.join(name))
+    }
+
     /// Opens a file to lock it, and makes it where it is not there and the store is.
     pub(crate) fn open_lock(&self, name: &str) -> io::Result<File> {
         let open = |make| {

@@ -1,29 +1,27 @@
 //! The history of a workspace, kept in the directory of its store.
 //!
-//! An operation is a record in `operations`, written as a whole, and a directory of that number with
-//! what was there before. A directory without a record is what a process left that died.
+//! An operation is a file in `operations` with the list of the paths it may have changed and its record, which
+//! gets its name when it is done, and what was there before under names that begin with its number. Such names
+//! without a record are what a process left that died.
 
 use std::any::Any;
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::disk::Disk;
-use super::temporary::{self, Temporary};
+use super::operation_places::{self as places, DIRECTORY, Numbers};
+use super::temporary::Temporary;
 use super::{BRANCHES, failure, lock, operation_record};
 use crate::ErrorKind;
 use crate::error::{Error, Operation, Result};
 use crate::host::Kept;
-use crate::operation::{
-    Ledger, MANY_RECORDS, OperationRecord, TOUCHED, gone, last_kept, touched_paths,
-};
+use crate::operation::{Ledger, MANY_RECORDS, OperationRecord, gone, last_kept, touched_paths};
 use crate::path::TreePath;
 use crate::snapshot::SnapshotId;
 use crate::tree::Tree;
 
-pub(super) const DIRECTORY: &str = "operations";
 const HEAD: &str = "head";
-const RECORD: &str = ".op";
 const FORGET_EVERY: u64 = 16;
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
@@ -72,36 +70,39 @@ impl StoreLedger {
         Ok(Numbers::of(&names))
     }
 
-    /// Returns the paths that an operation may have changed.
+    /// Returns the paths that an operation may have changed, each with the number of its line.
     fn touched(&self, number: u64) -> io::Result<Vec<(TreePath, usize)>> {
-        match self.disk.read(&touched_place(number), MAX_BYTES) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-            list => Ok(touched_paths(&list?)),
+        for place in [places::begun(number), places::record(number), places::old_list(number)] {
+            let lines = touched_paths(&self.read_if_there(&place)?);
+            if !lines.is_empty() {
+                return Ok(lines);
+            }
         }
+        Ok(Vec::new())
     }
 
-    /// Returns those of the paths whose entries are kept by the numbers of their lines.
-    fn kept_by_numbers(&self, number: u64) -> io::Result<Vec<(TreePath, usize)>> {
-        let mut touched = self.touched(number)?;
-        if !touched.is_empty() {
-            let names = self.disk.names(&kept_place(number))?;
-            touched.retain(|(_, line)| names.contains(&line.to_string()));
+    fn read_if_there(&self, place: &str) -> io::Result<Vec<u8>> {
+        match self.disk.read(place, MAX_BYTES) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            read => read,
         }
-        Ok(touched)
     }
 
     fn read(&self, number: u64) -> Result<OperationRecord> {
-        let bytes = self.disk.read(&record_place(number), MAX_BYTES);
+        let bytes = self.disk.read(&places::record(number), MAX_BYTES);
         let bytes = bytes.map_err(|error| failure::of(Operation::Undo, error))?;
         operation_record::decode(number, &bytes)
     }
 
-    /// Writes a record under its temporary name, where the next of that number replaces it.
-    fn write(&self, number: u64, bytes: &[u8]) -> io::Result<()> {
-        let mut file = Temporary::over(&self.disk, DIRECTORY, record_name(number))?;
-        file.write_all(bytes)?;
-        file.keep();
-        Ok(())
+    /// Writes a record after the list of the paths that its operation may have changed.
+    fn write(&self, operation: &OperationRecord) -> Result<()> {
+        let failed = |error| failure::of(Operation::Write, error);
+        let mut file =
+            self.disk.open_to_continue(&places::begun(operation.sequence)).map_err(failed)?;
+        let mut list = String::new();
+        file.read_to_string(&mut list).map_err(failed)?;
+        let record = operation_record::encode(operation, &list)?;
+        file.write_all(&record).map_err(failed)
     }
 
     /// Takes away what is too old to be listed; not each time, because looking for it takes a while.
@@ -119,11 +120,25 @@ impl StoreLedger {
     }
 
     /// Removes an operation. Without its record it counts as interrupted, so the list of what it may have
-    /// changed goes first: then there is nothing to take back.
-    fn remove(&self, number: u64) -> io::Result<()> {
-        self.disk.remove(&touched_place(number))?;
-        self.disk.remove(&record_place(number))?;
-        self.disk.remove_all(&kept_place(number))
+    /// changed goes before, or with it: then there is nothing to take back.
+    fn remove(&self, number: u64, entries: impl Iterator<Item = String>) -> io::Result<()> {
+        self.disk.remove(&places::old_list(number))?;
+        self.disk.remove(&places::begun(number))?;
+        self.disk.remove(&places::record(number))?;
+        for entry in entries {
+            self.disk.remove(&entry)?;
+        }
+        self.disk.remove_all(&places::kept(number))
+    }
+
+    /// Removes what was begun.
+    fn remove_begun(&self, number: u64) -> io::Result<()> {
+        if *self.known() == Known::Begun(number) {
+            let lines = self.touched(number)?;
+            return self.remove(number, lines.iter().map(|(_, line)| places::entry(number, *line)));
+        }
+        let names = self.disk.names(DIRECTORY)?;
+        self.remove(number, names.iter().filter_map(|name| places::kept_by(number, name)))
     }
 
     fn write_head(&self, id: SnapshotId) -> io::Result<()> {
@@ -146,47 +161,6 @@ fn branches(store: &Disk) -> io::Result<Vec<(String, Disk)>> {
         (name, disk)
     };
     Ok([(String::new(), store.clone())].into_iter().chain(names.into_iter().map(branch)).collect())
-}
-
-/// The numbers of what lies in the directory.
-struct Numbers {
-    /// Of operations that are written down, oldest first.
-    records: Vec<u64>,
-    /// Of what was kept for operations that are not, last first.
-    begun: Vec<u64>,
-}
-
-impl Numbers {
-    fn of(names: &[String]) -> Self {
-        let number = |name: &String| name.strip_suffix(RECORD)?.parse().ok();
-        let mut records: Vec<u64> = names.iter().filter_map(number).collect();
-        records.sort_unstable();
-        let kept = names.iter().filter_map(|name| name.parse().ok());
-        let mut begun: Vec<u64> =
-            kept.filter(|number| records.binary_search(number).is_err()).collect();
-        begun.sort_unstable_by(|a, b| b.cmp(a));
-        Self { records, begun }
-    }
-
-    fn next(&self) -> u64 {
-        self.records.last().max(self.begun.first()).map_or(1, |last| last + 1)
-    }
-}
-
-fn record_name(number: u64) -> String {
-    format!("{number}{RECORD}")
-}
-
-fn record_place(number: u64) -> String {
-    format!("{DIRECTORY}/{}", record_name(number))
-}
-
-fn kept_place(number: u64) -> String {
-    format!("{DIRECTORY}/{number}")
-}
-
-fn touched_place(number: u64) -> String {
-    format!("{DIRECTORY}/{number}/{TOUCHED}")
 }
 
 impl Ledger for StoreLedger {
@@ -216,26 +190,23 @@ impl Ledger for StoreLedger {
         let mut known = self.known();
         if let Known::Next(number) = *known {
             *known = Known::Begun(number);
-            return Ok((number, self.disk.path(&kept_place(number))));
+            return Ok((number, self.disk.path(&places::kept(number))));
         }
         let failed = |error| failure::of(Operation::Write, error);
         let there = self.look().map_err(failed)?;
         self.disk.make_dir_unless_there(DIRECTORY).map_err(failed)?;
         let number = there.next();
         *known = if there.begun.is_empty() { Known::Begun(number) } else { Known::Nothing };
-        Ok((number, self.disk.path(&kept_place(number))))
+        Ok((number, self.disk.path(&places::kept(number))))
     }
 
     fn prepare(&self, operation: &OperationRecord) -> Result<()> {
-        let bytes = operation_record::encode(operation)?;
-        let written = self.write(operation.sequence, &bytes);
-        written.map_err(|error| failure::of(Operation::Write, error))
+        self.write(operation)
     }
 
     fn append(&self, operation: OperationRecord, _: Option<Arc<dyn Tree>>) -> Result<()> {
         let number = operation.sequence;
-        let temporary = temporary::place(DIRECTORY, &record_name(number));
-        let renamed = self.disk.rename(&temporary, &record_place(number));
+        let renamed = self.disk.rename(&places::begun(number), &places::record(number));
         renamed.map_err(|error| failure::of(Operation::Write, error))?;
         self.end(number, number + 1);
         // What is left is taken away another time.
@@ -245,7 +216,7 @@ impl Ledger for StoreLedger {
 
     fn discard(&self, sequence: u64) {
         // What is left is taken away before the next operation.
-        if self.disk.remove_all(&kept_place(sequence)).is_ok() {
+        if self.remove_begun(sequence).is_ok() {
             self.end(sequence, sequence);
         }
     }
@@ -273,8 +244,24 @@ impl Ledger for StoreLedger {
     }
 
     fn forget(&self, sequences: &[u64]) -> Result<()> {
-        let forgotten = sequences.iter().try_for_each(|number| self.remove(*number));
-        forgotten.map_err(|error| failure::of(Operation::Prune, error))
+        let failed = |error| failure::of(Operation::Prune, error);
+        if sequences.is_empty() {
+            return Ok(());
+        }
+        let names = self.disk.names(DIRECTORY).map_err(failed)?;
+        for number in sequences {
+            let entries = names.iter().filter_map(|name| places::kept_by(*number, name));
+            self.remove(*number, entries).map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    fn keeps_nameless(&self, sequence: u64) -> Result<bool> {
+        let failed = |error| failure::of(Operation::Prune, error);
+        let lines = self.touched(sequence).map_err(failed)?;
+        let names = self.disk.names(DIRECTORY).map_err(failed)?;
+        let mut kept = names.iter().filter_map(|name| places::kept_by(sequence, name));
+        Ok(kept.any(|kept| lines.iter().all(|(_, line)| places::entry(sequence, *line) != kept)))
     }
 
     fn before(&self, sequence: u64) -> Result<Arc<dyn Tree>> {
@@ -285,8 +272,9 @@ impl Ledger for StoreLedger {
             return Err(gone());
         }
         let failed = |error| failure::of(Operation::Undo, error);
-        let numbers = self.kept_by_numbers(sequence).map_err(failed)?;
-        Kept::open(&self.disk.path(&kept_place(sequence)), numbers)
+        let mut kept = self.touched(sequence).map_err(failed)?;
+        kept.retain(|(_, line)| self.disk.is_there(&places::entry(sequence, *line)));
+        Kept::open(&self.disk.path(&places::kept(sequence)), kept)
     }
 
     fn head(&self) -> Result<Option<SnapshotId>> {

@@ -16,6 +16,7 @@ mod line;
 mod list;
 pub(crate) mod lock;
 mod object;
+mod operation_places;
 mod operation_record;
 mod pack;
 mod parts;

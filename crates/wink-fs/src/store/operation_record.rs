@@ -49,8 +49,9 @@ struct Change {
     left: Option<String>,
 }
 
-/// Returns the bytes of an operation's file: a line of JSON, and a line with its BLAKE3 hash.
-pub(super) fn encode(operation: &OperationRecord) -> Result<Vec<u8>> {
+/// Returns what follows the list of touched paths in an operation's file: a line of JSON, and a line with the
+/// BLAKE3 hash of both.
+pub(super) fn encode(operation: &OperationRecord, list: &str) -> Result<Vec<u8>> {
     let stored = Stored {
         version: VERSION,
         sequence: operation.sequence,
@@ -70,7 +71,7 @@ pub(super) fn encode(operation: &OperationRecord) -> Result<Vec<u8>> {
     };
     let failed = |error: serde_json::Error| Error::system(Operation::Write, error);
     let json = serde_json::to_string(&stored).map_err(failed)?;
-    Ok(with_sum(&json).into_bytes())
+    Ok(with_sum(&format!("{list}{json}")).split_off(list.len()).into_bytes())
 }
 
 fn to_change(change: &OperationChange) -> Change {
@@ -83,15 +84,20 @@ fn to_change(change: &OperationChange) -> Change {
 
 /// Reads the bytes of an operation's file; what is damaged, or of another version, is Corrupt.
 pub(super) fn decode(number: u64, bytes: &[u8]) -> Result<OperationRecord> {
-    let text = std::str::from_utf8(bytes).unwrap_or_default();
-    let json = text.split('\n').next().unwrap_or_default();
-    let stored: Option<Stored> = serde_json::from_str(json).ok().filter(|_| with_sum(json) == text);
+    let stored: Option<Stored> = whole(bytes).and_then(|json| serde_json::from_str(json).ok());
     let operation =
         stored.filter(|stored| VERSIONS.contains(&stored.version)).and_then(from_stored);
     operation.filter(|operation| operation.sequence == number).ok_or_else(|| {
         let text = format!("the record of operation {number} is damaged; it cannot be undone");
         Error::system(Operation::Undo, damaged(text))
     })
+}
+
+/// Returns the line of JSON of a file that is as it was written.
+fn whole(bytes: &[u8]) -> Option<&str> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    let (before_sum, _) = text.strip_suffix('\n')?.rsplit_once('\n')?;
+    (with_sum(before_sum) == text).then(|| before_sum.rsplit('\n').next())?
 }
 
 fn from_stored(stored: Stored) -> Option<OperationRecord> {
@@ -127,4 +133,26 @@ fn from_change(change: Change) -> Option<OperationChange> {
         inside,
         left: change.left.as_deref().map(Left::parse),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOLDEN: &[u8] = include_bytes!("../../tests/golden/operation-v2.op");
+    const FIRST: &[u8] = include_bytes!("../../tests/golden/operation-v1.op");
+
+    #[test]
+    fn an_operation_is_written_as_it_always_was() {
+        let operation = decode(1, GOLDEN).unwrap();
+        let list = "3b8729ee src/main.rs\n";
+        let written = [list.as_bytes(), &encode(&operation, list).unwrap()].concat();
+        assert_eq!(String::from_utf8_lossy(&written), String::from_utf8_lossy(GOLDEN));
+        assert_eq!(operation.changes[0].path.to_string(), "src/main.rs");
+    }
+
+    #[test]
+    fn an_operation_of_the_first_version_is_read() {
+        assert_eq!(decode(1, FIRST).unwrap(), decode(1, GOLDEN).unwrap());
+    }
 }

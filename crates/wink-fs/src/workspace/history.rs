@@ -318,12 +318,12 @@ impl History {
 
     /// It is an operation of its own, so that nothing is lost that somebody did since.
     fn take_back(&self, backend: &mut dyn Backend, number: u64, paths: &[TreePath]) -> Result<()> {
+        if paths.is_empty() {
+            return Ok(());
+        }
         let scope = Scope::paths(paths.iter().cloned());
         let before = self.ledger.before(number)?;
-        let differences = match paths.is_empty() {
-            true => Vec::new(),
-            false => compare(&*backend.live(), &*before, &scope)?,
-        };
+        let differences = compare(&*backend.live(), &*before, &scope)?;
         if differences.is_empty() {
             return Ok(());
         }

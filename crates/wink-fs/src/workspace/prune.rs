@@ -196,7 +196,8 @@ fn keeping(ledger: &dyn Ledger, out: &Exclusions) -> Result<Vec<u64>> {
             Some((OperationCause::Replacement { .. }, changes)) => {
                 changes.iter().any(|change| out.matches(&change.path))
             }
-            _ => has_match(&*ledger.before(number)?, out)?,
+            Some(_) => has_match(&*ledger.before(number)?, out)?,
+            None => may_keep(ledger, number, out)?,
         };
         if keeps {
             numbers.push(number);
@@ -238,7 +239,7 @@ fn matches_below(
 /// that one can take back what was begun, and needs it for that.
 fn check_nothing_begun(name: &str, ledger: &dyn Ledger, out: &Exclusions) -> Result<()> {
     for (number, _) in ledger.interrupted()? {
-        if has_match(&*ledger.before(number)?, out)? {
+        if may_keep(ledger, number, out)? {
             return Err(Error::new(Operation::Prune, ErrorKind::Conflict)
                 .with_path_text(name)
                 .with_detail(
@@ -248,6 +249,11 @@ fn check_nothing_begun(name: &str, ledger: &dyn Ledger, out: &Exclusions) -> Res
         }
     }
     Ok(())
+}
+
+/// Tells whether an operation that is not listed keeps something that matches, or that might.
+fn may_keep(ledger: &dyn Ledger, number: u64, out: &Exclusions) -> Result<bool> {
+    Ok(ledger.keeps_nameless(number)? || has_match(&*ledger.before(number)?, out)?)
 }
 
 /// Tells whether anything in a tree matches.

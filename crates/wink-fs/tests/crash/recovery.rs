@@ -43,9 +43,7 @@ fn has_journal(place: &Path) -> bool {
 fn has_interrupted(place: &Path) -> bool {
     let operations = place.join("store/operations");
     let names = fs::read_dir(&operations).unwrap().flatten().map(|entry| entry.file_name());
-    let numbers = names.filter_map(|name| name.to_str()?.parse::<u64>().ok());
-    let mut unwritten = numbers.filter(|it| !operations.join(format!("{it}.op")).exists());
-    unwritten.any(|number| operations.join(format!("{number}/touched")).exists())
+    names.into_iter().any(|name| name.to_str().is_some_and(|name| name.ends_with(".begun")))
 }
 
 /// A restore dies between two renames; then three who open the workspace die as well.

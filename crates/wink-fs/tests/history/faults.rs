@@ -240,25 +240,22 @@ fn fault_19_a_damaged_operation_is_not_listed_and_the_others_are() {
 fn fault_19_a_damaged_list_of_what_a_dead_process_changed_harms_nothing_else() {
     let scene = Scene::host();
     scene.files.write("c", "untouched").unwrap();
-    let (kept, left) = (scene.path("kept"), scene.path("store/operations/2"));
-    let copy =
-        |from: &Path, to: &Path| run("cp", &["-a", from.to_str().unwrap(), to.to_str().unwrap()]);
+    let (begun, done) = (scene.path("store/operations/2.begun"), "store/operations/2.op");
+    let mut whole = Vec::new();
     scene
         .files
         .as_owner("make a", |fs| {
             rewrite(fs, "a", "made")?;
-            copy(&left, &kept);
+            whole = fs::read(&begun).unwrap();
             Ok(())
         })
         .unwrap();
-    let whole = fs::read(kept.join("touched")).unwrap();
+    assert!(!whole.is_empty());
     for at in 0..whole.len() * 8 {
-        fs::remove_file(scene.path("store/operations/2.op")).unwrap_or_default();
-        fs::remove_dir_all(&left).unwrap_or_default();
-        copy(&kept, &left);
+        fs::remove_file(scene.path(done)).unwrap_or_default();
         let mut damaged = whole.clone();
         damaged[at / 8] ^= 1 << (at % 8);
-        fs::write(left.join("touched"), damaged).unwrap();
+        fs::write(&begun, damaged).unwrap();
         let files = scene.open_again();
         files.write("later", &at.to_string()).unwrap();
         assert_eq!(files.read("c").unwrap().content, "untouched", "bit {at}");
@@ -268,7 +265,45 @@ fn fault_19_a_damaged_list_of_what_a_dead_process_changed_harms_nothing_else() {
     assert!(scene.files.is_file("a"));
 }
 
+/// What is kept of an operation is found by the list before its record, so the list is covered as well.
+#[test]
+fn fault_19_an_operation_whose_list_is_damaged_is_not_undone() {
+    let scene = Scene::host();
+    scene.files.write("a", "old").unwrap();
+    scene.files.write("a", "new").unwrap();
+    damage_each_byte(&scene, "store/operations/2.op", |files, at| {
+        let listed: Vec<_> = files.operations().unwrap().iter().map(|it| it.sequence).collect();
+        assert_eq!(listed, [1], "byte {at}");
+    });
+    scene.files.undo().unwrap();
+    assert_eq!(scene.files.read("a").unwrap().content, "old");
+}
+
+/// Whoever forgot an operation died when its record was gone and what it had kept was not.
+#[test]
+fn what_is_left_of_a_forgotten_operation_is_taken_away() {
+    let scene = Scene::host();
+    scene.files.write("a", "old").unwrap();
+    scene.files.write("a", "new").unwrap();
+    fs::remove_file(scene.path("store/operations/2.op")).unwrap();
+    assert!(scene.path("store/operations/2.0").exists());
+    let files = scene.open_again();
+    files.write("b", "later").unwrap();
+    assert_eq!(files.read("a").unwrap().content, "new");
+    let listed: Vec<_> = files.operations().unwrap().iter().map(|it| it.name.clone()).collect();
+    assert_eq!(listed, ["write", "write"]);
+    assert!(!scene.path("store/operations/2.0").exists());
+}
+
 // --- another version -----------------------------------------------------------------------------
+
+/// Returns the text of an operation's file as it would be in another version.
+fn of_version(text: &str, version: u32) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    let body = lines[..lines.len() - 1].join("\n");
+    let body = body.replace("\"version\":2", &format!("\"version\":{version}"));
+    format!("{body}\nblake3 {}\n", blake3::hash(body.as_bytes()).to_hex())
+}
 
 #[test]
 fn fault_34_an_operation_of_a_later_version_is_passed_over_and_left_as_it_is() {
@@ -276,8 +311,7 @@ fn fault_34_an_operation_of_a_later_version_is_passed_over_and_left_as_it_is() {
     ["1", "2"].iter().for_each(|it| drop(scene.files.write(it, it).unwrap()));
     let record = scene.path("store/operations/2.op");
     let text = fs::read_to_string(&record).unwrap();
-    let json = text.lines().next().unwrap().replace("\"version\":2", "\"version\":3");
-    let newer = format!("{json}\nblake3 {}\n", blake3::hash(json.as_bytes()).to_hex());
+    let newer = of_version(&text, 3);
     assert_ne!(newer, text);
     fs::write(&record, &newer).unwrap();
     let files = scene.open_again();
@@ -294,13 +328,14 @@ fn fault_34_an_operation_of_the_first_version_is_undone() {
     scene.files.write("d/a", "new").unwrap();
     let record = scene.path("store/operations/2.op");
     let text = fs::read_to_string(&record).unwrap();
-    let json = text.lines().next().unwrap().replace("\"version\":2", "\"version\":1");
-    let older = format!("{json}\nblake3 {}\n", blake3::hash(json.as_bytes()).to_hex());
+    // There was no list in it.
+    let older = of_version(text.split_once('\n').unwrap().1, 1);
     assert_ne!(older, text);
     fs::write(&record, older).unwrap();
     let kept = scene.path("store/operations/2");
     fs::create_dir_all(kept.join("before/d")).unwrap();
-    fs::rename(kept.join("0"), kept.join("before/d/a")).unwrap();
+    fs::rename(scene.path("store/operations/2.0"), kept.join("before/d/a")).unwrap();
+    fs::write(kept.join("touched"), text.split_inclusive('\n').next().unwrap()).unwrap();
     let files = scene.open_again();
     files.undo().unwrap();
     assert_eq!(files.read("d/a").unwrap().content, "old");
