@@ -102,7 +102,6 @@ impl Comparison<'_> {
     }
 }
 
-/// Returns what is at a path, if anything.
 fn difference(path: TreePath, (before, after): Kinds, same: bool) -> Vec<Difference> {
     if same { Vec::new() } else { vec![Difference { path, before, after }] }
 }
@@ -111,6 +110,7 @@ fn kind_at(tree: &dyn Tree, path: &TreePath) -> Result<Option<Kind>> {
     Ok(stat_at(tree, path)?.map(|stat| stat.kind))
 }
 
+/// Looks at what is at a path, if anything.
 fn stat_at(tree: &dyn Tree, path: &TreePath) -> Result<Option<Stat>> {
     match tree.stat(path) {
         Ok(stat) => Ok(Some(stat)),

@@ -16,7 +16,7 @@ use super::kept::Kept;
 use super::root::Slot;
 use super::{Host, HostBackend, entry, failure};
 use crate::descend::descend;
-use crate::error::{Error, Operation, Result};
+use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::Backend;
 use crate::operation::{BEFORE, BEGUN, BeforeImage, beside, numbered, touched_line};
 use crate::path::TreePath;
@@ -30,13 +30,15 @@ pub(super) struct Aside {
     /// The list of all paths that may change, and how many it has.
     touched: Option<File>,
     lines: usize,
+    /// Whether a line could not be written.
+    is_lost: bool,
     /// The entries that are kept by numbers.
     numbers: Vec<(TreePath, usize)>,
 }
 
 impl Aside {
     pub(super) fn new(host: Arc<Host>, place: PathBuf) -> Self {
-        Self { host, place, touched: None, lines: 0, numbers: Vec::new() }
+        Self { host, place, touched: None, lines: 0, is_lost: false, numbers: Vec::new() }
     }
 }
 
@@ -45,6 +47,7 @@ const DIRECTORY: OFlags =
 
 impl BeforeImage for Aside {
     fn keep(&mut self, path: &TreePath) -> Result<()> {
+        self.check_place(path)?;
         let failed = |errno| failure::any(Operation::Write, path, errno);
         if let Some((slot, kind)) = self.find(path).map_err(failed)? {
             match self.link(path, &slot, kind) {
@@ -59,11 +62,13 @@ impl BeforeImage for Aside {
     }
 
     fn keep_copy(&mut self, path: &TreePath) -> Result<()> {
+        self.check_place(path)?;
         self.copy(path)?;
         self.note(path)
     }
 
     fn keep_directory(&mut self, path: &TreePath) -> Result<()> {
+        self.check_place(path)?;
         self.open(path).map_err(|errno| failure::any(Operation::Write, path, errno))?;
         self.note(path)
     }
@@ -80,9 +85,28 @@ impl Aside {
     fn note(&mut self, path: &TreePath) -> Result<()> {
         let line = touched_line(path);
         let noted = self.touched().and_then(|mut list| list.write_all(line.as_bytes()));
-        noted.map_err(|error| Error::system(Operation::Write, error).with_path(path))?;
+        noted.map_err(|error| {
+            self.lose_place();
+            Error::system(Operation::Write, error).with_path(path)
+        })?;
         self.lines += 1;
         Ok(())
+    }
+
+    /// Keeps nothing more: whatever came next could be taken for what belongs to the line that is not whole.
+    fn lose_place(&mut self) {
+        self.is_lost = true;
+        self.numbers.retain(|(_, line)| *line != self.lines);
+        let entry = beside(&self.place, &numbered(self.lines));
+        // Where it stays, it goes with the operation.
+        let _ = rustix::fs::unlinkat(CWD, entry, AtFlags::empty());
+    }
+
+    fn check_place(&self, path: &TreePath) -> Result<()> {
+        match self.is_lost {
+            true => Err(Error::new(Operation::Write, ErrorKind::Io).with_path(path)),
+            false => Ok(()),
+        }
     }
 
     fn touched(&mut self) -> io::Result<&File> {
@@ -190,4 +214,31 @@ fn link_directory(from: BorrowedFd<'_>, name: &[u8], into: BorrowedFd<'_>) -> Sy
         link_entry(source.as_fd(), child.name.as_bytes(), copy.as_fd(), child.kind)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::filesystem::Filesystem as _;
+    use crate::ops;
+
+    /// Once, what was kept stayed under the number that the next operation got, and was taken for its own.
+    #[test]
+    fn what_cannot_be_listed_is_not_kept_and_nothing_is_after_it() {
+        let (mut files, mut store) =
+            (HostBackend::temporary().unwrap(), HostBackend::temporary().unwrap());
+        let path = |text: &str| TreePath::parse(text).unwrap();
+        for name in ["a", "b"] {
+            ops::write(&mut files, &path(name), name, &ops::WriteOptions::default()).unwrap();
+        }
+        let place = store.directory().unwrap().join("7");
+        let mut image = files.before_image(&place).unwrap();
+        store.create_dir(&path("7.begun")).unwrap();
+        assert!(image.keep(&path("a")).is_err());
+        assert!(store.stat(&path("7.0")).is_err());
+        store.remove(&path("7.begun"), crate::Recursion::OnlyEmpty).unwrap();
+        assert_eq!(image.keep(&path("b")).unwrap_err().kind(), ErrorKind::Io);
+        assert!(store.list(&TreePath::root()).unwrap().is_empty());
+        assert!(image.tree().unwrap().list(&TreePath::root()).unwrap().is_empty());
+    }
 }

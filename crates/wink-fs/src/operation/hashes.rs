@@ -20,7 +20,11 @@ impl Hashes {
 
     /// Forgets what is at a path and below it.
     pub(super) fn forget(&mut self, path: &TreePath) {
-        self.0.retain(|known, _| !known.starts_with(path));
+        let from_there = self.0.range(path.clone()..).map(|(known, _)| known);
+        let below = from_there.take_while(|known| known.starts_with(path)).cloned();
+        for known in below.collect::<Vec<_>>() {
+            self.0.remove(&known);
+        }
     }
 
     pub(crate) fn of(&self, path: &TreePath) -> Option<ContentHash> {

@@ -76,6 +76,11 @@ pub(crate) trait Ledger: Send + Sync {
         Ok(self.list()?.iter().map(|operation| operation.sequence).collect())
     }
 
+    /// Returns an interrupted operation that replaces files, as it was written down before it began.
+    fn begun_replacement(&self, _sequence: u64) -> Result<Option<OperationRecord>> {
+        Ok(None)
+    }
+
     /// Tells whether something is kept for an operation of which nobody knows any more where it was.
     fn keeps_nameless(&self, _sequence: u64) -> Result<bool> {
         Ok(false)

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::hash::ContentHash;
 use crate::merkle::{self, Identity};
 use crate::ops;
@@ -27,9 +27,13 @@ impl Left {
         };
         let identity = match stat.kind {
             Kind::File => Identity::File { mode: stat.mode, hash: ops::content_hash(tree, path)? },
-            Kind::Directory => Identity::Directory(tree_hash::directory_at(tree, path)?),
+            Kind::Directory => match tree_hash::directory_at(tree, path) {
+                // No operation leaves one: somebody put it there.
+                Err(error) if error.kind() == ErrorKind::SpecialFile => return Ok(special()),
+                hash => Identity::Directory(hash?),
+            },
             Kind::Symlink => Identity::of_link(&tree.read_link(path)?),
-            Kind::Other => return Ok(Some(Self::Other("special".into()))),
+            Kind::Other => return Ok(special()),
         };
         Ok(Some(Self::Entry(identity)))
     }
@@ -39,6 +43,11 @@ impl Left {
         let other = || Self::Other(text.into());
         identity(text).map(Self::Entry).filter(|it| it.to_string() == text).unwrap_or_else(other)
     }
+}
+
+/// What a pipe, a socket or a device is known by, and a directory with one in it.
+fn special() -> Option<Left> {
+    Some(Left::Other("special".into()))
 }
 
 fn identity(text: &str) -> Option<Identity> {

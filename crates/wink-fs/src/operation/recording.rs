@@ -99,10 +99,11 @@ impl Record {
         }
         let is_kept_in_part = self.touched.iter().any(|kept| kept.starts_with(path));
         if is_kept_in_part && ops::is_dir(tree, path) {
-            self.image.keep_directory(path)?;
             for child in tree.list(path)? {
                 self.keep(tree, call, &path.join(&child.name)?)?;
             }
+            // Last: it says that all that was in it is kept.
+            self.image.keep_directory(path)?;
         } else if matches!(call, Call::SetMode { .. }) {
             self.image.keep_copy(path)?;
         } else {

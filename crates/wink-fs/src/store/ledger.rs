@@ -5,6 +5,7 @@
 //! without a record are what a process left that died.
 
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::io::{self, Read as _, Write as _};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -26,11 +27,13 @@ const FORGET_EVERY: u64 = 16;
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Keeps operations in a store's directory.
-#[derive(Debug)]
 pub(crate) struct StoreLedger {
     disk: Disk,
     signature: lock::Signature,
     known: Mutex<Known>,
+    /// What was there before operations for which nothing is listed: their backend keeps it, as memory does,
+    /// and it is gone with the process.
+    unlisted: Mutex<BTreeMap<u64, Option<Arc<dyn Tree>>>>,
 }
 
 /// What is known of the directory without a look, for as long as nobody else has had the turn.
@@ -45,11 +48,16 @@ enum Known {
 
 impl StoreLedger {
     pub(crate) fn new(disk: Disk) -> Self {
-        Self { disk, signature: lock::Signature::new(), known: Mutex::new(Known::Nothing) }
+        let (signature, known) = (lock::Signature::new(), Mutex::new(Known::Nothing));
+        Self { disk, signature, known, unlisted: Mutex::default() }
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn unlisted(&self) -> MutexGuard<'_, BTreeMap<u64, Option<Arc<dyn Tree>>>> {
+        self.unlisted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Ends an operation: nothing of it is left to take back, and `next` is the number of the next one.
@@ -72,7 +80,7 @@ impl StoreLedger {
 
     /// Returns the paths that an operation may have changed, each with the number of its line.
     fn touched(&self, number: u64) -> io::Result<Vec<(TreePath, usize)>> {
-        for place in [places::begun(number), places::record(number), places::old_list(number)] {
+        for place in [places::record(number), places::begun(number), places::old_list(number)] {
             let lines = touched_paths(&self.read_if_there(&place)?);
             if !lines.is_empty() {
                 return Ok(lines);
@@ -101,6 +109,9 @@ impl StoreLedger {
             self.disk.open_to_continue(&places::begun(operation.sequence)).map_err(failed)?;
         let mut list = String::new();
         file.read_to_string(&mut list).map_err(failed)?;
+        if list.is_empty() {
+            self.unlisted().insert(operation.sequence, None);
+        }
         let record = operation_record::encode(operation, &list)?;
         file.write_all(&record).map_err(failed)
     }
@@ -134,8 +145,9 @@ impl StoreLedger {
     /// Removes what was begun.
     fn remove_begun(&self, number: u64) -> io::Result<()> {
         if *self.known() == Known::Begun(number) {
-            let lines = self.touched(number)?;
-            return self.remove(number, lines.iter().map(|(_, line)| places::entry(number, *line)));
+            // One more than is listed: what failed may be that it could not be.
+            let lines = 0..=self.touched(number)?.len();
+            return self.remove(number, lines.map(|line| places::entry(number, line)));
         }
         let names = self.disk.names(DIRECTORY)?;
         self.remove(number, names.iter().filter_map(|name| places::kept_by(number, name)))
@@ -204,8 +216,11 @@ impl Ledger for StoreLedger {
         self.write(operation)
     }
 
-    fn append(&self, operation: OperationRecord, _: Option<Arc<dyn Tree>>) -> Result<()> {
+    fn append(&self, operation: OperationRecord, before: Option<Arc<dyn Tree>>) -> Result<()> {
         let number = operation.sequence;
+        if let Some(unlisted) = self.unlisted().get_mut(&number) {
+            *unlisted = before;
+        }
         let renamed = self.disk.rename(&places::begun(number), &places::record(number));
         renamed.map_err(|error| failure::of(Operation::Write, error))?;
         self.end(number, number + 1);
@@ -252,8 +267,16 @@ impl Ledger for StoreLedger {
         for number in sequences {
             let entries = names.iter().filter_map(|name| places::kept_by(*number, name));
             self.remove(*number, entries).map_err(failed)?;
+            self.unlisted().remove(number);
         }
         Ok(())
+    }
+
+    fn begun_replacement(&self, sequence: u64) -> Result<Option<OperationRecord>> {
+        let bytes = self.read_if_there(&places::begun(sequence));
+        let bytes = bytes.map_err(|error| failure::of(Operation::Undo, error))?;
+        let begun = operation_record::decode(sequence, &bytes).ok();
+        Ok(begun.filter(|begun| begun.cause.saved().is_some()))
     }
 
     fn keeps_nameless(&self, sequence: u64) -> Result<bool> {
@@ -272,7 +295,13 @@ impl Ledger for StoreLedger {
             return Err(gone());
         }
         let failed = |error| failure::of(Operation::Undo, error);
+        if let Some(Some(unlisted)) = self.unlisted().get(&sequence) {
+            return Ok(unlisted.clone());
+        }
         let mut kept = self.touched(sequence).map_err(failed)?;
+        if kept.is_empty() {
+            return Err(gone());
+        }
         kept.retain(|(_, line)| self.disk.is_there(&places::entry(sequence, *line)));
         Kept::open(&self.disk.path(&places::kept(sequence)), kept)
     }

@@ -254,10 +254,11 @@ impl History {
         Ok(successors(first, |it| by_id(it.parent)).take(all.len()).cloned().collect())
     }
 
-    /// Returns the newest snapshot that is not younger than that.
+    /// Returns the newest snapshot of this workspace that is not younger than that.
     fn taken_before(&self, age: Duration) -> Result<Option<Snapshot>> {
         let limit = self.clock.now().checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH);
-        Ok(self.snapshots.list()?.into_iter().rfind(|it| it.created_at <= limit))
+        let is_it = |it: &Snapshot| it.created_at <= limit && self.is_of_line(it);
+        Ok(self.snapshots.list()?.into_iter().rfind(is_it))
     }
 
     /// Writes down what a call changed; returns its number, or nothing where it changed nothing.
@@ -307,11 +308,19 @@ impl History {
         }
     }
 
-    /// Takes back what calls had changed whose process died.
+    /// Takes back what calls had changed whose process died, and says of a replacement that the backend has
+    /// finished since that it was done.
     pub(super) fn recover(&self, backend: &mut dyn Backend) -> Result<()> {
         for (number, paths) in self.ledger.interrupted()? {
-            self.take_back(backend, number, &paths)?;
-            self.ledger.discard(number);
+            match self.ledger.begun_replacement(number)? {
+                Some(done) if is_done(&*backend.live(), &done)? => {
+                    self.ledger.append(done, None)?
+                }
+                _ => {
+                    self.take_back(backend, number, &paths)?;
+                    self.ledger.discard(number);
+                }
+            }
         }
         Ok(())
     }
@@ -449,6 +458,16 @@ pub(super) fn describe(
         Ok(OperationChange { path, before, after, inside, left })
     };
     differences.iter().map(change).collect()
+}
+
+/// Tells whether something is as an operation leaves it.
+fn is_done(live: &dyn Tree, operation: &OperationRecord) -> Result<bool> {
+    for change in &operation.changes {
+        if Left::at(live, &change.path)? == change.left {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Returns the first files below a directory; what cannot be listed any more is left out.

@@ -495,10 +495,12 @@ impl Workspace {
         record: &Record,
     ) {
         match (self.take_back(writer, record), record.tree()) {
+            (Ok(()), _) => history.ledger.discard(sequence),
             (Err(_), Ok(before)) => {
                 history.ledger.remember_interrupted(sequence, record.touched(), before);
             }
-            _ => history.ledger.discard(sequence),
+            // What was kept cannot be looked at just now; it is all there is.
+            (Err(_), Err(_)) => {}
         }
     }
 

@@ -196,8 +196,7 @@ fn keeping(ledger: &dyn Ledger, out: &Exclusions) -> Result<Vec<u64>> {
             Some((OperationCause::Replacement { .. }, changes)) => {
                 changes.iter().any(|change| out.matches(&change.path))
             }
-            Some(_) => has_match(&*ledger.before(number)?, out)?,
-            None => may_keep(ledger, number, out)?,
+            _ => may_keep(ledger, number, out)?,
         };
         if keeps {
             numbers.push(number);
@@ -251,9 +250,15 @@ fn check_nothing_begun(name: &str, ledger: &dyn Ledger, out: &Exclusions) -> Res
     Ok(())
 }
 
-/// Tells whether an operation that is not listed keeps something that matches, or that might.
+/// Tells whether an operation keeps something that matches, or that might.
 fn may_keep(ledger: &dyn Ledger, number: u64, out: &Exclusions) -> Result<bool> {
-    Ok(ledger.keeps_nameless(number)? || has_match(&*ledger.before(number)?, out)?)
+    if ledger.keeps_nameless(number)? {
+        return Ok(true);
+    }
+    match ledger.before(number) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        kept => has_match(&*kept?, out),
+    }
 }
 
 /// Tells whether anything in a tree matches.

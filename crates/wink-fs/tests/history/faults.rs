@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use wink_fs::{Error, ErrorKind, OperationCause, Result, Workspace};
+use wink_fs::{Error, ErrorKind, OperationCause, Recursion, Result, TreePath, Workspace};
 
 use crate::scene::{Scene, lines, rewrite};
 
@@ -277,6 +277,76 @@ fn fault_19_an_operation_whose_list_is_damaged_is_not_undone() {
     });
     scene.files.undo().unwrap();
     assert_eq!(scene.files.read("a").unwrap().content, "old");
+}
+
+/// Once, nobody could take back what the next process had finished.
+#[test]
+fn a_restore_that_was_finished_for_a_dead_process_is_an_operation() {
+    let scene = Scene::host();
+    scene.files.write("a", "old").unwrap();
+    let snapshot = scene.files.snapshot("before").unwrap();
+    scene.files.write("a", "new").unwrap();
+    scene.files.restore(&snapshot).unwrap();
+    let done = scene.path("store/operations/3.op");
+    // As if it had died before it could say that it was done.
+    fs::rename(&done, done.with_extension("begun")).unwrap();
+    let files = scene.open_again();
+    files.undo().unwrap();
+    assert_eq!(files.read("a").unwrap().content, "new");
+    assert!(done.exists());
+}
+
+#[test]
+fn a_restore_that_a_dead_process_had_not_begun_is_none() {
+    let scene = Scene::host();
+    scene.files.write("a", "old").unwrap();
+    let snapshot = scene.files.snapshot("before").unwrap();
+    scene.files.write("a", "new").unwrap();
+    scene.files.restore(&snapshot).unwrap();
+    let done = scene.path("store/operations/3.op");
+    fs::rename(&done, done.with_extension("begun")).unwrap();
+    fs::write(scene.path("root/a"), "new").unwrap();
+    let files = scene.open_again();
+    files.write("b", "b").unwrap();
+    let names: Vec<_> = files.operations().unwrap().into_iter().map(|it| it.name).collect();
+    assert_eq!(names, ["write", "write", "write"]);
+    assert!(!done.with_extension("begun").exists());
+}
+
+/// Once, it made every undo fail, with no way on.
+#[test]
+fn a_pipe_in_a_directory_that_an_operation_removed_is_left_alone() {
+    let scene = Scene::host();
+    scene.files.write("a", "old").unwrap();
+    let snapshot = scene.files.snapshot("before").unwrap();
+    scene.files.write("a", "new").unwrap();
+    scene.files.write("p/f", "precious").unwrap();
+    run("mkfifo", &[scene.path("root/p/pipe").to_str().unwrap()]);
+    scene.files.restore(&snapshot).unwrap();
+    let undone = scene.files.undo().unwrap();
+    assert_eq!(scene.files.read("a").unwrap().content, "new");
+    assert_eq!(undone.conflicts, [TreePath::parse("p").unwrap()]);
+}
+
+/// The number is given again, and what was kept under it must not be taken for another's.
+#[test]
+fn what_a_call_that_fails_had_kept_is_gone_whether_it_was_listed_or_not() {
+    let scene = Scene::host();
+    scene.files.write("a", "old").unwrap();
+    let unlisted = scene.path("store/operations/2.1");
+    let failed = scene.files.as_owner("fail", |fs| {
+        rewrite(fs, "a", "changed")?;
+        fs::hard_link(scene.path("root/a"), &unlisted).unwrap();
+        fs.remove(&TreePath::parse("missing").unwrap(), Recursion::OnlyEmpty)
+    });
+    assert!(failed.is_err());
+    assert_eq!(scene.files.read("a").unwrap().content, "old");
+    let names = fs::read_dir(scene.path("store/operations")).unwrap();
+    let names: Vec<_> = names.map(|it| it.unwrap().file_name()).collect();
+    assert_eq!(names, ["1.op"]);
+    scene.files.write("new", "new").unwrap();
+    scene.files.undo().unwrap();
+    assert!(!scene.files.exists("new"));
 }
 
 /// Whoever forgot an operation died when its record was gone and what it had kept was not.

@@ -3,9 +3,9 @@
 use std::fs;
 
 use wink_fs::{
-    ContentHash, ErrorKind, Exclusions, FileMode, HostBackend, HostOptions, OperationCause,
-    Recursion, Replacement, RestoreOptions, Result, SnapshotCause, Store, TreePath, Workspace,
-    WriteMode, WriteOptions, ops,
+    ContentHash, ErrorKind, Exclusions, FileMode, HostBackend, HostOptions, MemoryBackend,
+    OperationCause, Recursion, Replacement, RestoreOptions, Result, SnapshotCause, Store, TreePath,
+    Workspace, WriteMode, WriteOptions, ops,
 };
 
 use crate::scene::{Scene, lines, on_both, rewrite, ruin, varied};
@@ -434,4 +434,25 @@ fn what_is_replaced_is_kept_across_file_systems() {
     files.delete_all("nested").unwrap();
     files.undo().unwrap();
     assert_eq!(lines(&files), before);
+}
+
+/// Once, what was there before was nothing, and an undo deleted the file.
+#[test]
+fn files_in_memory_whose_history_is_in_a_store_are_what_they_were() {
+    let store = tempfile::tempdir().unwrap();
+    let place = store.path().join("store");
+    let files = |files: MemoryBackend, store| Workspace::builder(files).store(store).build();
+    let ours = files(MemoryBackend::new(), Store::create_ambient(&place).unwrap());
+    ours.write("a", "one").unwrap();
+    ours.write("a", "two").unwrap();
+    ours.undo().unwrap();
+    assert_eq!(ours.read("a").unwrap().content, "one");
+    ours.redo().unwrap();
+    assert_eq!(ours.read("a").unwrap().content, "two");
+    // What another process had in its memory nobody can put back.
+    let same = MemoryBackend::over(&ours.tree()).unwrap();
+    let theirs = files(same, Store::open_ambient(&place).unwrap());
+    let error = theirs.undo().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotFound, "{error}");
+    assert_eq!(theirs.read("a").unwrap().content, "two");
 }
