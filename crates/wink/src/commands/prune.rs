@@ -10,8 +10,8 @@ use super::{list_text, milliseconds};
 use crate::answer::Answer;
 use crate::context::{Context, Opened};
 use crate::documents::{PrunedEntry, RedactedEntry, SnapshotEntry};
-use crate::failure::Failure;
-use crate::{retention, words};
+use crate::failure::{Failure, PARTIAL};
+use crate::{disk, retention, words};
 
 const DAY: u64 = 24 * 60 * 60;
 
@@ -121,7 +121,22 @@ fn redact(
         excluded,
         bytes_freed: redacted.reclaimed.bytes_freed,
     };
-    context.answer(&document, |document| redacted_text(document, &redacted))
+    let mut answer = context.answer(&document, |document| redacted_text(document, &redacted))?;
+    let quarantine = opened.home.store()?.join("quarantine");
+    if !disk::names(&quarantine).is_ok_and(|names| names.is_empty()) {
+        answer.notes.push(quarantine_warning(&quarantine));
+        answer = answer.exit(PARTIAL);
+    }
+    Ok(answer)
+}
+
+/// Says where a copy may be left: nothing can be taken out of what is damaged.
+fn quarantine_warning(quarantine: &Path) -> String {
+    format!(
+        "warning: what `wink repair` put aside may still hold some of it; remove {} if you need none \
+         of that",
+        quarantine.display()
+    )
 }
 
 /// Makes a pattern of a path that was given as paths are given elsewhere: absolute, or from here.

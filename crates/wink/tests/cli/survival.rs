@@ -109,6 +109,11 @@ fn fault_18_damage_that_the_files_can_mend_loses_no_snapshot() {
         assert_eq!(scene.read("code"), tag);
         assert!(std::fs::read(scene.project("noise2")).unwrap() == noise(2));
     }
+    let (code, said) = scene.fails(&["prune", "--path", "noise3", "--yes"]);
+    assert_eq!(code, 3, "what was put aside may hold it: {said}");
+    assert!(said.contains("store/quarantine"), "{said}");
+    std::fs::remove_dir_all(scene.history().join("store/quarantine")).unwrap();
+    scene.ok(&["prune", "--path", "noise4", "--yes"]);
 }
 
 #[test]
@@ -193,8 +198,8 @@ fn a_path_that_is_taken_out_is_gone_from_what_forks_keep_too() {
     in_fork(&["undo"]);
     let operations = history.join("store/branches/attempt/operations");
     let kept = || {
-        let entries = std::fs::read_dir(&operations).unwrap();
-        entries.filter(|it| it.as_ref().unwrap().path().join("before/.env").exists()).count()
+        let entries = std::fs::read_dir(&operations).unwrap().map(|it| it.unwrap().path());
+        entries.filter(|it| std::fs::read(it).is_ok_and(|it| it.starts_with(b"TOKEN="))).count()
     };
     assert!(kept() > 0, "the fork's history has it");
     let said = scene.ok(&["prune", "--path", ".env", "--yes"]);
