@@ -427,6 +427,7 @@ impl Failure {
     pub(crate) fn nothing_to(action: &str) -> Self {
         let hint = match action {
             "undo" => "changes by other programs are not undone; `wink restore @-` goes back",
+            "skip" => "`wink op log` lists what was done",
             _ => "only what was undone last can be done again",
         };
         Self::of(ErrorKind::NotFound, format!("there is nothing to {action}")).hint(hint)
