@@ -1,4 +1,5 @@
-//! Entries kept before they change: as further hard links, so that they cost no copy.
+//! Entries kept before they change: as further hard links, so that they cost no copy, where nobody has another
+//! name for them.
 //!
 //! A file or a link gets the number of its line in the list, a directory and a copy its own path; [`Kept`]
 //! makes one tree of them again.
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{AtFlags, CWD, Mode, OFlags};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, Stat};
 use rustix::io::{Errno, Result as SystemResult};
 
 use super::kept::Kept;
@@ -42,23 +43,26 @@ impl Aside {
     }
 }
 
+/// How large a file may be of which a copy is made where a link could be written into.
+const MOST_COPIED: i64 = 64 * 1024 * 1024;
+
+/// Who has a name for an entry once it is taken from its place.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Hands {
+    Ours,
+    Anybodys,
+}
+
 const DIRECTORY: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 impl BeforeImage for Aside {
     fn keep(&mut self, path: &TreePath) -> Result<()> {
-        self.check_place(path)?;
-        let failed = |errno| failure::any(Operation::Write, path, errno);
-        if let Some((slot, kind)) = self.find(path).map_err(failed)? {
-            match self.link(path, &slot, kind) {
-                // Another file system, or somebody else's file.
-                Err(Errno::XDEV | Errno::PERM | Errno::MLINK | Errno::OPNOTSUPP) => {
-                    self.copy(path)?;
-                }
-                linked => linked.map_err(failed)?,
-            }
-        }
-        self.note(path)
+        self.keep_entry(path, Hands::Ours)
+    }
+
+    fn keep_moved(&mut self, path: &TreePath) -> Result<()> {
+        self.keep_entry(path, Hands::Anybodys)
     }
 
     fn keep_copy(&mut self, path: &TreePath) -> Result<()> {
@@ -79,6 +83,57 @@ impl BeforeImage for Aside {
 }
 
 impl Aside {
+    fn keep_entry(&mut self, path: &TreePath, hands: Hands) -> Result<()> {
+        self.check_place(path)?;
+        let failed = |errno| failure::any(Operation::Write, path, errno);
+        if let Some((slot, found)) = self.find(path).map_err(failed)? {
+            match self.take(path, &slot, &found, hands) {
+                // Another file system, or somebody else's file.
+                Err(Errno::XDEV | Errno::PERM | Errno::MLINK | Errno::OPNOTSUPP) => {
+                    self.copy(path)?;
+                }
+                taken => taken.map_err(failed)?,
+            }
+        }
+        self.note(path)
+    }
+
+    fn take(
+        &mut self,
+        path: &TreePath,
+        slot: &Slot<'_>,
+        found: &Stat,
+        hands: Hands,
+    ) -> SystemResult<()> {
+        let kind = entry::kind_of(found.st_mode);
+        // Through another name of it, somebody could write into what is kept.
+        let is_shared = hands == Hands::Anybodys || found.st_nlink > 1;
+        match kind {
+            Kind::File if is_shared && found.st_size <= MOST_COPIED => {
+                self.copy_by_number(path, slot, found)
+            }
+            _ => self.link(path, slot, kind),
+        }
+    }
+
+    fn copy_by_number(
+        &mut self,
+        path: &TreePath,
+        slot: &Slot<'_>,
+        found: &Stat,
+    ) -> SystemResult<()> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let source = rustix::fs::openat(&slot.directory, slot.name, flags, Mode::empty())?;
+        let place = beside(&self.place, &numbered(self.lines));
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let copy = rustix::fs::openat(CWD, place, flags, Mode::RUSR | Mode::WUSR)?;
+        self.numbers.push((path.clone(), self.lines));
+        let (mut source, mut copy) = (File::from(source), File::from(copy));
+        io::copy(&mut source, &mut copy)
+            .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+        rustix::fs::fchmod(&copy, Mode::from_raw_mode(found.st_mode & 0o7777))
+    }
+
     /// Writes down that a path may change from now on, for whoever finds this after a crash.
     ///
     /// Only when it is kept as a whole: to take back what is not would be to lose it.
@@ -131,15 +186,16 @@ impl Aside {
     }
 
     /// Finds what is to be kept; what is not there, or special, is not.
-    fn find<'p>(&self, path: &'p TreePath) -> SystemResult<Option<(Slot<'p>, Kind)>> {
+    fn find<'p>(&self, path: &'p TreePath) -> SystemResult<Option<(Slot<'p>, Stat)>> {
         let slot = match self.host.root.open_parent(path) {
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(None),
             slot => slot?,
         };
         let Some(slot) = slot else { return Ok(None) };
-        match kind_of(slot.directory.as_fd(), slot.name)? {
-            None | Some(Kind::Other) => Ok(None),
-            Some(kind) => Ok(Some((slot, kind))),
+        match rustix::fs::statat(&slot.directory, slot.name, AtFlags::SYMLINK_NOFOLLOW) {
+            Err(Errno::NOENT) => Ok(None),
+            Ok(found) if entry::kind_of(found.st_mode) == Kind::Other => Ok(None),
+            found => Ok(Some((slot, found?))),
         }
     }
 
@@ -175,13 +231,6 @@ fn make(directory: &Path) -> SystemResult<()> {
     match rustix::fs::mkdirat(CWD, directory, Mode::RWXU) {
         Err(Errno::EXIST) => Ok(()),
         made => made,
-    }
-}
-
-fn kind_of(directory: BorrowedFd<'_>, name: &[u8]) -> SystemResult<Option<Kind>> {
-    match rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Err(Errno::NOENT) => Ok(None),
-        stat => Ok(Some(entry::kind_of(stat?.st_mode))),
     }
 }
 

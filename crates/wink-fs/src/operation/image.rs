@@ -61,6 +61,11 @@ pub trait BeforeImage: Send {
     /// Keeps what is at a path, with all that is below it, if anything is.
     fn keep(&mut self, path: &TreePath) -> Result<()>;
 
+    /// Keeps what is at a path and goes on elsewhere, where anybody may write into it.
+    fn keep_moved(&mut self, path: &TreePath) -> Result<()> {
+        self.keep(path)
+    }
+
     /// Keeps what is at a path that will be changed where it lies.
     fn keep_copy(&mut self, path: &TreePath) -> Result<()>;
 

@@ -106,6 +106,8 @@ impl Record {
             self.image.keep_directory(path)?;
         } else if matches!(call, Call::SetMode { .. }) {
             self.image.keep_copy(path)?;
+        } else if matches!(call, Call::Rename { from, .. } if *from == path) {
+            self.image.keep_moved(path)?;
         } else {
             self.image.keep(path)?;
         }

@@ -1,6 +1,8 @@
 //! Taking operations back, and doing them again.
 
 use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
 
 use wink_fs::{
     ContentHash, ErrorKind, Exclusions, FileMode, HostBackend, HostOptions, MemoryBackend,
@@ -455,4 +457,41 @@ fn files_in_memory_whose_history_is_in_a_store_are_what_they_were() {
     let error = theirs.undo().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound, "{error}");
     assert_eq!(theirs.read("a").unwrap().content, "two");
+}
+
+/// Once, what was written into the moved file came back as what had been there before.
+#[test]
+fn what_was_moved_and_then_written_into_is_undone_as_it_was() {
+    let scene = Scene::host();
+    let files = &scene.files;
+    files.write("f", "one").unwrap();
+    files.rename("f", "g").unwrap();
+    append(&scene, "g");
+    let undone = files.undo().unwrap();
+    assert_eq!(undone.conflicts, [TreePath::parse("g").unwrap()]);
+    assert_eq!(files.read("f").unwrap().content, "one");
+    assert_eq!(files.read("g").unwrap().content, "one and more");
+}
+
+#[test]
+fn what_has_another_name_and_is_written_into_by_it_is_undone_as_it_was() {
+    let scene = Scene::host();
+    let files = &scene.files;
+    files.write("a", "one").unwrap();
+    fs::hard_link(scene.path("root/a"), scene.path("root/b")).unwrap();
+    files.set_mode("a", FileMode::default().executable(true)).unwrap();
+    fs::remove_file(scene.path("root/b")).unwrap();
+    fs::hard_link(scene.path("root/a"), scene.path("root/b")).unwrap();
+    files.write("a", "two").unwrap();
+    append(&scene, "b");
+    files.undo().unwrap();
+    assert_eq!(files.read("a").unwrap().content, "one");
+    let mode = fs::metadata(scene.path("root/a")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o111, 0o111, "it was executable");
+}
+
+/// Writes into a file where it lies, as a shell or an editor may.
+fn append(scene: &Scene, path: &str) {
+    let mut file = fs::OpenOptions::new().append(true).open(scene.path("root").join(path)).unwrap();
+    file.write_all(b" and more").unwrap();
 }
