@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use wink_fs::SnapshotStore as _;
+
 use super::Home;
 use crate::disk;
 use crate::failure::Failure;
@@ -31,6 +33,18 @@ impl Home {
             place.set_file_name(format!("{name}-{number}"));
         }
         Ok(place)
+    }
+
+    /// Takes away what was kept for a fork that could not be made in a directory.
+    pub(crate) fn forget_unmade(&self, place: &Path) {
+        // Another process may have made a fork of this name meanwhile.
+        let (Ok(store), Ok(None)) = (self.open_store(), Settings::read(place)) else { return };
+        let key = branch_key(place);
+        let _ = store.forget_branch(&key);
+        let pins = store.pins().unwrap_or_default().into_iter();
+        pins.filter(|pin| pin.owner == pin_owner(&key)).for_each(|pin| {
+            let _ = store.unpin(&pin.snapshot, &pin.owner);
+        });
     }
 
     /// Finds a fork among others by its name.

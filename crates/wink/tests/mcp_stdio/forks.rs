@@ -99,3 +99,40 @@ fn a_name_that_another_fork_has_gets_a_number() {
     assert_eq!(ok(&again, &["fs", "cat", "second.txt", "--at", "idea-2"]), "tried\n");
     assert_eq!(ok(&again, &["fs", "cat", "new.txt", "--at", "idea"]), "tried\n");
 }
+
+/// Leaves a fork that was merged, and changed again.
+fn left_after_a_merge() -> Client {
+    let mut client = Client::new(&[]);
+    client.done("write_file", json!({"path": "a", "content": "1"}));
+    client.done("fork", json!({"name": "idea"}));
+    client.done(
+        "edit_file",
+        json!({"path": "a", "old_string": "1", "new_string": "2", "fork": "idea"}),
+    );
+    client.done("merge", json!({"name": "idea"}));
+    client.done(
+        "edit_file",
+        json!({"path": "a", "old_string": "2", "new_string": "3", "fork": "idea"}),
+    );
+    client.end();
+    client
+}
+
+/// Once, what the agent merged before was forgotten: both sides had changed the same lines.
+#[test]
+fn a_fork_that_was_kept_is_merged_from_where_its_agent_merged_it_last() {
+    let client = left_after_a_merge();
+    assert_eq!(std::fs::read_to_string(client.file("a")).unwrap(), "2");
+    ok(&client, &["prune", "--keep", "1", "--yes"]);
+    ok(&client, &["merge", "idea"]);
+    assert_eq!(std::fs::read_to_string(client.file("a")).unwrap(), "3");
+}
+
+#[test]
+fn a_merge_that_a_person_took_back_is_not_where_a_kept_fork_is_merged_from() {
+    let client = left_after_a_merge();
+    ok(&client, &["undo"]);
+    assert_eq!(std::fs::read_to_string(client.file("a")).unwrap(), "1");
+    ok(&client, &["merge", "idea"]);
+    assert_eq!(std::fs::read_to_string(client.file("a")).unwrap(), "3");
+}
