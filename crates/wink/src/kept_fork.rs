@@ -1,15 +1,21 @@
 //! Forks between a server and the commands: those that an agent made are kept as forks that the commands know
 //! when the server ends, and those that the commands know have names there.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use wink_fs::{Error, ErrorKind, Operation, Pin, SnapshotId, Workspace};
 
 use crate::disk;
 use crate::failure::Failure;
 use crate::home::{self, Home};
+use crate::lock::lock;
 use crate::settings::{Branch, MergePoint, Settings};
 use crate::{refs, screen};
+
+/// Held from when a name is free until a fork has it.
+static NAMING: Mutex<()> = Mutex::new(());
 
 /// Where forks are kept whose files are in no directory.
 #[derive(Clone, Debug)]
@@ -56,11 +62,13 @@ impl KeptForks {
         files: &Workspace,
         left: &Left<'_>,
     ) -> Result<Option<String>, Failure> {
+        // Others of the same server look for a name too.
+        let _alone = lock(&NAMING);
         let home = self.home()?;
         if home.settings.branch.is_some() {
             return Ok(None);
         }
-        let name = free_name(&home, left.name)?;
+        let name = free_name(&home, files, left.name)?;
         let place = home.new_branch(&name)?;
         // What a process kept for this one that died before it was made.
         home.forget_unmade(&place);
@@ -79,10 +87,13 @@ fn unknown(failure: &Failure) -> Error {
         .with_detail("the forks of this workspace cannot be read; ask whoever runs the server")
 }
 
-/// Returns the name, with a number where a fork has it already.
-fn free_name(home: &Home, name: &str) -> Result<String, Failure> {
+/// Returns the name, with a number where a fork or a snapshot has it already.
+fn free_name(home: &Home, files: &Workspace, name: &str) -> Result<String, Failure> {
+    let branches = home.branches()?.into_iter().filter_map(|it| it.settings.branch);
+    let tags = files.snapshots()?.into_iter().filter_map(|it| it.tag);
+    let taken: HashSet<_> = branches.map(|branch| branch.name).chain(tags).collect();
     let (mut free, mut number) = (name.to_owned(), 1);
-    while Home::named(home.branches()?, &free).is_some() {
+    while taken.contains(&free) {
         number += 1;
         free = format!("{name}-{number}");
     }
@@ -119,6 +130,8 @@ fn write(home: &Home, place: &Path, branch: Branch) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
+    use std::thread;
+
     use tempfile::TempDir;
     use wink_fs::{MemoryBackend, SnapshotStore as _, Store};
 
@@ -147,5 +160,31 @@ mod tests {
         assert!(home.branches().expect("forks").is_empty());
         let pins = home.open_store().and_then(|it| Ok(it.pins()?)).expect("pins");
         assert!(pins.iter().all(|it| it.owner != "fork idea"), "{pins:?}");
+    }
+
+    /// Once, what named both was refused wherever a state is named.
+    #[test]
+    fn a_kept_fork_has_no_name_that_a_tag_has() {
+        let (_directory, files, kept) = workspace();
+        let end = files.snapshot("idea").expect("a snapshot");
+        let fork = files.fork(&end).expect("a fork");
+        let left = Left { fork: &fork, name: "idea", base: end.id, kept: end.id };
+        assert_eq!(kept.remember(&files, &left).ok().flatten().as_deref(), Some("idea-2"));
+    }
+
+    /// Once, those that looked for a name at the same time found the same one, and only one of them got it.
+    #[test]
+    fn forks_that_are_kept_at_the_same_time_have_names_of_their_own() {
+        let (_directory, files, kept) = workspace();
+        let end = files.snapshot("end").expect("a snapshot");
+        let fork = files.fork(&end).expect("a fork");
+        thread::scope(|scope| {
+            for name in ["idea", "idea-2"].repeat(8) {
+                let left = Left { fork: &fork, name, base: end.id, kept: end.id };
+                let (kept, files) = (&kept, &files);
+                scope.spawn(move || kept.remember(files, &left).expect("kept"));
+            }
+        });
+        assert_eq!(kept.home().and_then(|it| it.branches()).expect("forks").len(), 16);
     }
 }
