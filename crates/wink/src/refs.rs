@@ -78,7 +78,7 @@ pub(crate) fn tagged(files: &Workspace, tag: &str) -> Result<Option<Snapshot>, F
 /// Refuses a tag that is the name of a fork: states are named by both.
 pub(crate) fn check_tag(opened: &Opened, tag: &str) -> Result<(), Failure> {
     match Home::named(opened.home.all_branches()?, tag) {
-        Some(fork) => Err(Failure::name_of_branch(tag, &fork.root)),
+        Some(fork) => Err(Failure::name_of_branch(tag, &fork)),
         None => Ok(()),
     }
 }

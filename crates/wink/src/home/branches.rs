@@ -35,6 +35,11 @@ impl Home {
         Ok(place)
     }
 
+    /// Tells whether it is a fork that was kept as a snapshot and has no directory.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.settings.branch.as_ref().is_some_and(|branch| branch.kept.is_some())
+    }
+
     /// Takes away what was kept for a fork that could not be made in a directory.
     pub(crate) fn forget_unmade(&self, place: &Path) {
         // Another process may have made a fork of this name meanwhile.

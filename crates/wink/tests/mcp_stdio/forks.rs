@@ -136,3 +136,19 @@ fn a_merge_that_a_person_took_back_is_not_where_a_kept_fork_is_merged_from() {
     ok(&client, &["merge", "idea"]);
     assert_eq!(std::fs::read_to_string(client.file("a")).unwrap(), "3");
 }
+
+/// Once, the directory of its settings was taken for that of its files.
+#[test]
+fn a_fork_that_was_kept_has_no_directory_anywhere() {
+    let (client, _) = left();
+    let histories = client.place.path().join("data/wink");
+    let count = || std::fs::read_dir(&histories).unwrap().count();
+    let before = count();
+    ok(&client, &["branch", "list"]);
+    ok(&client, &["merge", "idea", "--dry-run"]);
+    assert_eq!(count(), before);
+    let (said, code) = wink(&client, &["tag", "idea"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("`idea` is a fork that an agent left"), "{said}");
+    assert!(!said.contains("branches/idea"), "{said}");
+}
