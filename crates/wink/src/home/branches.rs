@@ -57,6 +57,20 @@ impl Home {
         branches.into_iter().find(|home| home.branch_name() == Some(name))
     }
 
+    /// Finds a fork of the workspace, or, of a fork, of what it is a fork of; others that are damaged do not
+    /// matter. One that is damaged itself has the name of its directory.
+    pub(crate) fn find_branch(&self, name: &str) -> Result<Option<Self>, Failure> {
+        let mut found = Ok(None);
+        for place in places_in(&self.shared()?.join(BRANCHES))? {
+            match Self::read(&place) {
+                Ok(Some(home)) if home.branch_name() == Some(name) => return Ok(Some(home)),
+                Err(failure) if branch_key(&place) == name => found = Err(failure),
+                _ => {}
+            }
+        }
+        found
+    }
+
     /// Returns the forks of the workspace, or, of a fork, those of what it is a fork of.
     pub(crate) fn all_branches(&self) -> Result<Vec<Self>, Failure> {
         let Some(branch) = &self.settings.branch else { return self.branches() };
@@ -80,11 +94,8 @@ impl Home {
 
     /// Returns the forks there are, by name.
     pub(crate) fn branches(&self) -> Result<Vec<Self>, Failure> {
-        let directory = self.directory.join(BRANCHES);
-        let names = disk::names(&directory);
-        let names = names.map_err(|error| Failure::host("cannot list", &directory, error))?;
-        let read = names.iter().map(|name| Self::read(&directory.join(name)));
-        let read = read.collect::<Result<Vec<_>, _>>()?;
+        let places = places_in(&self.directory.join(BRANCHES))?;
+        let read = places.iter().map(|place| Self::read(place)).collect::<Result<Vec<_>, _>>()?;
         let mut branches: Vec<_> = read.into_iter().flatten().collect();
         branches.sort_by(|one, other| one.branch_name().cmp(&other.branch_name()));
         Ok(branches)
@@ -93,6 +104,13 @@ impl Home {
     fn branch_name(&self) -> Option<&str> {
         self.settings.branch.as_ref().map(|branch| &*branch.name)
     }
+}
+
+/// Returns the directories in which there may be settings of forks.
+fn places_in(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let names = disk::names(directory);
+    let names = names.map_err(|error| Failure::host("cannot list", directory, error))?;
+    Ok(names.iter().map(|name| directory.join(name)).collect())
 }
 
 /// Returns who keeps the snapshots that a fork of that key needs from being pruned.

@@ -152,3 +152,26 @@ fn a_fork_that_was_kept_has_no_directory_anywhere() {
     assert!(said.contains("`idea` is a fork that an agent left"), "{said}");
     assert!(!said.contains("branches/idea"), "{said}");
 }
+
+/// Once, no agent could name any state by a tag or an id any more.
+#[test]
+fn a_fork_that_is_damaged_keeps_nobody_from_naming_other_states() {
+    let mut client = Client::new(&[]);
+    client.done("write_file", json!({"path": "a", "content": "one"}));
+    let taken = client.done("snapshot", json!({"tag": "before"}));
+    client.done("write_file", json!({"path": "a", "content": "two"}));
+    for name in ["other", "whole"] {
+        ok(&client, &["fork", name, "-q"]);
+    }
+    let histories = std::fs::read_dir(client.place.path().join("data/wink")).unwrap();
+    let damaged = histories.map(|it| it.unwrap().path().join("branches/other/workspace.json"));
+    std::fs::write({ damaged }.find(|it| it.exists()).unwrap(), "{}").unwrap();
+    for name in [json!("before"), taken["id"].clone(), json!("whole")] {
+        let diff = client.done("diff", json!({"from": name}));
+        assert_eq!(diff["change_count"] == 0, name == "whole", "{diff}");
+    }
+    client.done("restore", json!({"snapshot": "before"}));
+    assert_eq!(std::fs::read_to_string(client.file("a")).unwrap(), "one");
+    assert_eq!(client.refused("diff", json!({"from": "other"})), "unavailable");
+    ok(&client, &["diff", "before", "whole"]);
+}
