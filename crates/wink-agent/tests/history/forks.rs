@@ -49,6 +49,36 @@ fn the_name_of_a_fork_is_that_of_its_files() {
     });
 }
 
+/// Once, a snapshot of the fork was taken each time.
+#[test]
+fn a_dry_run_of_a_fork_keeps_nothing() {
+    on_each_backend(|files| {
+        files.write("a.txt", "one").unwrap();
+        let context = ToolContext::over(files);
+        done(&context, "fork", json!({"name": "idea"}));
+        let fork = context.forks.get("idea").unwrap();
+        fork.write("a.txt", "two").unwrap();
+        fork.write("b.txt", "new").unwrap();
+        let before = files.snapshots().unwrap();
+        let dry = done(&context, "restore", json!({"snapshot": "idea", "dry_run": true}));
+        let would = "Nothing was changed (dry_run); fork idea would mean 1 file changed back, 1 brought back, \
+                     0 removed:\nM a.txt\nA b.txt";
+        assert_eq!(dry.message, would);
+        assert!(dry.value["snapshot"].is_null());
+        let path = json!({"snapshot": "idea", "path": "b.txt", "dry_run": true});
+        assert_eq!(done(&context, "restore", path).value["written"], 0);
+        for (from, to) in [("idea", "@"), ("@", "idea"), ("idea", "idea")] {
+            let step = json!({"from": from, "to": to, "dry_run": true, "on_conflict": "theirs"});
+            let reverted = done(&context, "revert", step);
+            assert_eq!(reverted.value["change_count"] == 2, to == "@", "{}", reverted.message);
+        }
+        assert_eq!(files.snapshots().unwrap(), before);
+        assert_eq!(files.read("a.txt").unwrap().content, "one");
+        done(&context, "restore", json!({"snapshot": "idea"}));
+        assert_eq!(files.read("b.txt").unwrap().content, "new");
+    });
+}
+
 #[test]
 fn a_name_of_a_tag_and_a_fork_is_none() {
     let files = wink_fs::Workspace::memory();

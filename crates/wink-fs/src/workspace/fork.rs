@@ -40,6 +40,10 @@ struct Merge {
 }
 
 impl Origin {
+    pub(super) fn snapshot(&self) -> SnapshotId {
+        self.snapshot
+    }
+
     /// Returns the last state that a workspace has of the fork: where the two began to differ.
     pub(super) fn base_for(&self, files: &Workspace) -> Result<Arc<dyn Tree>> {
         let last = self.last_merge(files)?;

@@ -1,6 +1,7 @@
-//! The files of a fork, kept where it was made.
+//! The files of a fork where it was made: kept, or only compared and tried.
 
-use super::Workspace;
+use super::snapshots::Restore;
+use super::{Receipt, RestoreOptions, Workspace};
 use crate::capture::Capture;
 use crate::compare::compare;
 use crate::error::{Operation, Result};
@@ -77,6 +78,33 @@ impl Workspace {
         let keeping = Keeping { files: &files, parent: fork.forked_from(), message };
         let theirs = self.save_fork(&keeping, self.capture_fork(&files)?)?.id;
         Ok(Some(KeptMerge { theirs, saved }))
+    }
+
+    /// Says what a restore of the files of a fork would do; nothing is kept for it. The snapshot in the receipt is
+    /// the one that the fork was made of.
+    ///
+    /// ```
+    /// let files = wink_fs::Workspace::memory();
+    /// let attempt = files.fork(&files.snapshot("start")?)?;
+    /// attempt.write("a.txt", "tried")?;
+    /// let receipt = files.rehearse_restore(&attempt, &Default::default())?;
+    /// assert_eq!((receipt.brought_back, files.exists("a.txt")), (1, false));
+    /// assert_eq!(files.snapshots()?.len(), 1);
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn rehearse_restore(&self, fork: &Self, options: &RestoreOptions) -> Result<Receipt> {
+        let origin = fork.origin(Operation::Restore)?.snapshot();
+        let history = self.history(Operation::Restore)?;
+        let paths = options.paths.iter().map(|path| self.parse(Operation::Restore, path));
+        let scope = Scope::paths(paths.collect::<Result<Vec<_>>>()?);
+        let target = self.state_of(fork)?;
+        let mut writer = self.turn()?;
+        let _alone = self.alone(history, &mut writer)?;
+        history.excluded.ask()?;
+        let scope = scope.excluding(history.excluded.known());
+        let backend = self.backend(&mut writer);
+        let before = history.capture(backend)?;
+        Restore { history, target: &*target, scope: &scope }.rehearse(backend, before, origin)
     }
 
     /// Captures the files of a fork, but for what is excluded here, which it returns too.
