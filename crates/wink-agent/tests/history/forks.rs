@@ -1,7 +1,11 @@
 //! Forks as a program sees them.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use serde_json::json;
 use wink_agent::ToolContext;
+use wink_fs::{Exclusions, MemoryBackend, Workspace};
 
 use crate::scene::{call, done, hash, on_each_backend};
 
@@ -79,9 +83,37 @@ fn a_dry_run_of_a_fork_keeps_nothing() {
     });
 }
 
+/// Once, they were listed with their lines, and only by comparisons with forks.
+#[test]
+fn what_a_person_excluded_since_is_in_no_comparison_with_a_fork() {
+    let is_excluded = Arc::new(AtomicBool::new(false));
+    let source = is_excluded.clone();
+    let excluded = move || {
+        let is_excluded = source.load(Ordering::Relaxed);
+        is_excluded.then(|| Exclusions::parse(["*.log"])).transpose()
+    };
+    let files = Workspace::builder(MemoryBackend::new()).exclude_by(excluded).build();
+    files.write("here.log", "noise").unwrap();
+    files.snapshot("before").unwrap();
+    let context = ToolContext::over(&files);
+    done(&context, "fork", json!({"name": "idea"}));
+    let fork = context.forks.get("idea").unwrap();
+    fork.write("x.log", "secret").unwrap();
+    fork.write("here.log", "more").unwrap();
+    fork.write("a.txt", "tried").unwrap();
+    is_excluded.store(true, Ordering::Relaxed);
+    let states = [("@", "idea"), ("idea", "@"), ("before", "idea")];
+    let states = states.map(|(from, to)| json!({"from": from, "to": to}));
+    for arguments in states.into_iter().chain([json!({"fork": "idea"})]) {
+        let diff = done(&context, "diff", arguments);
+        assert_eq!(diff.value["change_count"], 1, "{}", diff.message);
+        assert!(diff.message.contains("a.txt") && !diff.message.contains(".log"));
+    }
+}
+
 #[test]
 fn a_name_of_a_tag_and_a_fork_is_none() {
-    let files = wink_fs::Workspace::memory();
+    let files = Workspace::memory();
     files.snapshot("idea").unwrap();
     let context = ToolContext::over(&files);
     done(&context, "fork", json!({"name": "idea"}));
@@ -92,7 +124,7 @@ fn a_name_of_a_tag_and_a_fork_is_none() {
 
 #[test]
 fn there_are_never_too_many_forks() {
-    let files = wink_fs::Workspace::memory();
+    let files = Workspace::memory();
     let context = ToolContext::over(&files);
     for n in 0..64 {
         done(&context, "fork", json!({"name": format!("f{n}")}));

@@ -4,11 +4,13 @@ use super::snapshots::Restore;
 use super::{Receipt, RestoreOptions, Workspace};
 use crate::capture::Capture;
 use crate::compare::compare;
+use crate::diff::{Diff, DiffOptions, diff};
 use crate::error::{Operation, Result};
 use crate::memory::MemoryBackend;
 use crate::merge::KeptMerge;
 use crate::scope::{Exclusions, Scope};
 use crate::snapshot::{FORKS, NewSnapshot, Snapshot, SnapshotId};
+use crate::tree::Tree;
 
 /// Files that are kept for a fork.
 struct Keeping<'a> {
@@ -78,6 +80,32 @@ impl Workspace {
         let keeping = Keeping { files: &files, parent: fork.forked_from(), message };
         let theirs = self.save_fork(&keeping, self.capture_fork(&files)?)?.id;
         Ok(Some(KeptMerge { theirs, saved }))
+    }
+
+    /// Compares two trees, as of forks, without what is excluded here now.
+    ///
+    /// ```
+    /// use wink_fs::{At, DiffOptions, Exclusions, MemoryBackend, Workspace};
+    ///
+    /// let files = Workspace::builder(MemoryBackend::new());
+    /// let files = files.exclude(Exclusions::parse(["*.log"])?).build();
+    /// let attempt = files.fork(At::Live)?;
+    /// attempt.write("a.txt", "tried")?;
+    /// attempt.write("x.log", "noise")?;
+    /// let diff = files.diff_trees(&*files.tree(), &*attempt.tree(), &DiffOptions::default())?;
+    /// assert_eq!(diff.added.len(), 1);
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn diff_trees(
+        &self,
+        base: &dyn Tree,
+        target: &dyn Tree,
+        options: &DiffOptions,
+    ) -> Result<Diff> {
+        self.heed_exclusions()?;
+        let excluded = self.history(Operation::Diff)?.excluded.known();
+        let scope = options.scope.clone().excluding(excluded);
+        diff(base, target, &options.clone().scope(scope))
     }
 
     /// Says what a restore of the files of a fork would do; nothing is kept for it. The snapshot in the receipt is
