@@ -57,6 +57,11 @@ impl State {
         matches!(self, Self::At(At::Snapshot(name)) if *name == snapshot.to_string())
     }
 
+    /// Tells whether it is that of a fork, of which nothing is kept yet.
+    pub(crate) fn is_fork(&self) -> bool {
+        matches!(self, Self::Fork(..))
+    }
+
     /// Returns the files of the state, but for those that are excluded.
     pub(crate) fn tree(&self, files: &Workspace) -> Result<Arc<dyn Tree>, Refusal> {
         match self {

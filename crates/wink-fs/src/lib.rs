@@ -138,7 +138,7 @@ pub use host_options::HostOptions;
 pub use layer::{Call, Layer, Layered};
 pub use limits::Limits;
 pub use memory::MemoryBackend;
-pub use merge::{ConflictKind, MergeConflict, MergeOptions, Merged, OnConflict};
+pub use merge::{ConflictKind, KeptMerge, MergeConflict, MergeOptions, Merged, OnConflict};
 pub use mount::{HostMount, LeftOut, MountReport, mount};
 pub use named::{NamedSnapshot, NamedSnapshots};
 pub use operation::{BeforeImage, OperationCause, OperationChange, OperationRecord};

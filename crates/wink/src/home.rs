@@ -97,9 +97,12 @@ impl Home {
     }
 
     /// Leaves the word of where a fork's history is again, where a process died before it did; where that
-    /// cannot be done, the fork is found as before.
+    /// cannot be done, the fork is found as before. One that is kept has no directory to be found from.
     pub(crate) fn announce(&self) {
-        if !disk::is_gone(&self.root) && matches!(Self::of(&self.root), Ok(None)) {
+        if self.is_kept() || disk::is_gone(&self.root) {
+            return;
+        }
+        if matches!(Self::of(&self.root), Ok(None)) {
             let _ = leave_pointer(&self.root, &self.directory);
         }
     }

@@ -1,15 +1,21 @@
 //! Forks between a server and the commands: those that an agent made are kept as forks that the commands know
 //! when the server ends, and those that the commands know have names there.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
-use wink_fs::{Error, ErrorKind, Operation, Pin, Snapshot, SnapshotId, Workspace};
+use wink_fs::{Error, ErrorKind, Operation, Pin, SnapshotId, Workspace};
 
 use crate::disk;
 use crate::failure::Failure;
-use crate::home::Home;
-use crate::settings::{Branch, Settings};
+use crate::home::{self, Home};
+use crate::lock::lock;
+use crate::settings::{Branch, MergePoint, Settings};
 use crate::{refs, screen};
+
+/// Held from when a name is free until a fork has it.
+static NAMING: Mutex<()> = Mutex::new(());
 
 /// Where forks are kept whose files are in no directory.
 #[derive(Clone, Debug)]
@@ -20,10 +26,14 @@ pub(crate) struct KeptForks {
     pub(crate) is_talkative: bool,
 }
 
-/// The snapshots of a fork.
-pub(crate) struct Ends<'a> {
+/// A fork that a server leaves.
+pub(crate) struct Left<'a> {
+    pub(crate) fork: &'a Workspace,
+    pub(crate) name: &'a str,
+    /// The snapshot that it began with.
     pub(crate) base: SnapshotId,
-    pub(crate) kept: &'a Snapshot,
+    /// The snapshot that it is kept as.
+    pub(crate) kept: SnapshotId,
 }
 
 impl KeptForks {
@@ -50,21 +60,23 @@ impl KeptForks {
     pub(crate) fn remember(
         &self,
         files: &Workspace,
-        name: &str,
-        ends: &Ends<'_>,
+        left: &Left<'_>,
     ) -> Result<Option<String>, Failure> {
+        // Others of the same server look for a name too.
+        let _alone = lock(&NAMING);
         let home = self.home()?;
         if home.settings.branch.is_some() {
             return Ok(None);
         }
-        let name = free_name(&home, name)?;
+        let name = free_name(&home, files, left.name)?;
         let place = home.new_branch(&name)?;
-        write(&home, &place, &name, ends)?;
-        let fork = Home::read(&place)?.ok_or_else(|| Failure::no_branch(&name))?;
-        for id in [ends.base, ends.kept.id] {
-            files.snapshot_store()?.pin(&Pin::new(id, fork.pin_owner()))?;
-        }
-        Ok(Some(name))
+        // What a process kept for this one that died before it was made.
+        home.forget_unmade(&place);
+        let branch = Branch::new(&name, &left.base.to_string(), &home.directory)?;
+        let written = pinned(files, left, &place, branch)
+            .and_then(|branch| write(&home, &place, branch))
+            .inspect_err(|_| home.forget_unmade(&place));
+        written.map(|()| Some(name))
     }
 }
 
@@ -75,21 +87,104 @@ fn unknown(failure: &Failure) -> Error {
         .with_detail("the forks of this workspace cannot be read; ask whoever runs the server")
 }
 
-/// Returns the name, with a number where a fork has it already.
-fn free_name(home: &Home, name: &str) -> Result<String, Failure> {
+/// Returns the name, with a number where a fork or a snapshot has it already.
+fn free_name(home: &Home, files: &Workspace, name: &str) -> Result<String, Failure> {
+    let branches = home.branches()?.into_iter().filter_map(|it| it.settings.branch);
+    let tags = files.snapshots()?.into_iter().filter_map(|it| it.tag);
+    let taken: HashSet<_> = branches.map(|branch| branch.name).chain(tags).collect();
     let (mut free, mut number) = (name.to_owned(), 1);
-    while Home::named(home.branches()?, &free).is_some() {
+    while taken.contains(&free) {
         number += 1;
         free = format!("{name}-{number}");
     }
     Ok(free)
 }
 
-/// Writes the settings of a fork; it stands in the place of the directory that it does not have.
-fn write(home: &Home, place: &Path, name: &str, ends: &Ends<'_>) -> Result<(), Failure> {
-    let (base, kept) = (ends.base.to_string(), ends.kept.id.to_string());
-    let branch = Branch::new(name, &base, &home.directory)?.kept_as(kept);
+/// Keeps from being pruned what a merge of a fork needs, and says what that is.
+fn pinned(
+    files: &Workspace,
+    left: &Left<'_>,
+    place: &Path,
+    branch: Branch,
+) -> Result<Branch, Failure> {
+    let owner = home::pin_owner(&home::branch_key(place));
+    let pin = |id| files.snapshot_store()?.pin(&Pin::new(id, owner.clone()));
+    [left.base, left.kept].into_iter().try_for_each(pin)?;
+    let mut branch = branch.kept_as(left.kept.to_string());
+    let message = format!("fork {}, as it was when it was merged last", left.name);
+    if let Some(merge) = files.keep_last_merge(left.fork, &message)? {
+        pin(merge.theirs)?;
+        let saved = merge.saved.map(|id| id.to_string());
+        branch.merged(MergePoint { theirs: merge.theirs.to_string(), saved });
+    }
+    Ok(branch)
+}
+
+/// Writes the settings of a fork, by which it is found; it stands in the place of the directory that it does
+/// not have.
+fn write(home: &Home, place: &Path, branch: Branch) -> Result<(), Failure> {
     let settings = Settings::of_branch(place, home.settings.exclude.clone(), branch)?;
     disk::make_private(place).map_err(|error| Failure::host("cannot write", place, error))?;
     settings.write(place)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use tempfile::TempDir;
+    use wink_fs::{MemoryBackend, SnapshotStore as _, Store};
+
+    use super::*;
+
+    /// Returns a workspace whose history is in a new directory.
+    fn workspace() -> (TempDir, Workspace, KeptForks) {
+        let directory = tempfile::tempdir().expect("a directory");
+        let store = Store::create_ambient(home::store_in(directory.path())).expect("a store");
+        let settings = Settings::new(Path::new("/work"), Vec::new()).expect("settings");
+        settings.write(directory.path()).expect("written");
+        let kept = KeptForks { directory: directory.path().to_owned(), is_talkative: false };
+        (directory, Workspace::builder(MemoryBackend::new()).store(store).build(), kept)
+    }
+
+    /// Once, it was found before what it needs was safe.
+    #[test]
+    fn a_fork_whose_snapshots_cannot_be_pinned_is_not_found() {
+        let (_directory, files, kept) = workspace();
+        let end = files.snapshot("end").expect("a snapshot");
+        let fork = files.fork(&end).expect("a fork");
+        let unknown = Workspace::memory().snapshot("elsewhere").expect("a snapshot").id;
+        let left = Left { fork: &fork, name: "idea", base: end.id, kept: unknown };
+        assert!(kept.remember(&files, &left).is_err());
+        let home = kept.home().expect("a home");
+        assert!(home.branches().expect("forks").is_empty());
+        let pins = home.open_store().and_then(|it| Ok(it.pins()?)).expect("pins");
+        assert!(pins.iter().all(|it| it.owner != "fork idea"), "{pins:?}");
+    }
+
+    /// Once, what named both was refused wherever a state is named.
+    #[test]
+    fn a_kept_fork_has_no_name_that_a_tag_has() {
+        let (_directory, files, kept) = workspace();
+        let end = files.snapshot("idea").expect("a snapshot");
+        let fork = files.fork(&end).expect("a fork");
+        let left = Left { fork: &fork, name: "idea", base: end.id, kept: end.id };
+        assert_eq!(kept.remember(&files, &left).ok().flatten().as_deref(), Some("idea-2"));
+    }
+
+    /// Once, those that looked for a name at the same time found the same one, and only one of them got it.
+    #[test]
+    fn forks_that_are_kept_at_the_same_time_have_names_of_their_own() {
+        let (_directory, files, kept) = workspace();
+        let end = files.snapshot("end").expect("a snapshot");
+        let fork = files.fork(&end).expect("a fork");
+        thread::scope(|scope| {
+            for name in ["idea", "idea-2"].repeat(8) {
+                let left = Left { fork: &fork, name, base: end.id, kept: end.id };
+                let (kept, files) = (&kept, &files);
+                scope.spawn(move || kept.remember(files, &left).expect("kept"));
+            }
+        });
+        assert_eq!(kept.home().and_then(|it| it.branches()).expect("forks").len(), 16);
+    }
 }

@@ -78,7 +78,7 @@ pub(crate) fn tagged(files: &Workspace, tag: &str) -> Result<Option<Snapshot>, F
 /// Refuses a tag that is the name of a fork: states are named by both.
 pub(crate) fn check_tag(opened: &Opened, tag: &str) -> Result<(), Failure> {
     match Home::named(opened.home.all_branches()?, tag) {
-        Some(fork) => Err(Failure::name_of_branch(tag, &fork.root)),
+        Some(fork) => Err(Failure::name_of_branch(tag, &fork)),
         None => Ok(()),
     }
 }
@@ -161,8 +161,7 @@ pub(crate) fn branch_heads(opened: &Opened) -> Result<Vec<(String, SnapshotId)>,
 
 /// Returns the snapshot that a fork was at last, if there is a fork of that name.
 pub(crate) fn branch(home: &Home, name: &str) -> Result<Option<Snapshot>, Failure> {
-    let home = Home::named(home.all_branches()?, name);
-    home.map_or(Ok(None), |home| branch_head(&home))
+    home.find_branch(name)?.map_or(Ok(None), |home| branch_head(&home))
 }
 
 fn branch_head(home: &Home) -> Result<Option<Snapshot>, Failure> {

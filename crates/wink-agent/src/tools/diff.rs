@@ -117,7 +117,7 @@ fn between(
     let title = format!("from {} to {}", shown(from), shown(to));
     let diff = match (named_state::find(call, from)?, named_state::find(call, to)?) {
         (State::At(from), State::At(to)) => files.diff_with(from, to, options),
-        (from, to) => wink_fs::diff(&*from.tree(files)?, &*to.tree(files)?, options),
+        (from, to) => files.diff_trees(&*from.tree(files)?, &*to.tree(files)?, options),
     };
     Ok((diff.map_err(states::refusal)?, title))
 }
@@ -150,7 +150,7 @@ fn in_fork(
         Refusal::new(ErrorKind::NotFound, "The beginning of this fork is not known; merge it.")
     })?;
     let before = files.tree_at(origin).map_err(states::refusal)?;
-    Ok(wink_fs::diff(&*before, &*fork.tree(), options)?)
+    files.diff_trees(&*before, &*fork.tree(), options).map_err(states::refusal)
 }
 
 fn message(diff: &Diff, changes: &Changes, title: &str, listed: &str) -> String {

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use serde_json::json;
 use wink_fs::{Receipt, RestoreOptions};
 
+use crate::named_state::State;
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
 use crate::states::Changes;
@@ -41,13 +42,22 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
     let files = call.everything()?;
     let mut options = RestoreOptions::default().dry_run(params.dry_run);
     options.paths.extend(params.path.clone());
-    let name = params.snapshot.trim();
-    let snapshot = named_state::find(call, name)?.snapshot(files)?;
-    let receipt = files.restore_with(&snapshot, &options).map_err(states::refusal)?;
+    let (receipt, what, id) = match named_state::find(call, &params.snapshot)? {
+        // A snapshot of it would be a change.
+        State::Fork(fork, name) if params.dry_run => {
+            (files.rehearse_restore(&fork, &options), format!("fork {name}"), None)
+        }
+        state => {
+            let snapshot = state.snapshot(files)?;
+            let what = format!("snapshot {}", states::named(&snapshot));
+            (files.restore_with(&snapshot, &options), what, Some(snapshot.id))
+        }
+    };
+    let receipt = receipt.map_err(states::refusal)?;
     let changes = Changes::of(&receipt.changes);
-    let message = message(&receipt, &changes, &states::named(&snapshot), params.dry_run);
+    let message = message(&receipt, &changes, &what, params.dry_run);
     let value = json!({
-        "snapshot": snapshot.id.to_string(),
+        "snapshot": id.map(|id| id.to_string()),
         "saved": receipt.saved.map(|id| id.to_string()),
         "written": receipt.written,
         "brought_back": receipt.brought_back,
@@ -58,9 +68,9 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
     Ok(ToolResult::success(message, value))
 }
 
-fn message(receipt: &Receipt, changes: &Changes, name: &str, dry_run: bool) -> String {
+fn message(receipt: &Receipt, changes: &Changes, what: &str, dry_run: bool) -> String {
     if changes.len() == 0 {
-        return format!("The files are as in snapshot {name} already; nothing was changed.");
+        return format!("The files are as in {what} already; nothing was changed.");
     }
     let counts = format!(
         "{} changed back, {} brought back, {} removed",
@@ -69,8 +79,8 @@ fn message(receipt: &Receipt, changes: &Changes, name: &str, dry_run: bool) -> S
         receipt.removed
     );
     let head = match dry_run {
-        true => format!("Nothing was changed (dry_run); snapshot {name} would mean {counts}:"),
-        false => format!("Restored snapshot {name}: {counts}:"),
+        true => format!("Nothing was changed (dry_run); {what} would mean {counts}:"),
+        false => format!("Restored {what}: {counts}:"),
     };
     format!("{head}{}{}", changes.listed(states::since(receipt.saved)), states::kept(receipt.saved))
 }

@@ -40,10 +40,15 @@ struct Params {
 
 fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
     let files = call.everything()?;
-    let from = named_state::find(call, &params.from)?.at(files)?;
-    let to = named_state::find(call, &params.to)?.at(files)?;
+    let from = named_state::find(call, &params.from)?;
+    let to = named_state::find(call, &params.to)?;
     let options = params.on_conflict.options(params.dry_run);
-    let merged = files.revert_with(from, to, &options).map_err(states::refusal)?;
+    let merged = match params.dry_run && (from.is_fork() || to.is_fork()) {
+        // A snapshot of a fork would be a change.
+        true => files.rehearse_revert(&*from.tree(files)?, &*to.tree(files)?, &options),
+        false => files.revert_with(from.at(files)?, to.at(files)?, &options),
+    };
+    let merged = merged.map_err(states::refusal)?;
     let message = states::merged(
         &merged,
         params.dry_run,

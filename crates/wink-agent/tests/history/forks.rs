@@ -1,7 +1,11 @@
 //! Forks as a program sees them.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use serde_json::json;
 use wink_agent::ToolContext;
+use wink_fs::{Exclusions, MemoryBackend, Workspace};
 
 use crate::scene::{call, done, hash, on_each_backend};
 
@@ -49,9 +53,67 @@ fn the_name_of_a_fork_is_that_of_its_files() {
     });
 }
 
+/// Once, a snapshot of the fork was taken each time.
+#[test]
+fn a_dry_run_of_a_fork_keeps_nothing() {
+    on_each_backend(|files| {
+        files.write("a.txt", "one").unwrap();
+        let context = ToolContext::over(files);
+        done(&context, "fork", json!({"name": "idea"}));
+        let fork = context.forks.get("idea").unwrap();
+        fork.write("a.txt", "two").unwrap();
+        fork.write("b.txt", "new").unwrap();
+        let before = files.snapshots().unwrap();
+        let dry = done(&context, "restore", json!({"snapshot": "idea", "dry_run": true}));
+        let would = "Nothing was changed (dry_run); fork idea would mean 1 file changed back, 1 brought back, \
+                     0 removed:\nM a.txt\nA b.txt";
+        assert_eq!(dry.message, would);
+        assert!(dry.value["snapshot"].is_null());
+        let path = json!({"snapshot": "idea", "path": "b.txt", "dry_run": true});
+        assert_eq!(done(&context, "restore", path).value["written"], 0);
+        for (from, to) in [("idea", "@"), ("@", "idea"), ("idea", "idea")] {
+            let step = json!({"from": from, "to": to, "dry_run": true, "on_conflict": "theirs"});
+            let reverted = done(&context, "revert", step);
+            assert_eq!(reverted.value["change_count"] == 2, to == "@", "{}", reverted.message);
+        }
+        assert_eq!(files.snapshots().unwrap(), before);
+        assert_eq!(files.read("a.txt").unwrap().content, "one");
+        done(&context, "restore", json!({"snapshot": "idea"}));
+        assert_eq!(files.read("b.txt").unwrap().content, "new");
+    });
+}
+
+/// Once, they were listed with their lines, and only by comparisons with forks.
+#[test]
+fn what_a_person_excluded_since_is_in_no_comparison_with_a_fork() {
+    let is_excluded = Arc::new(AtomicBool::new(false));
+    let source = is_excluded.clone();
+    let excluded = move || {
+        let is_excluded = source.load(Ordering::Relaxed);
+        is_excluded.then(|| Exclusions::parse(["*.log"])).transpose()
+    };
+    let files = Workspace::builder(MemoryBackend::new()).exclude_by(excluded).build();
+    files.write("here.log", "noise").unwrap();
+    files.snapshot("before").unwrap();
+    let context = ToolContext::over(&files);
+    done(&context, "fork", json!({"name": "idea"}));
+    let fork = context.forks.get("idea").unwrap();
+    fork.write("x.log", "secret").unwrap();
+    fork.write("here.log", "more").unwrap();
+    fork.write("a.txt", "tried").unwrap();
+    is_excluded.store(true, Ordering::Relaxed);
+    let states = [("@", "idea"), ("idea", "@"), ("before", "idea")];
+    let states = states.map(|(from, to)| json!({"from": from, "to": to}));
+    for arguments in states.into_iter().chain([json!({"fork": "idea"})]) {
+        let diff = done(&context, "diff", arguments);
+        assert_eq!(diff.value["change_count"], 1, "{}", diff.message);
+        assert!(diff.message.contains("a.txt") && !diff.message.contains(".log"));
+    }
+}
+
 #[test]
 fn a_name_of_a_tag_and_a_fork_is_none() {
-    let files = wink_fs::Workspace::memory();
+    let files = Workspace::memory();
     files.snapshot("idea").unwrap();
     let context = ToolContext::over(&files);
     done(&context, "fork", json!({"name": "idea"}));
@@ -62,7 +124,7 @@ fn a_name_of_a_tag_and_a_fork_is_none() {
 
 #[test]
 fn there_are_never_too_many_forks() {
-    let files = wink_fs::Workspace::memory();
+    let files = Workspace::memory();
     let context = ToolContext::over(&files);
     for n in 0..64 {
         done(&context, "fork", json!({"name": format!("f{n}")}));

@@ -108,6 +108,27 @@ impl Merged {
     }
 }
 
+/// Names the state of a fork that was merged last, kept for when the fork is gone.
+///
+/// ```
+/// let files = wink_fs::Workspace::memory();
+/// let attempt = files.fork(&files.snapshot("start")?)?;
+/// attempt.write("a.txt", "tried")?;
+/// let merged = files.merge(&attempt)?;
+/// let kept = files.keep_last_merge(&attempt, "merged")?.unwrap();
+/// assert_eq!(kept.saved, merged.saved);
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct KeptMerge {
+    /// The snapshot that has the files of the fork.
+    pub theirs: SnapshotId,
+    /// The snapshot of what was there before, by which [`last_in_effect`](crate::Workspace::last_in_effect)
+    /// tells whether it was taken back; none where merges of the fork changed nothing.
+    pub saved: Option<SnapshotId>,
+}
+
 /// Names an entry that both sides changed, each in another way.
 ///
 /// ```

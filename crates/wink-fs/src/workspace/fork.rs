@@ -28,6 +28,9 @@ pub(super) struct Origin {
     _pinned: Pinned,
 }
 
+/// A state of a fork that was brought in, and what was there before the last merge up to it that changed anything.
+pub(super) type InEffect = (Arc<dyn Tree>, Option<SnapshotId>);
+
 /// A state of a fork that was brought into a workspace.
 struct Merge {
     into: Weak<Shared>,
@@ -37,12 +40,26 @@ struct Merge {
 }
 
 impl Origin {
+    pub(super) fn snapshot(&self) -> SnapshotId {
+        self.snapshot
+    }
+
     /// Returns the last state that a workspace has of the fork: where the two began to differ.
     pub(super) fn base_for(&self, files: &Workspace) -> Result<Arc<dyn Tree>> {
+        let last = self.last_merge(files)?;
+        Ok(last.map_or_else(|| self.beginning(files), |(tree, _)| tree))
+    }
+
+    /// Returns the last state that was brought into a workspace and is in effect there, with the snapshot that
+    /// tells for how long.
+    pub(super) fn last_merge(&self, files: &Workspace) -> Result<Option<InEffect>> {
         let merges = self.merges();
         let here = merges.iter().filter(|it| it.into.as_ptr() == files.as_ptr());
-        let last = files.last_in_effect(here.map(|it| (it.saved, &it.tree)))?;
-        Ok(last.cloned().unwrap_or_else(|| self.beginning(files)))
+        let mut saved = None;
+        files.last_in_effect(here.map(|it| {
+            saved = it.saved.or(saved);
+            (it.saved, (it.tree.clone(), saved))
+        }))
     }
 
     /// Returns the state that was forked, as it is kept now: somebody may have taken paths out of it since.

@@ -86,7 +86,7 @@ impl Workspace {
     }
 
     /// Returns the files of another workspace as they are now, but for what is excluded here.
-    fn state_of(&self, other: &Self) -> Result<Arc<dyn Tree>> {
+    pub(super) fn state_of(&self, other: &Self) -> Result<Arc<dyn Tree>> {
         let excluded = self.history(Operation::Merge)?.excluded.known();
         Ok(other.backend(&mut *other.turn()?).capture(&excluded)?.tree)
     }
@@ -146,6 +146,30 @@ impl Workspace {
     ) -> Result<Merged> {
         // To go back over the step is to go forward from its end to its beginning.
         self.bring_in_states(Operation::Revert, to.into(), from.into(), options)
+    }
+
+    /// Says what taking out would do that which changed from one tree to another, as in forks; nothing is kept
+    /// for it.
+    ///
+    /// ```
+    /// use wink_fs::MergeOptions;
+    ///
+    /// let files = wink_fs::Workspace::memory();
+    /// files.write("a.txt", "1")?;
+    /// let attempt = files.fork(wink_fs::At::Live)?;
+    /// attempt.write("a.txt", "2")?;
+    /// let (from, to) = (attempt.tree(), files.tree());
+    /// let reverted = files.rehearse_revert(&*from, &*to, &MergeOptions::default())?;
+    /// assert_eq!((reverted.changes.len(), &*files.read("a.txt")?.content), (1, "1"));
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn rehearse_revert(
+        &self,
+        from: &dyn Tree,
+        to: &dyn Tree,
+        options: &MergeOptions,
+    ) -> Result<Merged> {
+        self.bring_in(Operation::Revert, to, from, &options.clone().dry_run(true))
     }
 
     fn bring_in_states(

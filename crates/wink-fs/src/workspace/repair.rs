@@ -60,7 +60,8 @@ impl Workspace {
             let excluded = history.excluded.known();
             find_unreadable(&*self.0.live, &excluded, unreadable);
             self.add_failing(&error, unreadable);
-            if unreadable.len() == known {
+            // Without the root there are no others.
+            if unreadable.len() == known || unreadable.contains_key(&TreePath::root()) {
                 return Err(error);
             }
         }
@@ -118,5 +119,44 @@ fn why(error: &Error) -> &'static str {
     match error.kind() {
         ErrorKind::PermissionDenied => "access is denied",
         _ => "it cannot be read",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+    use crate::layer::{Call, Layer, Layered};
+    use crate::memory::MemoryBackend;
+
+    /// Lets nobody list the root.
+    struct Shut;
+
+    impl Layer for Shut {
+        fn before(&self, _: &dyn Tree, call: &Call<'_>) -> Result<()> {
+            match call {
+                Call::List { path } if path.is_root() => {
+                    Err(call.refused(ErrorKind::PermissionDenied))
+                }
+                _ => Ok(()),
+            }
+        }
+    }
+
+    /// Once, a pattern that excludes nothing stood for it, and it was named as left out of a snapshot.
+    #[test]
+    fn a_root_that_cannot_be_read_ends_a_repair_with_the_first_failure() {
+        let has_failed = AtomicBool::new(false);
+        let source = move || match has_failed.swap(true, Ordering::Relaxed) {
+            false => Err(Error::new(Operation::Read, ErrorKind::PermissionDenied)),
+            true => Ok(None),
+        };
+        let backend = Layered::new(MemoryBackend::new(), Shut);
+        let files = Workspace::builder(backend).exclude_by(source).build();
+        let history = files.history(Operation::Repair).unwrap();
+        let error = files.heal(history, &mut Unreadable::new()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::PermissionDenied);
+        assert_eq!(files.snapshots().unwrap(), []);
     }
 }

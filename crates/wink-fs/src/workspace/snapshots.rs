@@ -421,7 +421,7 @@ pub(super) struct Done<'a> {
 
 impl<'a> Restore<'a> {
     /// Says what would be done.
-    fn rehearse(
+    pub(super) fn rehearse(
         &self,
         backend: &dyn Backend,
         before: Capture,

@@ -128,19 +128,10 @@ fn make(
 
 /// Takes away what was kept for a fork that could not be made; of that failure a person is told.
 fn forget(opened: &Opened, home: &Path, kept: Option<SnapshotId>) {
-    let Ok(store) = opened.home.open_store() else { return };
-    if let Some(id) = kept {
+    if let (Some(id), Ok(store)) = (kept, opened.home.open_store()) {
         let _ = store.delete(&id);
     }
-    // Another process may have made a fork of this name meanwhile.
-    if matches!(Settings::read(home), Ok(None)) {
-        let key = home::branch_key(home);
-        let _ = store.forget_branch(&key);
-        let pins = store.pins().unwrap_or_default().into_iter();
-        pins.filter(|pin| pin.owner == home::pin_owner(&key)).for_each(|pin| {
-            let _ = store.unpin(&pin.snapshot, &pin.owner);
-        });
-    }
+    opened.home.forget_unmade(home);
 }
 
 /// Keeps the files of an archive as the first snapshot of a fork.

@@ -1,10 +1,9 @@
 //! Failures to find a state by operation, age, fork or archive.
 
-use std::path::Path;
-
 use wink_fs::{ErrorKind, Snapshot, SnapshotId};
 
 use super::{Failure, NO_REF, shown};
+use crate::home::Home;
 use crate::words;
 
 impl Failure {
@@ -24,9 +23,13 @@ impl Failure {
     }
 
     /// A tag that is the name of a fork.
-    pub(crate) fn name_of_branch(name: &str, directory: &Path) -> Self {
-        let (name, directory) = (shown(name), directory.display());
-        Self::of(ErrorKind::AlreadyExists, format!("`{name}` is the fork in `{directory}`"))
+    pub(crate) fn name_of_branch(name: &str, fork: &Home) -> Self {
+        let name = shown(name);
+        let message = match fork.is_kept() {
+            true => format!("`{name}` is a fork that an agent left"),
+            false => format!("`{name}` is the fork in `{}`", fork.root.display()),
+        };
+        Self::of(ErrorKind::AlreadyExists, message)
             .because("a state is named by a tag or a fork, and nobody could tell which is meant")
             .hint(format!("give another tag, or rename the fork: wink branch rename {name} NEW"))
     }

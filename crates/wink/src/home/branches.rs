@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use wink_fs::SnapshotStore as _;
+
 use super::Home;
 use crate::disk;
 use crate::failure::Failure;
@@ -33,9 +35,40 @@ impl Home {
         Ok(place)
     }
 
+    /// Tells whether it is a fork that was kept as a snapshot and has no directory.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.settings.branch.as_ref().is_some_and(|branch| branch.kept.is_some())
+    }
+
+    /// Takes away what was kept for a fork that could not be made in a directory.
+    pub(crate) fn forget_unmade(&self, place: &Path) {
+        // Another process may have made a fork of this name meanwhile.
+        let (Ok(store), Ok(None)) = (self.open_store(), Settings::read(place)) else { return };
+        let key = branch_key(place);
+        let _ = store.forget_branch(&key);
+        let pins = store.pins().unwrap_or_default().into_iter();
+        pins.filter(|pin| pin.owner == pin_owner(&key)).for_each(|pin| {
+            let _ = store.unpin(&pin.snapshot, &pin.owner);
+        });
+    }
+
     /// Finds a fork among others by its name.
     pub(crate) fn named(branches: Vec<Self>, name: &str) -> Option<Self> {
         branches.into_iter().find(|home| home.branch_name() == Some(name))
+    }
+
+    /// Finds a fork of the workspace, or, of a fork, of what it is a fork of; others that are damaged do not
+    /// matter. One that is damaged itself has the name of its directory.
+    pub(crate) fn find_branch(&self, name: &str) -> Result<Option<Self>, Failure> {
+        let mut found = Ok(None);
+        for place in places_in(&self.shared()?.join(BRANCHES))? {
+            match Self::read(&place) {
+                Ok(Some(home)) if home.branch_name() == Some(name) => return Ok(Some(home)),
+                Err(failure) if branch_key(&place) == name => found = Err(failure),
+                _ => {}
+            }
+        }
+        found
     }
 
     /// Returns the forks of the workspace, or, of a fork, those of what it is a fork of.
@@ -61,11 +94,8 @@ impl Home {
 
     /// Returns the forks there are, by name.
     pub(crate) fn branches(&self) -> Result<Vec<Self>, Failure> {
-        let directory = self.directory.join(BRANCHES);
-        let names = disk::names(&directory);
-        let names = names.map_err(|error| Failure::host("cannot list", &directory, error))?;
-        let read = names.iter().map(|name| Self::read(&directory.join(name)));
-        let read = read.collect::<Result<Vec<_>, _>>()?;
+        let places = places_in(&self.directory.join(BRANCHES))?;
+        let read = places.iter().map(|place| Self::read(place)).collect::<Result<Vec<_>, _>>()?;
         let mut branches: Vec<_> = read.into_iter().flatten().collect();
         branches.sort_by(|one, other| one.branch_name().cmp(&other.branch_name()));
         Ok(branches)
@@ -74,6 +104,13 @@ impl Home {
     fn branch_name(&self) -> Option<&str> {
         self.settings.branch.as_ref().map(|branch| &*branch.name)
     }
+}
+
+/// Returns the directories in which there may be settings of forks.
+fn places_in(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let names = disk::names(directory);
+    let names = names.map_err(|error| Failure::host("cannot list", directory, error))?;
+    Ok(names.iter().map(|name| directory.join(name)).collect())
 }
 
 /// Returns who keeps the snapshots that a fork of that key needs from being pruned.

@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout_at};
 use wink_agent::{Effect, Family, Tool, ToolContext};
 use wink_fs::{ErrorKind, SnapshotOptions, Workspace};
 
-use crate::kept_fork::{Ends, KeptForks};
+use crate::kept_fork::{KeptForks, Left};
 use crate::lock::lock;
 use crate::screen;
 
@@ -117,8 +117,8 @@ fn keep(
     let message = format!("fork {name}, as it was when its server ended");
     let Some(snapshot) = files.keep_fork(fork, &message)? else { return Ok(()) };
     let (Some(kept), Some(base)) = (kept, fork.forked_from()) else { return Ok(()) };
-    let (id, ends) = (snapshot.id.short(), Ends { base, kept: &snapshot });
-    match kept.remember(files, name, &ends) {
+    let (id, left) = (snapshot.id.short(), Left { fork, name, base, kept: snapshot.id });
+    match kept.remember(files, &left) {
         Ok(Some(known)) => kept
             .tell(&format!("note: the fork {name} is kept; bring it in with `wink merge {known}`")),
         Ok(None) => kept.tell(&format!(

@@ -173,7 +173,7 @@ const OUTPUTS: &[(&str, &Fields)] = &[
     (
         "restore",
         &[
-            ("snapshot", Text),
+            ("snapshot", Maybe(&Text)),
             ("saved", Maybe(&Text)),
             ("written", Number),
             ("brought_back", Number),

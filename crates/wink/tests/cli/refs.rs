@@ -41,7 +41,7 @@ fn a_fork_knows_the_names_of_forks_too() {
 #[test]
 fn what_is_a_tag_and_a_fork_is_ambiguous() {
     let scene = scene();
-    // An agent knows nothing of the forks of a person.
+    // `wink tool` knows nothing of the forks of a person.
     scene.ok(&["tool", "snapshot", "tag=attempt"]);
     let (code, said) = scene.fails(&["restore", "attempt"]);
     assert_eq!(code, 12);

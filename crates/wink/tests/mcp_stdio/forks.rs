@@ -99,3 +99,79 @@ fn a_name_that_another_fork_has_gets_a_number() {
     assert_eq!(ok(&again, &["fs", "cat", "second.txt", "--at", "idea-2"]), "tried\n");
     assert_eq!(ok(&again, &["fs", "cat", "new.txt", "--at", "idea"]), "tried\n");
 }
+
+/// Leaves a fork that was merged, and changed again.
+fn left_after_a_merge() -> Client {
+    let mut client = Client::new(&[]);
+    client.done("write_file", json!({"path": "a", "content": "1"}));
+    client.done("fork", json!({"name": "idea"}));
+    client.done(
+        "edit_file",
+        json!({"path": "a", "old_string": "1", "new_string": "2", "fork": "idea"}),
+    );
+    client.done("merge", json!({"name": "idea"}));
+    client.done(
+        "edit_file",
+        json!({"path": "a", "old_string": "2", "new_string": "3", "fork": "idea"}),
+    );
+    client.end();
+    client
+}
+
+/// Once, what the agent merged before was forgotten: both sides had changed the same lines.
+#[test]
+fn a_fork_that_was_kept_is_merged_from_where_its_agent_merged_it_last() {
+    let client = left_after_a_merge();
+    assert_eq!(std::fs::read_to_string(client.file("a")).unwrap(), "2");
+    ok(&client, &["prune", "--keep", "1", "--yes"]);
+    ok(&client, &["merge", "idea"]);
+    assert_eq!(std::fs::read_to_string(client.file("a")).unwrap(), "3");
+}
+
+#[test]
+fn a_merge_that_a_person_took_back_is_not_where_a_kept_fork_is_merged_from() {
+    let client = left_after_a_merge();
+    ok(&client, &["undo"]);
+    assert_eq!(std::fs::read_to_string(client.file("a")).unwrap(), "1");
+    ok(&client, &["merge", "idea"]);
+    assert_eq!(std::fs::read_to_string(client.file("a")).unwrap(), "3");
+}
+
+/// Once, the directory of its settings was taken for that of its files.
+#[test]
+fn a_fork_that_was_kept_has_no_directory_anywhere() {
+    let (client, _) = left();
+    let histories = client.place.path().join("data/wink");
+    let count = || std::fs::read_dir(&histories).unwrap().count();
+    let before = count();
+    ok(&client, &["branch", "list"]);
+    ok(&client, &["merge", "idea", "--dry-run"]);
+    assert_eq!(count(), before);
+    let (said, code) = wink(&client, &["tag", "idea"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("`idea` is a fork that an agent left"), "{said}");
+    assert!(!said.contains("branches/idea"), "{said}");
+}
+
+/// Once, no agent could name any state by a tag or an id any more.
+#[test]
+fn a_fork_that_is_damaged_keeps_nobody_from_naming_other_states() {
+    let mut client = Client::new(&[]);
+    client.done("write_file", json!({"path": "a", "content": "one"}));
+    let taken = client.done("snapshot", json!({"tag": "before"}));
+    client.done("write_file", json!({"path": "a", "content": "two"}));
+    for name in ["other", "whole"] {
+        ok(&client, &["fork", name, "-q"]);
+    }
+    let histories = std::fs::read_dir(client.place.path().join("data/wink")).unwrap();
+    let damaged = histories.map(|it| it.unwrap().path().join("branches/other/workspace.json"));
+    std::fs::write({ damaged }.find(|it| it.exists()).unwrap(), "{}").unwrap();
+    for name in [json!("before"), taken["id"].clone(), json!("whole")] {
+        let diff = client.done("diff", json!({"from": name}));
+        assert_eq!(diff["change_count"] == 0, name == "whole", "{diff}");
+    }
+    client.done("restore", json!({"snapshot": "before"}));
+    assert_eq!(std::fs::read_to_string(client.file("a")).unwrap(), "one");
+    assert_eq!(client.refused("diff", json!({"from": "other"})), "unavailable");
+    ok(&client, &["diff", "before", "whole"]);
+}
