@@ -51,13 +51,7 @@ impl Comparison<'_> {
     fn start(&self, path: &TreePath) -> Result<Vec<Difference>> {
         let (before, after) = (stat_at(self.before, path)?, stat_at(self.after, path)?);
         let kinds = (before.as_ref().map(|it| it.kind), after.as_ref().map(|it| it.kind));
-        match (before, after) {
-            (Some(before), Some(after)) if kinds == (Some(Kind::File), Some(Kind::File)) => {
-                let same = self.is_same_file(path, &before, &after)?;
-                Ok(difference(path.clone(), kinds, same))
-            }
-            _ => self.entry(path.clone(), kinds),
-        }
+        self.entry(path.clone(), kinds, before.zip(after))
     }
 
     fn directory(&self, path: &TreePath) -> Result<Vec<Difference>> {
@@ -72,38 +66,40 @@ impl Comparison<'_> {
             if self.scope.excluded().matches_entry(&path) {
                 return Ok(Vec::new());
             }
-            self.entry(path, (pair.before, pair.after))
+            self.entry(path, (pair.before, pair.after), None)
         };
         Ok(parallel::try_map(&pairs, entry)?.concat())
     }
 
-    fn entry(&self, path: TreePath, kinds: Kinds) -> Result<Vec<Difference>> {
-        let same = match kinds {
+    /// Compares two entries, of which somebody may have looked at both already.
+    fn entry(
+        &self,
+        path: TreePath,
+        (before, after): Kinds,
+        stats: Option<(Stat, Stat)>,
+    ) -> Result<Vec<Difference>> {
+        let same = match (before, after) {
             (Some(Kind::Directory), Some(Kind::Directory)) => {
                 return descend(|| self.directory(&path));
             }
-            (Some(Kind::File), Some(Kind::File)) => self.same_file(&path)?,
+            (Some(Kind::File), Some(Kind::File)) => self.same_file(&path, stats)?,
             (Some(Kind::Symlink), Some(Kind::Symlink)) => {
                 self.before.read_link(&path)? == self.after.read_link(&path)?
             }
-            (before, after) => before == after,
+            _ => before == after,
         };
-        Ok(difference(path, kinds, same))
+        Ok(if same { Vec::new() } else { vec![Difference { path, before, after }] })
     }
 
-    fn same_file(&self, path: &TreePath) -> Result<bool> {
-        self.is_same_file(path, &self.before.stat(path)?, &self.after.stat(path)?)
-    }
-
-    fn is_same_file(&self, path: &TreePath, before: &Stat, after: &Stat) -> Result<bool> {
+    fn same_file(&self, path: &TreePath, stats: Option<(Stat, Stat)>) -> Result<bool> {
+        let (before, after) = match stats {
+            Some(stats) => stats,
+            None => (self.before.stat(path)?, self.after.stat(path)?),
+        };
         Ok(before.mode == after.mode
             && before.size_bytes == after.size_bytes
             && ops::content_hash(self.before, path)? == ops::content_hash(self.after, path)?)
     }
-}
-
-fn difference(path: TreePath, (before, after): Kinds, same: bool) -> Vec<Difference> {
-    if same { Vec::new() } else { vec![Difference { path, before, after }] }
 }
 
 fn kind_at(tree: &dyn Tree, path: &TreePath) -> Result<Option<Kind>> {

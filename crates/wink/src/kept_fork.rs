@@ -141,7 +141,7 @@ mod tests {
     fn workspace() -> (TempDir, Workspace, KeptForks) {
         let directory = tempfile::tempdir().expect("a directory");
         let store = Store::create_ambient(home::store_in(directory.path())).expect("a store");
-        let settings = Settings::new(Path::new("/work"), Vec::new()).expect("settings");
+        let settings = Settings::new(Path::new("/project"), Vec::new()).expect("settings");
         settings.write(directory.path()).expect("written");
         let kept = KeptForks { directory: directory.path().to_owned(), is_talkative: false };
         (directory, Workspace::builder(MemoryBackend::new()).store(store).build(), kept)

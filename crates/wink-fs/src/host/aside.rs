@@ -109,8 +109,9 @@ impl Aside {
         // Through another name of it, somebody could write into what is kept.
         let is_shared = hands == Hands::Anybodys || found.st_nlink > 1;
         match kind {
+            // Where it cannot be copied (unreadable, no space), a link is better than a refusal.
             Kind::File if is_shared && found.st_size <= MOST_COPIED => {
-                self.copy_by_number(path, slot, found)
+                self.copy_by_number(path, slot, found).or_else(|_| self.link(path, slot, kind))
             }
             _ => self.link(path, slot, kind),
         }
@@ -122,16 +123,10 @@ impl Aside {
         slot: &Slot<'_>,
         found: &Stat,
     ) -> SystemResult<()> {
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let source = rustix::fs::openat(&slot.directory, slot.name, flags, Mode::empty())?;
         let place = beside(&self.place, &numbered(self.lines));
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        let copy = rustix::fs::openat(CWD, place, flags, Mode::RUSR | Mode::WUSR)?;
+        copy_file(slot, found, &place).inspect_err(|_| remove(&place))?;
         self.numbers.push((path.clone(), self.lines));
-        let (mut source, mut copy) = (File::from(source), File::from(copy));
-        io::copy(&mut source, &mut copy)
-            .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
-        rustix::fs::fchmod(&copy, Mode::from_raw_mode(found.st_mode & 0o7777))
+        Ok(())
     }
 
     /// Writes down that a path may change from now on, for whoever finds this after a crash.
@@ -152,9 +147,7 @@ impl Aside {
     fn lose_place(&mut self) {
         self.is_lost = true;
         self.numbers.retain(|(_, line)| *line != self.lines);
-        let entry = beside(&self.place, &numbered(self.lines));
-        // Where it stays, it goes with the operation.
-        let _ = rustix::fs::unlinkat(CWD, entry, AtFlags::empty());
+        remove(&beside(&self.place, &numbered(self.lines)));
     }
 
     fn check_place(&self, path: &TreePath) -> Result<()> {
@@ -225,6 +218,23 @@ impl Aside {
         self.numbers.push((path.clone(), self.lines));
         Ok(())
     }
+}
+
+/// Copies a file with its permissions, but no right that it gives to whoever runs it.
+fn copy_file(slot: &Slot<'_>, found: &Stat, place: &Path) -> SystemResult<()> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let source = rustix::fs::openat(&slot.directory, slot.name, flags, Mode::empty())?;
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    let copy = rustix::fs::openat(CWD, place, flags, Mode::RUSR | Mode::WUSR)?;
+    let (mut source, mut copy) = (File::from(source), File::from(copy));
+    io::copy(&mut source, &mut copy)
+        .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+    rustix::fs::fchmod(&copy, Mode::from_raw_mode(found.st_mode & 0o777))
+}
+
+/// Takes away what is not kept after all; where it stays, it goes with the operation.
+fn remove(entry: &Path) {
+    let _ = rustix::fs::unlinkat(CWD, entry, AtFlags::empty());
 }
 
 fn make(directory: &Path) -> SystemResult<()> {

@@ -115,7 +115,7 @@ impl Tree for Kept {
     }
 
     fn open(&self, path: &TreePath) -> Result<Content> {
-        if self.rest.stat(path).is_err() && !self.names.contains_key(path) {
+        if !self.names.contains_key(path) && self.rest.stat(path).is_err() {
             refusal::check_file(Operation::Read, path, self.stat(path)?.kind)?;
         }
         self.look(path, |tree, path| tree.open(path))

@@ -102,20 +102,6 @@ impl StoreLedger {
         operation_record::decode(number, &bytes)
     }
 
-    /// Writes a record after the list of the paths that its operation may have changed.
-    fn write(&self, operation: &OperationRecord) -> Result<()> {
-        let failed = |error| failure::of(Operation::Write, error);
-        let mut file =
-            self.disk.open_to_continue(&places::begun(operation.sequence)).map_err(failed)?;
-        let mut list = String::new();
-        file.read_to_string(&mut list).map_err(failed)?;
-        if list.is_empty() {
-            self.unlisted().insert(operation.sequence, None);
-        }
-        let record = operation_record::encode(operation, &list)?;
-        file.write_all(&record).map_err(failed)
-    }
-
     /// Takes away what is too old to be listed; not each time, because looking for it takes a while.
     fn forget_oldest(&self, newest: u64) -> Result<()> {
         if !newest.is_multiple_of(FORGET_EVERY) {
@@ -213,7 +199,17 @@ impl Ledger for StoreLedger {
     }
 
     fn prepare(&self, operation: &OperationRecord) -> Result<()> {
-        self.write(operation)
+        // The record follows the list of the paths that its operation may have changed.
+        let failed = |error| failure::of(Operation::Write, error);
+        let mut file =
+            self.disk.open_to_continue(&places::begun(operation.sequence)).map_err(failed)?;
+        let mut list = String::new();
+        file.read_to_string(&mut list).map_err(failed)?;
+        if list.is_empty() {
+            self.unlisted().insert(operation.sequence, None);
+        }
+        let record = operation_record::encode(operation, &list)?;
+        file.write_all(&record).map_err(failed)
     }
 
     fn append(&self, operation: OperationRecord, before: Option<Arc<dyn Tree>>) -> Result<()> {

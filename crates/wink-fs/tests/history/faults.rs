@@ -279,17 +279,22 @@ fn fault_19_an_operation_whose_list_is_damaged_is_not_undone() {
     assert_eq!(scene.files.read("a").unwrap().content, "old");
 }
 
-/// Once, nobody could take back what the next process had finished.
-#[test]
-fn a_restore_that_was_finished_for_a_dead_process_is_an_operation() {
-    let scene = Scene::host();
+/// Restores a file as a process that dies before it can say that it was done; returns where that would be.
+fn restored_and_died(scene: &Scene) -> std::path::PathBuf {
     scene.files.write("a", "old").unwrap();
     let snapshot = scene.files.snapshot("before").unwrap();
     scene.files.write("a", "new").unwrap();
     scene.files.restore(&snapshot).unwrap();
     let done = scene.path("store/operations/3.op");
-    // As if it had died before it could say that it was done.
     fs::rename(&done, done.with_extension("begun")).unwrap();
+    done
+}
+
+/// Once, nobody could take back what the next process had finished.
+#[test]
+fn a_restore_that_was_finished_for_a_dead_process_is_an_operation() {
+    let scene = Scene::host();
+    let done = restored_and_died(&scene);
     let files = scene.open_again();
     files.undo().unwrap();
     assert_eq!(files.read("a").unwrap().content, "new");
@@ -299,12 +304,7 @@ fn a_restore_that_was_finished_for_a_dead_process_is_an_operation() {
 #[test]
 fn a_restore_that_a_dead_process_had_not_begun_is_none() {
     let scene = Scene::host();
-    scene.files.write("a", "old").unwrap();
-    let snapshot = scene.files.snapshot("before").unwrap();
-    scene.files.write("a", "new").unwrap();
-    scene.files.restore(&snapshot).unwrap();
-    let done = scene.path("store/operations/3.op");
-    fs::rename(&done, done.with_extension("begun")).unwrap();
+    let done = restored_and_died(&scene);
     fs::write(scene.path("root/a"), "new").unwrap();
     let files = scene.open_again();
     files.write("b", "b").unwrap();

@@ -490,6 +490,18 @@ fn what_has_another_name_and_is_written_into_by_it_is_undone_as_it_was() {
     assert_eq!(mode & 0o111, 0o111, "it was executable");
 }
 
+/// A copy belongs to whoever runs wink, and must not be run as that one.
+#[test]
+fn what_is_kept_as_a_copy_gives_nobody_rights() {
+    let scene = Scene::host();
+    scene.files.write("f", "one").unwrap();
+    let rights = fs::Permissions::from_mode(0o4755);
+    fs::set_permissions(scene.path("root/f"), rights).unwrap();
+    scene.files.rename("f", "g").unwrap();
+    let kept = fs::metadata(scene.path("store/operations/2.0")).unwrap();
+    assert_eq!(kept.permissions().mode() & 0o7777, 0o755);
+}
+
 /// Writes into a file where it lies, as a shell or an editor may.
 fn append(scene: &Scene, path: &str) {
     let mut file = fs::OpenOptions::new().append(true).open(scene.path("root").join(path)).unwrap();

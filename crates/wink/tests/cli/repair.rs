@@ -35,8 +35,8 @@ fn as_nobody(scene: &Scene, args: &[&str]) -> Output {
     nobody.output().unwrap()
 }
 
-/// Damages what the only pack of a history has of one of its files.
-fn damage(scene: &Scene) {
+/// Damages what the largest pack of a history has of one of its files.
+pub(crate) fn damage(scene: &Scene) {
     let packs = std::fs::read_dir(scene.history().join("store/packs")).unwrap();
     let packs = packs.map(|it| it.unwrap().path());
     let largest = packs.max_by_key(|it| it.metadata().unwrap().len()).unwrap();

@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
+use crate::repair::damage;
 use crate::scene::{Scene, mode_of, stderr};
 
 #[test]
@@ -93,12 +94,7 @@ fn fault_18_damage_that_the_files_can_mend_loses_no_snapshot() {
         scene.write("code", tag);
         scene.ok(&["snapshot", "--tag", tag]);
     }
-    let packs = std::fs::read_dir(scene.history().join("store/packs")).unwrap();
-    let packs = packs.map(|it| it.unwrap().path());
-    let largest = packs.max_by_key(|it| it.metadata().unwrap().len()).unwrap();
-    let mut bytes = std::fs::read(&largest).unwrap();
-    bytes[800_000..800_008].fill(b'X');
-    std::fs::write(&largest, bytes).unwrap();
+    damage(&scene);
     assert_eq!(scene.fails(&["verify", "--data"]).0, 14);
 
     let said = scene.ok(&["repair"]);
