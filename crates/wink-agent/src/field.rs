@@ -15,6 +15,15 @@ pub(crate) struct Field<'a> {
 }
 
 impl<'a> Field<'a> {
+    /// Tells at a glance whether a value is of the declared type as it is.
+    pub(crate) fn fits(self, value: &Value) -> bool {
+        match self.schema["type"].as_str() {
+            Some("boolean") => value.is_boolean(),
+            Some("string") => self.is_allowed_text(value),
+            _ => false,
+        }
+    }
+
     /// Turns the value into the declared type, or says what was expected.
     pub(crate) fn coerce(self, value: Value) -> Result<Value, String> {
         match self.schema["type"].as_str() {

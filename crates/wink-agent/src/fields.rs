@@ -61,12 +61,14 @@ pub(crate) fn accepted(
     schema: &Map<String, Value>,
     given: Map<String, Value>,
 ) -> Result<Map<String, Value>, Misfit> {
+    if given.iter().all(|(key, value)| declared(schema, key).is_some_and(|it| it.fits(value))) {
+        return with_all_required(schema, given);
+    }
     let mut accepted = Map::new();
     for (key, value) in given {
         accept(schema, &mut accepted, key, value)?;
     }
-    require_all(schema, &accepted).map_err(Misfit::Other)?;
-    Ok(accepted)
+    with_all_required(schema, accepted)
 }
 
 fn accept(
@@ -92,11 +94,14 @@ fn accept(
 
 /// Finds a parameter by its own name before any alias, which may be the name of another.
 fn find<'a>(schema: &'a Map<String, Value>, key: &str) -> Option<Field<'a>> {
-    let declared = schema.get("properties").and_then(Value::as_object);
-    let named = |name: &str| declared?.get_key_value(name);
     let alias = || ALIASES.iter().find(|(alias, _)| *alias == key);
-    let found = named(key).or_else(|| alias().and_then(|(_, name)| named(name)));
-    found.map(|(name, schema)| Field { name, schema })
+    declared(schema, key).or_else(|| alias().and_then(|(_, name)| declared(schema, name)))
+}
+
+/// Finds a parameter by its own name.
+fn declared<'a>(schema: &'a Map<String, Value>, name: &str) -> Option<Field<'a>> {
+    let all = schema.get("properties").and_then(Value::as_object)?;
+    all.get_key_value(name).map(|(name, schema)| Field { name, schema })
 }
 
 /// Words the answer to a parameter that there is not; some there are besides those of the schema.
@@ -112,11 +117,14 @@ pub(crate) fn unknown(schema: &Map<String, Value>, also: &[&str], key: &str) -> 
     }
 }
 
-fn require_all(schema: &Map<String, Value>, accepted: &Map<String, Value>) -> Result<(), String> {
+fn with_all_required(
+    schema: &Map<String, Value>,
+    accepted: Map<String, Value>,
+) -> Result<Map<String, Value>, Misfit> {
     let required = schema.get("required").and_then(Value::as_array);
     let mut names = required.into_iter().flatten().filter_map(Value::as_str);
     match names.find(|name| !accepted.contains_key(*name)) {
-        None => Ok(()),
-        Some(name) => Err(format!("The parameter `{name}` is missing; give it.")),
+        None => Ok(accepted),
+        Some(name) => Err(Misfit::Other(format!("The parameter `{name}` is missing; give it."))),
     }
 }

@@ -7,7 +7,7 @@ use crate::ops;
 use crate::parallel;
 use crate::path::TreePath;
 use crate::scope::Scope;
-use crate::tree::{Entry, Kind, KnownEntry, KnownFile, Stat, Tree};
+use crate::tree::{Entry, FileMode, Kind, KnownEntry, KnownFile, Stat, Tree};
 
 /// An entry that is not the same in both trees: of another kind, with other content, or only in one.
 ///
@@ -17,6 +17,8 @@ pub(crate) struct Difference {
     pub(crate) path: TreePath,
     pub(crate) before: Option<Kind>,
     pub(crate) after: Option<Kind>,
+    /// What is kept of the permissions of a file that is there after, where that was looked at.
+    pub(crate) mode: Option<FileMode>,
 }
 
 /// Returns the differences in the order of their paths.
@@ -35,11 +37,36 @@ pub(crate) fn compare(
         return comparison.directory(&TreePath::root());
     }
     let starts = scope.starts().iter().filter(|path| !scope.excluded().matches(path));
-    starts.map(|path| comparison.start(path)).collect::<Result<Vec<_>>>().map(|all| all.concat())
+    let mut differences = Vec::new();
+    for path in starts {
+        let found = comparison.start(path)?;
+        match differences.is_empty() {
+            true => differences = found,
+            false => differences.extend(found),
+        }
+    }
+    Ok(differences)
 }
 
-/// What stands at a path before and after.
-type Kinds = (Option<Kind>, Option<Kind>);
+/// What stands at a path of one of the trees, as far as somebody has looked.
+struct Found {
+    kind: Kind,
+    stat: Option<Stat>,
+}
+
+impl Found {
+    fn at(tree: &dyn Tree, path: &TreePath) -> Result<Option<Self>> {
+        Ok(stat_at(tree, path)?.map(|stat| Self { kind: stat.kind, stat: Some(stat) }))
+    }
+
+    fn of_kind(kind: Kind) -> Self {
+        Self { kind, stat: None }
+    }
+
+    fn stat(&self, tree: &dyn Tree, path: &TreePath) -> Result<Stat> {
+        self.stat.clone().map_or_else(|| tree.stat(path), Ok)
+    }
+}
 
 struct Comparison<'a> {
     before: &'a dyn Tree,
@@ -49,9 +76,8 @@ struct Comparison<'a> {
 
 impl Comparison<'_> {
     fn start(&self, path: &TreePath) -> Result<Vec<Difference>> {
-        let (before, after) = (stat_at(self.before, path)?, stat_at(self.after, path)?);
-        let kinds = (before.as_ref().map(|it| it.kind), after.as_ref().map(|it| it.kind));
-        self.entry(path.clone(), kinds, before.zip(after))
+        let (before, after) = (Found::at(self.before, path)?, Found::at(self.after, path)?);
+        self.entry(path.clone(), before, after)
     }
 
     fn directory(&self, path: &TreePath) -> Result<Vec<Difference>> {
@@ -66,36 +92,36 @@ impl Comparison<'_> {
             if self.scope.excluded().matches_entry(&path) {
                 return Ok(Vec::new());
             }
-            self.entry(path, (pair.before, pair.after), None)
+            self.entry(path, pair.before.map(Found::of_kind), pair.after.map(Found::of_kind))
         };
         Ok(parallel::try_map(&pairs, entry)?.concat())
     }
 
-    /// Compares two entries, of which somebody may have looked at both already.
     fn entry(
         &self,
         path: TreePath,
-        (before, after): Kinds,
-        stats: Option<(Stat, Stat)>,
+        before: Option<Found>,
+        after: Option<Found>,
     ) -> Result<Vec<Difference>> {
-        let same = match (before, after) {
-            (Some(Kind::Directory), Some(Kind::Directory)) => {
-                return descend(|| self.directory(&path));
-            }
-            (Some(Kind::File), Some(Kind::File)) => self.same_file(&path, stats)?,
-            (Some(Kind::Symlink), Some(Kind::Symlink)) => {
-                self.before.read_link(&path)? == self.after.read_link(&path)?
-            }
-            _ => before == after,
+        let same = match (&before, &after) {
+            (Some(before), Some(after)) if before.kind == after.kind => match after.kind {
+                Kind::Directory => return descend(|| self.directory(&path)),
+                Kind::File => self.same_file(&path, before, after)?,
+                Kind::Symlink => self.before.read_link(&path)? == self.after.read_link(&path)?,
+                Kind::Other => true,
+            },
+            (before, after) => before.is_none() && after.is_none(),
         };
-        Ok(if same { Vec::new() } else { vec![Difference { path, before, after }] })
+        if same {
+            return Ok(Vec::new());
+        }
+        let mode = after.as_ref().and_then(|it| it.stat.as_ref()).map(|stat| stat.mode);
+        let (before, after) = (before.map(|it| it.kind), after.map(|it| it.kind));
+        Ok(vec![Difference { path, before, after, mode }])
     }
 
-    fn same_file(&self, path: &TreePath, stats: Option<(Stat, Stat)>) -> Result<bool> {
-        let (before, after) = match stats {
-            Some(stats) => stats,
-            None => (self.before.stat(path)?, self.after.stat(path)?),
-        };
+    fn same_file(&self, path: &TreePath, before: &Found, after: &Found) -> Result<bool> {
+        let (before, after) = (before.stat(self.before, path)?, after.stat(self.after, path)?);
         Ok(before.mode == after.mode
             && before.size_bytes == after.size_bytes
             && ops::content_hash(self.before, path)? == ops::content_hash(self.after, path)?)

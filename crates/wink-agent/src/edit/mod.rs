@@ -29,5 +29,5 @@ mod splice;
 
 pub(crate) use edits::{Edit, apply, apply_all};
 pub(crate) use refusal::{EditRefusal, NumberedRefusal};
-pub(crate) use snippet::snippets;
+pub(crate) use snippet::answer;
 pub(crate) use splice::Edited;

@@ -1,9 +1,11 @@
 //! A few numbered lines, as `read_file` shows them.
 
-use std::fmt::Write as _;
+use std::borrow::Cow;
+use std::fmt::{self, Write as _};
 use std::ops::Range;
 
 use super::lines;
+use super::splice::Edited;
 
 /// Lines shown before and after a change.
 const CONTEXT: usize = 2;
@@ -14,15 +16,24 @@ const MOST_LINES: usize = 16;
 /// Changes shown.
 const MOST_CHANGES: usize = 3;
 
-/// Room for the lines around one change.
-const USUAL_BYTES: usize = 256;
+/// Room for the answer to an edit of one place.
+const USUAL_BYTES: usize = 512;
 
 /// Characters shown of a line.
 const MOST_CHARACTERS: usize = 200;
 
-/// Shows the lines around the first changes; more lines between or after them are an ellipsis.
-pub(crate) fn snippets(bytes: &[u8], changes: &[Range<usize>]) -> String {
+/// Words the answer to an edit: what was done, the lines around the first changes, and what the file is now.
+pub(crate) fn answer(done: fmt::Arguments<'_>, edited: &Edited, content_hash: &str) -> String {
     let mut text = String::with_capacity(USUAL_BYTES);
+    // Writing into a string cannot fail.
+    let _ = writeln!(text, "{done}:");
+    snippets(&mut text, &edited.bytes, &edited.changes);
+    let _ = write!(text, "content_hash: {content_hash}");
+    text
+}
+
+/// Shows the lines around the first changes; more lines between or after them are an ellipsis.
+pub(super) fn snippets(text: &mut String, bytes: &[u8], changes: &[Range<usize>]) {
     let (mut shown_to, mut shown) = (0, 0);
     for change in changes.iter() {
         if shown > 0 && change.start < shown_to {
@@ -35,10 +46,9 @@ pub(crate) fn snippets(bytes: &[u8], changes: &[Range<usize>]) -> String {
         if shown == MOST_CHANGES {
             break;
         }
-        shown_to = numbered(&mut text, bytes, around.start.max(shown_to)..around.end);
+        shown_to = numbered(text, bytes, around.start.max(shown_to)..around.end);
         shown += 1;
     }
-    text
 }
 
 /// Returns the lines around a change.
@@ -73,22 +83,27 @@ pub(super) fn numbered(text: &mut String, bytes: &[u8], range: Range<usize>) -> 
 }
 
 /// Shows a line without its ending, cut where it is long.
-pub(super) fn shown_line(line: &[u8]) -> String {
+pub(super) fn shown_line(line: &[u8]) -> Cow<'_, str> {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     // A character has at most four bytes.
     let start = &line[..line.len().min(4 * (MOST_CHARACTERS + 1))];
-    let mut shown = String::from_utf8_lossy(start).into_owned();
-    if let Some((end, _)) = shown.char_indices().nth(MOST_CHARACTERS) {
-        shown.truncate(end);
-        shown.push('…');
+    let shown = String::from_utf8_lossy(start);
+    match shown.char_indices().nth(MOST_CHARACTERS) {
+        Some((end, _)) => format!("{}…", &shown[..end]).into(),
+        None => shown,
     }
-    shown
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn snippets(bytes: &[u8], changes: &[Range<usize>]) -> String {
+        let mut text = String::new();
+        super::snippets(&mut text, bytes, changes);
+        text
+    }
 
     #[test]
     fn two_lines_before_and_after_are_shown() {

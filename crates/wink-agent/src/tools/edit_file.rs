@@ -1,11 +1,13 @@
 //! `edit_file`: one text of a file replaced by another.
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use wink_fs::TreePath;
 
-use crate::edit::{self, Edit, EditRefusal, snippets};
+use crate::edit::{self, Edit, EditRefusal};
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
 use crate::rewrite::{Rewritten, check_supplied, rewrite};
@@ -67,12 +69,11 @@ fn answer(path: &TreePath, rewritten: &Rewritten) -> ToolResult {
     let edited = &rewritten.edited;
     let (path, hash) = (path.to_string(), rewritten.content_hash.to_string());
     let (lines, count) = (edited.lines(), edited.replaced);
-    let place = match lines.as_slice() {
-        [line] => format!("at line {line}"),
-        _ => format!("in {count} places"),
+    let message = |done: fmt::Arguments<'_>| edit::answer(done, edited, &hash);
+    let message = match lines.as_slice() {
+        [line] => message(format_args!("Edited {path} at line {line}")),
+        _ => message(format_args!("Edited {path} in {count} places")),
     };
-    let snippets = snippets(&edited.bytes, &edited.changes);
-    let message = format!("Edited {path} {place}:\n{snippets}content_hash: {hash}");
     let value = json!({
         "path": path,
         "replacements": count,

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::json;
 use wink_fs::TreePath;
 
-use crate::edit::{self, Edit, NumberedRefusal, snippets};
+use crate::edit::{self, Edit, NumberedRefusal};
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
 use crate::rewrite::{Rewritten, check_supplied, rewrite};
@@ -82,14 +82,13 @@ fn refusal(path: &TreePath, why: &NumberedRefusal) -> Refusal {
 
 fn answer(path: &TreePath, count: usize, rewritten: &Rewritten) -> ToolResult {
     let Rewritten { edited, content_hash } = rewritten;
-    let snippets = snippets(&edited.bytes, &edited.changes);
-    let made = counted(count as u64, "edit");
-    let message = format!("Made {made} in {path}:\n{snippets}content_hash: {content_hash}");
+    let (made, hash) = (counted(count as u64, "edit"), content_hash.to_string());
+    let message = edit::answer(format_args!("Made {made} in {path}"), edited, &hash);
     let value = json!({
         "path": path.to_string(),
         "edits": count,
         "lines": edited.lines(),
-        "content_hash": content_hash.to_string(),
+        "content_hash": hash,
     });
     ToolResult::success(message, value)
 }

@@ -59,7 +59,8 @@ fn push(
     into: &mut Vec<Difference>,
 ) -> Result<()> {
     let path = directory.join(name)?;
-    into.push(Difference { path, before: before.map(Node::kind), after: after.map(Node::kind) });
+    let (before, after) = (before.map(Node::kind), after.map(Node::kind));
+    into.push(Difference { path, before, after, mode: None });
     Ok(())
 }
 

@@ -24,7 +24,7 @@ pub(super) struct Changes(BTreeMap<TreePath, Change>);
 impl Changes {
     pub(super) fn find(base: &dyn Tree, side: &dyn Tree, scope: &Scope) -> Result<Self> {
         let mut changes = Self::default();
-        for Difference { path, before, after } in compare(base, side, scope)? {
+        for Difference { path, before, after, .. } in compare(base, side, scope)? {
             changes.add_below(base, &path, before, |kind| (Some(kind), None))?;
             changes.add_below(side, &path, after, |kind| (None, Some(kind)))?;
             changes.0.insert(path, Change { before, after });

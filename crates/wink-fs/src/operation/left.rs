@@ -7,7 +7,7 @@ use crate::hash::ContentHash;
 use crate::merkle::{self, Identity};
 use crate::ops;
 use crate::path::TreePath;
-use crate::tree::{Kind, Tree};
+use crate::tree::{FileMode, Kind, Tree};
 use crate::tree_hash::{self, TreeHash};
 
 /// The identity of what stood at a path; as text it is kind, mode and hash.
@@ -26,7 +26,7 @@ impl Left {
             stat => stat?,
         };
         let identity = match stat.kind {
-            Kind::File => Identity::File { mode: stat.mode, hash: ops::content_hash(tree, path)? },
+            Kind::File => return Self::file(tree, path, stat.mode).map(Some),
             Kind::Directory => match tree_hash::directory_at(tree, path) {
                 // No operation leaves one: somebody put it there.
                 Err(error) if error.kind() == ErrorKind::SpecialFile => return Ok(special()),
@@ -36,6 +36,11 @@ impl Left {
             Kind::Other => return Ok(special()),
         };
         Ok(Some(Self::Entry(identity)))
+    }
+
+    /// Takes a file whose mode was looked at already.
+    pub(crate) fn file(tree: &dyn Tree, path: &TreePath, mode: FileMode) -> Result<Self> {
+        Ok(Self::Entry(Identity::File { mode, hash: ops::content_hash(tree, path)? }))
     }
 
     /// Reads what was written down; a text that means nothing here equals only itself.

@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 pub(crate) use escape::{escape, needs_escape};
 pub use mount::MountPoint;
@@ -26,7 +27,7 @@ const TOO_LONG: &str = "a path has at most 4096 bytes; choose a shorter one";
 /// Its path, and every path below it, is an InvalidPath on every backend, and no listing shows it.
 pub const RESERVED_NAME: &str = ".wink-staging";
 
-/// Holds the path of one entry of a workspace, relative to its root.
+/// Holds the path of one entry of a workspace, relative to its root; a clone shares it.
 ///
 /// - It never leaves the root: there is no `..` in it, and text that would leave is refused, not clamped.
 ///
@@ -73,7 +74,7 @@ pub const RESERVED_NAME: &str = ".wink-staging";
 ///   # Ok::<(), wink_fs::Error>(())
 ///   ```
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
-pub struct TreePath(Box<[u8]>);
+pub struct TreePath(Arc<[u8]>);
 
 impl TreePath {
     /// Returns the path of the workspace's root.
@@ -102,12 +103,10 @@ impl TreePath {
 
     /// Returns the path of an entry of this directory.
     pub fn join(&self, name: &Name) -> Result<Self> {
-        let mut bytes = Vec::with_capacity(self.0.len() + 1 + name.as_bytes().len());
-        bytes.extend_from_slice(&self.0);
-        if !self.is_root() {
-            bytes.push(b'/');
-        }
-        bytes.extend_from_slice(name.as_bytes());
+        let bytes = match self.is_root() {
+            true => name.as_bytes().into(),
+            false => joined(&self.0, name.as_bytes()),
+        };
         let text = || escape(name.as_bytes()).into_owned();
         Self::from_checked_segments(bytes).map_err(|why| {
             Error::new(Operation::Resolve, ErrorKind::InvalidPath)
@@ -121,11 +120,11 @@ impl TreePath {
         self.0.len() + 1 + name.as_bytes().len() <= MAX_PATH_BYTES
     }
 
-    fn from_checked_segments(bytes: Vec<u8>) -> Result<Self, &'static str> {
-        if bytes.len() > MAX_PATH_BYTES {
+    fn from_checked_segments(bytes: impl Into<Arc<[u8]>>) -> Result<Self, &'static str> {
+        let path = Self(bytes.into());
+        if path.0.len() > MAX_PATH_BYTES {
             return Err(TOO_LONG);
         }
-        let path = Self(bytes.into());
         if path.segments().next() == Some(RESERVED_NAME.as_bytes()) {
             return Err("this name is reserved for wink's own staging; use another one");
         }
@@ -205,11 +204,30 @@ impl TreePath {
     }
 }
 
+/// The longest path that is put together before there is a place for it to stay.
+const USUAL_PATH_BYTES: usize = 128;
+
+/// Joins two paths that are not empty.
+fn joined(directory: &[u8], name: &[u8]) -> Arc<[u8]> {
+    let mut usual = [0; USUAL_PATH_BYTES];
+    match usual.get_mut(..directory.len() + 1 + name.len()) {
+        Some(bytes) => {
+            let (front, back) = bytes.split_at_mut(directory.len());
+            front.copy_from_slice(directory);
+            back[0] = b'/';
+            back[1..].copy_from_slice(name);
+            (&*bytes).into()
+        }
+        None => [directory, b"/", name].concat().into(),
+    }
+}
+
 impl Ord for TreePath {
     fn cmp(&self, other: &Self) -> Ordering {
+        let same = self.0.iter().zip(&*other.0).take_while(|(ours, theirs)| ours == theirs).count();
         // NUL is in no segment, so it may stand for the separator, which must sort first.
         let key = |b: &u8| if *b == b'/' { 0 } else { *b };
-        self.0.iter().map(key).cmp(other.0.iter().map(key))
+        self.0.get(same).map(key).cmp(&other.0.get(same).map(key))
     }
 }
 
@@ -248,5 +266,32 @@ impl fmt::Display for TreePath {
 impl fmt::Debug for TreePath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "TreePath({self})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn paths_order_as_their_segments_do(a in "[a/.-]{0,6}", b in "[a/.-]{0,6}") {
+            let (a, b) = (TreePath::from_disk(a.as_bytes()), TreePath::from_disk(b.as_bytes()));
+            if let (Ok(a), Ok(b)) = (a, b) {
+                prop_assert_eq!(a.cmp(&b), a.segments().cmp(b.segments()));
+            }
+        }
+
+        #[test]
+        fn a_joined_path_is_what_its_segments_are(segments in prop::collection::vec("[ab]{1,60}", 1..6)) {
+            let joined = segments.iter().try_fold(TreePath::root(), |path, segment| {
+                path.join(&Name::from_disk(segment.as_bytes())?)
+            });
+            let (joined, text) = (joined.unwrap(), segments.join("/"));
+            prop_assert_eq!(joined.as_bytes(), text.as_bytes());
+            prop_assert_eq!(TreePath::parse(&text).unwrap().to_string(), text);
+        }
     }
 }

@@ -124,7 +124,7 @@ struct Line {
 impl States<'_> {
     /// Forgets the lines that were there, and finds those that are.
     fn look(&mut self, state: &dyn Tree, difference: &Difference) -> Result<()> {
-        let Difference { path, before, after } = difference;
+        let Difference { path, before, after, .. } = difference;
         if before.is_some() {
             let gone = self.found.iter_mut().filter(|((file, _), _)| file.starts_with(path));
             gone.for_each(|(_, line)| line.last = line.last.or(Some(self.at.saturating_sub(1))));

@@ -449,8 +449,11 @@ pub(super) fn describe(
     left_by_it: &dyn Tree,
 ) -> Result<Vec<OperationChange>> {
     let change = |it: &Difference| {
-        let Difference { path, before, after } = it.clone();
-        let left = Left::at(left_by_it, &path)?;
+        let Difference { path, before, after, mode } = it.clone();
+        let left = match (after, mode) {
+            (Some(Kind::File), Some(mode)) => Some(Left::file(left_by_it, &path, mode)?),
+            _ => Left::at(left_by_it, &path)?,
+        };
         let inside = match (before, after) {
             (None, Some(Kind::Directory)) => inside(left_by_it, &path),
             _ => Vec::new(),

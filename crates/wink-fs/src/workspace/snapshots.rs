@@ -547,7 +547,7 @@ fn receipt(
     changes: Vec<OperationChange>,
 ) -> Result<Receipt> {
     let (mut written, mut brought_back, mut removed, mut gone) = (0, 0, 0, 0);
-    for Difference { path, before: was, after } in &plan.differences {
+    for Difference { path, before: was, after, .. } in &plan.differences {
         let old = count_files(&*plan.before.tree, path, *was)?;
         let new = count_files(plan.target, path, *after)?;
         written += old.min(new);

@@ -47,5 +47,5 @@ fn shown(bytes: &[u8], at: usize, old: &[u8], at_old: usize) -> Nearest {
     let line = whole_lines(bytes, at..at);
     let given = &old[lines::start(old, at_old)..lines::end(old, at_old)];
     let (file, given) = (snippet::shown_line(&bytes[line.clone()]), snippet::shown_line(given));
-    found(bytes, line, Difference::Text { file, given })
+    found(bytes, line, Difference::Text { file: file.into_owned(), given: given.into_owned() })
 }

@@ -136,7 +136,7 @@ fn plan_difference(
     difference: &Difference,
     changes: &mut Vec<Change>,
 ) -> Result<()> {
-    let Difference { path, before: was, after } = difference;
+    let Difference { path, before: was, after, .. } = difference;
     let action = match (was, after) {
         (_, Some(kind)) if was.is_none() => Action::Add(*kind),
         // What was not captured is nobody's to remove.
@@ -152,7 +152,7 @@ fn plan_difference(
 fn plan_removals(before: &Captured, path: &TreePath, changes: &mut Vec<Change>) -> Result<()> {
     for entry in before.list(path)? {
         let path = path.join(&entry.name)?;
-        let gone = Difference { path, before: Some(entry.kind), after: None };
+        let gone = Difference { path, before: Some(entry.kind), after: None, mode: None };
         plan_difference(before, &gone, changes)?;
     }
     Ok(())
