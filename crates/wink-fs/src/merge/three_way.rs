@@ -6,6 +6,7 @@ use super::change::{Change, Changes};
 use super::patch::{Edit, Patch, Source};
 use super::rename::{Moves, moves};
 use super::{ConflictKind, MergeConflict, OnConflict, file};
+use crate::descend::descend;
 use crate::error::Result;
 use crate::path::TreePath;
 use crate::scope::Scope;
@@ -139,7 +140,20 @@ impl<'a> Merge<'a> {
         self.conflicts.insert(path.clone(), kind);
         if self.on_conflict == OnConflict::Theirs {
             let theirs = self.sides.theirs.stat(path).ok().map(|stat| stat.kind);
-            self.edits.insert(path.clone(), self.as_theirs(path, theirs)?);
+            self.take_whole(path, theirs)?;
+        }
+        Ok(())
+    }
+
+    /// Takes an entry as theirs has it, with all that is below it.
+    fn take_whole(&mut self, path: &TreePath, kind: Option<Kind>) -> Result<()> {
+        self.edits.insert(path.clone(), self.as_theirs(path, kind)?);
+        if kind != Some(Kind::Directory) {
+            return Ok(());
+        }
+        for entry in self.sides.theirs.list(path)? {
+            let below = path.join(&entry.name)?;
+            descend(|| self.take_whole(&below, Some(entry.kind)))?;
         }
         Ok(())
     }

@@ -217,6 +217,28 @@ fn a_file_against_a_directory_is_a_conflict() {
 }
 
 #[test]
+fn a_directory_that_wins_over_a_file_comes_with_all_that_is_in_it() {
+    let file: Contents<'_> = &[("q", Some("file"))];
+    let directory: Contents<'_> = &[("q", None), ("q/x", Some("1")), ("q/y/z", Some("2"))];
+    let whole: Contents<'_> = &[("q/x", Some("1")), ("q/y/z", Some("2"))];
+    let edited: Contents<'_> = &[("q", Some("edited"))];
+    let replaced: Contents<'_> = &[("q", None), ("q", Some("file"))];
+    let longer: Contents<'_> = &[("q/x", Some("1")), ("q/y/z", Some("2")), ("q/new", Some("3"))];
+    let cases = [(&[][..], file, whole, whole), (file, edited, directory, whole)];
+    for (base, ours, theirs, expected) in
+        cases.into_iter().chain([(whole, replaced, longer, longer)])
+    {
+        each(base, ours, theirs, |case| {
+            assert_eq!(case.conflicts(), [("q".into(), Kind)]);
+            let favouring = favouring(OnConflict::Theirs);
+            case.scene.files.merge_with(&case.fork, &favouring).unwrap();
+            let expected = owned(expected).into_iter().collect();
+            assert_eq!(texts(&case.scene.files), expected);
+        });
+    }
+}
+
+#[test]
 fn links_are_data_and_never_followed() {
     for scene in Scene::both() {
         scene.files.symlink("l", b"one").unwrap();
