@@ -4,6 +4,7 @@ mod change;
 mod excluded;
 mod execute;
 mod fork;
+mod halves;
 mod history;
 mod keep_fork;
 mod look;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::Workspace;
+use super::halves::left_behind;
 use super::history::{History, describe, keep};
 use super::snapshots::RESTORE;
 use crate::compare::{compare, count_files};
@@ -122,7 +123,7 @@ impl Workspace {
         kept.retain(|it| operations.contains(&it.sequence));
         let mut left_alone = Vec::new();
         for operation in kept.iter().rev() {
-            let (paths, conflicts) = sort_out(&*self.seen_by(operation), &operation.changes)?;
+            let (paths, conflicts) = self.sort_out(history, operation)?;
             let mut gone = vec![operation.sequence];
             if !paths.is_empty() {
                 let backend = self.backend(&mut writer);
@@ -169,6 +170,22 @@ impl Workspace {
         }
     }
 
+    /// Tells the paths that can be as they were before an operation from those that are left alone.
+    fn sort_out(
+        &self,
+        history: &History,
+        operation: &OperationRecord,
+    ) -> Result<(Vec<TreePath>, Vec<TreePath>)> {
+        let (mut same, mut changed) = sort_out(&*self.seen_by(operation), &operation.changes)?;
+        if same.is_empty() || changed.is_empty() {
+            return Ok((same, changed));
+        }
+        let left_behind = left_behind(&*history.before(operation)?, operation, &changed)?;
+        changed.extend(same.extract_if(.., |path| left_behind.contains(path)));
+        changed.sort();
+        Ok((same, changed))
+    }
+
     fn step(&self, way: Way) -> Result<Undone> {
         let history = self.history(Operation::Undo)?;
         let mut writer = self.turn()?;
@@ -180,7 +197,7 @@ impl Workspace {
         let (Some(of), Some(held)) = (find(step.of), find(step.held_by)) else {
             return Err(nothing_to(way));
         };
-        let (paths, conflicts) = sort_out(&*self.seen_by(held), &held.changes)?;
+        let (paths, conflicts) = self.sort_out(history, held)?;
         if let (true, Some(conflict)) = (paths.is_empty(), conflicts.first()) {
             return Err(changed_since(conflict));
         }

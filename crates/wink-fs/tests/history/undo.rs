@@ -6,8 +6,8 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use wink_fs::{
     ContentHash, ErrorKind, Exclusions, FileMode, HostBackend, HostOptions, MemoryBackend,
-    OperationCause, Recursion, Replacement, RestoreOptions, Result, SnapshotCause, Store, TreePath,
-    Workspace, WriteMode, WriteOptions, ops,
+    MoveOptions, OperationCause, Recursion, Replacement, RestoreOptions, Result, SnapshotCause,
+    Store, TreePath, Workspace, WriteMode, WriteOptions, ops,
 };
 
 use crate::scene::{Scene, lines, on_both, rewrite, ruin, varied};
@@ -22,6 +22,9 @@ on_both! {
     an_operation_knows_its_first_state_only,
     an_operation_that_writes_and_then_moves_over_it_is_undone,
     a_file_that_is_moved_over_one_of_the_same_content_leaves_that_content,
+    what_moved_stays_where_its_old_place_is_taken,
+    what_moved_over_another_stays_where_its_old_place_is_taken,
+    what_a_program_moved_stays_where_its_old_place_is_taken,
     an_import_is_undone,
     the_last_snapshot_is_again_what_it_was_before_a_restore_that_is_undone,
     some_paths_of_a_snapshot_do_not_make_it_the_last_one,
@@ -228,6 +231,52 @@ fn a_file_that_is_moved_over_one_of_the_same_content_leaves_that_content(scene: 
     assert_eq!(files.read("b").unwrap().content, "same");
 }
 
+fn what_moved_stays_where_its_old_place_is_taken(scene: Scene) {
+    let files = &scene.files;
+    files.write("file", "the only copy").unwrap();
+    files.write("d/in", "the only copy").unwrap();
+    for (from, to) in [("file", "moved"), ("d", "e")] {
+        files.rename(from, to).unwrap();
+        files.write(&format!("{from}/hand"), "made since").unwrap();
+        let moved = lines(files);
+        files.pass_over().unwrap();
+        assert_eq!(files.undo().unwrap_err().kind(), ErrorKind::Conflict);
+        assert_eq!(lines(files), moved);
+        files.pass_over().unwrap();
+    }
+}
+
+fn what_moved_over_another_stays_where_its_old_place_is_taken(scene: Scene) {
+    let files = &scene.files;
+    files.write("file", "the only copy").unwrap();
+    files.write("there", "overwritten").unwrap();
+    files.rename_with("file", "there", &MoveOptions::default().replace(true)).unwrap();
+    files.write("file", "made since").unwrap();
+    files.pass_over().unwrap();
+    assert_eq!(files.undo().unwrap_err().kind(), ErrorKind::Conflict);
+    assert_eq!(files.read("there").unwrap().content, "the only copy");
+}
+
+fn what_a_program_moved_stays_where_its_old_place_is_taken(scene: Scene) {
+    let files = &scene.files;
+    files.write("file", "the only copy").unwrap();
+    files.write("other", "1").unwrap();
+    let [from, to] = ["file", "moved"].map(|path| TreePath::parse(path).unwrap());
+    let moved = files.as_executor("make", |place| {
+        rewrite(place.files, "other", "2")?;
+        rewrite(place.files, "made", "new")?;
+        place.files.rename(&from, &to, Replacement::Refuse)
+    });
+    moved.unwrap();
+    files.write("file", "made since").unwrap();
+    files.pass_over().unwrap();
+    let undone = files.undo().unwrap();
+    let texts = |paths: &[TreePath]| paths.iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(texts(&undone.paths), ["made", "other"]);
+    assert_eq!(texts(&undone.conflicts), ["file", "moved"]);
+    assert_eq!(files.read("moved").unwrap().content, "the only copy");
+}
+
 fn an_import_is_undone(scene: Scene) {
     let files = &scene.files;
     varied(files);
@@ -281,6 +330,29 @@ fn undo_leaves_what_somebody_changed_since() {
     let error = scene.files.undo().unwrap_err();
     assert_eq!((error.kind(), error.path()), (ErrorKind::Conflict, Some("a")));
     assert_eq!(scene.files.read("a").unwrap().content, "theirs");
+}
+
+#[test]
+fn a_move_that_is_redone_stays_where_its_new_place_is_taken() {
+    let scene = Scene::host();
+    let files = &scene.files;
+    files.write("file", "the only copy").unwrap();
+    files.rename("file", "moved").unwrap();
+    files.undo().unwrap();
+    fs::write(scene.path("root/moved"), "made since").unwrap();
+    assert_eq!(files.redo().unwrap_err().kind(), ErrorKind::Conflict);
+    assert_eq!(files.read("file").unwrap().content, "the only copy");
+}
+
+#[test]
+fn a_directory_that_moved_and_was_written_into_stays() {
+    let scene = Scene::host();
+    let files = &scene.files;
+    files.write("d/a", "1").unwrap();
+    files.rename("d", "e").unwrap();
+    fs::write(scene.path("root/e/a"), "written since").unwrap();
+    assert_eq!(files.undo().unwrap_err().kind(), ErrorKind::Conflict);
+    assert_eq!(lines(files), ["e/", r#"e/a "written since""#]);
 }
 
 #[test]
