@@ -128,7 +128,7 @@ impl Comparison<'_> {
     }
 }
 
-fn kind_at(tree: &dyn Tree, path: &TreePath) -> Result<Option<Kind>> {
+pub(crate) fn kind_at(tree: &dyn Tree, path: &TreePath) -> Result<Option<Kind>> {
     Ok(stat_at(tree, path)?.map(|stat| stat.kind))
 }
 

@@ -51,6 +51,8 @@ pub enum Event {
     SnapshotsPruned { ids: Vec<SnapshotId> },
     /// Paths were taken out of snapshots.
     PathsPruned { snapshots: Vec<SnapshotId>, paths: BTreeSet<String> },
+    /// What a call had changed whose process died was taken back, but for what somebody changed since.
+    Recovered { taken_back: Vec<TreePath>, left: Vec<TreePath> },
     /// The history takes nine tenths of the space that it may, or more: soon no snapshot is taken.
     StoreNearlyFull { bytes: u64, max_bytes: u64 },
 }

@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::heard::Heard;
 use crate::home::Home;
 use crate::progress::{Audience, Progress};
-use crate::{confirm, git_dir, paths, pruned, retention, screen};
+use crate::{confirm, git_dir, paths, pruned, recovered, retention, screen};
 
 /// Holds what all commands are told.
 #[derive(Debug)]
@@ -90,6 +90,7 @@ impl Context {
         let files = files.retention(retention::of(home)?).actor(&actor);
         Ok(files.observe(move |event| {
             tracing::debug!(?event, "files");
+            recovered::tell(event);
             pruned::remember(&shared, &actor, event);
         }))
     }

@@ -40,6 +40,7 @@ mod patient_stream;
 mod process;
 mod progress;
 mod pruned;
+mod recovered;
 mod refs;
 mod retention;
 mod screen;

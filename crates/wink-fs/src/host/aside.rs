@@ -19,6 +19,7 @@ use super::{Host, HostBackend, entry, failure};
 use crate::descend::descend;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::Backend;
+use crate::hash::ContentHash;
 use crate::operation::{BEFORE, BEGUN, BeforeImage, beside, numbered, touched_line};
 use crate::path::TreePath;
 use crate::scope::Scope;
@@ -58,23 +59,35 @@ const DIRECTORY: OFlags =
 
 impl BeforeImage for Aside {
     fn keep(&mut self, path: &TreePath) -> Result<()> {
-        self.keep_entry(path, Hands::Ours)
+        self.keep_entry(path, Hands::Ours)?;
+        self.note(path, None)
+    }
+
+    fn keep_replaced(&mut self, path: &TreePath, by: ContentHash) -> Result<()> {
+        self.keep_entry(path, Hands::Ours)?;
+        self.note(path, Some(by))
     }
 
     fn keep_moved(&mut self, path: &TreePath) -> Result<()> {
-        self.keep_entry(path, Hands::Anybodys)
+        self.keep_entry(path, Hands::Anybodys)?;
+        self.note(path, None)
     }
 
     fn keep_copy(&mut self, path: &TreePath) -> Result<()> {
         self.check_place(path)?;
         self.copy(path)?;
-        self.note(path)
+        self.note(path, None)
     }
 
     fn keep_directory(&mut self, path: &TreePath) -> Result<()> {
         self.check_place(path)?;
         self.open(path).map_err(|errno| failure::any(Operation::Write, path, errno))?;
-        self.note(path)
+        self.note(path, None)
+    }
+
+    fn note_replaced(&mut self, path: &TreePath, by: ContentHash) -> Result<()> {
+        self.check_place(path)?;
+        self.note(path, Some(by))
     }
 
     fn tree(&self) -> Result<Arc<dyn Tree>> {
@@ -95,7 +108,7 @@ impl Aside {
                 taken => taken.map_err(failed)?,
             }
         }
-        self.note(path)
+        Ok(())
     }
 
     fn take(
@@ -129,11 +142,12 @@ impl Aside {
         Ok(())
     }
 
-    /// Writes down that a path may change from now on, for whoever finds this after a crash.
+    /// Writes down that a path may change from now on, for whoever finds this after a crash, and what is put
+    /// there, so that they do not take it for somebody else's.
     ///
     /// Only when it is kept as a whole: to take back what is not would be to lose it.
-    fn note(&mut self, path: &TreePath) -> Result<()> {
-        let line = touched_line(path);
+    fn note(&mut self, path: &TreePath, content: Option<ContentHash>) -> Result<()> {
+        let line = touched_line(path, content);
         let noted = self.touched().and_then(|mut list| list.write_all(line.as_bytes()));
         noted.map_err(|error| {
             self.lose_place();

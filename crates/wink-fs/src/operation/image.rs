@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::Result;
+use crate::hash::ContentHash;
 use crate::path::TreePath;
 use crate::tree::Tree;
 
@@ -28,20 +29,38 @@ pub(crate) fn numbered(line: usize) -> String {
     format!(".{line}")
 }
 
-/// Returns the line that a path has in the list: its CRC-32, and the path as text.
-pub(crate) fn touched_line(path: &TreePath) -> String {
-    let text = path.to_string();
+/// A line of the list of what an operation may have changed.
+pub(crate) struct Touched {
+    /// The number of the line, from 0.
+    pub(crate) line: usize,
+    pub(crate) path: TreePath,
+    /// What is about to be put there, where it is a file.
+    pub(crate) content: Option<ContentHash>,
+}
+
+/// Returns the line of a path: its CRC-32, the path as text, and after a tab, which is in no such text, what is
+/// put there.
+pub(crate) fn touched_line(path: &TreePath, content: Option<ContentHash>) -> String {
+    let text = match content {
+        Some(content) => format!("{path}\t{content}"),
+        None => path.to_string(),
+    };
     format!("{:08x} {text}\n", crc32fast::hash(text.as_bytes()))
 }
 
-/// Returns the paths of a list, each with the number of its line; a line that is damaged or not whole is none.
-pub(crate) fn touched_paths(list: &[u8]) -> Vec<(TreePath, usize)> {
-    let path = |(number, line): (usize, &[u8])| {
+/// Returns the lines of a list; one that is damaged or not whole is none.
+pub(crate) fn touched(list: &[u8]) -> Vec<Touched> {
+    let read = |(number, line): (usize, &[u8])| {
         let text = std::str::from_utf8(line.get(9..)?.strip_suffix(b"\n")?).ok()?;
-        let path = TreePath::parse(text).ok()?;
-        (touched_line(&path).as_bytes() == line).then_some((path, number))
+        let (path, content) = match text.split_once('\t') {
+            Some((path, content)) => (path, Some(content.parse().ok()?)),
+            None => (text, None),
+        };
+        let path = TreePath::parse(path).ok()?;
+        let is_whole = touched_line(&path, content).as_bytes() == line;
+        is_whole.then_some(Touched { line: number, path, content })
     };
-    list.split_inclusive(|byte| *byte == b'\n').enumerate().filter_map(path).collect()
+    list.split_inclusive(|byte| *byte == b'\n').enumerate().filter_map(read).collect()
 }
 
 /// Keeps entries before they change; made by [`Backend::before_image`](crate::Backend::before_image).
@@ -61,6 +80,11 @@ pub trait BeforeImage: Send {
     /// Keeps what is at a path, with all that is below it, if anything is.
     fn keep(&mut self, path: &TreePath) -> Result<()>;
 
+    /// Keeps what is at a path where this content is about to be put.
+    fn keep_replaced(&mut self, path: &TreePath, _by: ContentHash) -> Result<()> {
+        self.keep(path)
+    }
+
     /// Keeps what is at a path and goes on elsewhere, where anybody may write into it.
     fn keep_moved(&mut self, path: &TreePath) -> Result<()> {
         self.keep(path)
@@ -71,6 +95,11 @@ pub trait BeforeImage: Send {
 
     /// Keeps a directory, but not what is in it.
     fn keep_directory(&mut self, path: &TreePath) -> Result<()>;
+
+    /// Notes that this content is about to be put where something was kept already, or made since.
+    fn note_replaced(&mut self, _path: &TreePath, _by: ContentHash) -> Result<()> {
+        Ok(())
+    }
 
     /// Returns a tree in which every path that was kept is as it was.
     fn tree(&self) -> Result<Arc<dyn Tree>>;

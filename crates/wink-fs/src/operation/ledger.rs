@@ -1,11 +1,13 @@
 //! Where the history of a workspace is written down.
 
 use std::any::Any;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::value::{OperationCause, OperationRecord};
 use crate::error::Result;
+use crate::hash::ContentHash;
 use crate::path::TreePath;
 use crate::snapshot::SnapshotId;
 use crate::tree::Tree;
@@ -76,8 +78,14 @@ pub(crate) trait Ledger: Send + Sync {
         Ok(self.list()?.iter().map(|operation| operation.sequence).collect())
     }
 
-    /// Returns an interrupted operation that replaces files, as it was written down before it began.
-    fn begun_replacement(&self, _sequence: u64) -> Result<Option<OperationRecord>> {
+    /// Returns an interrupted operation as it was written down, where it came to that.
+    fn begun_record(&self, _sequence: u64) -> Result<Option<OperationRecord>> {
+        Ok(None)
+    }
+
+    /// Returns the contents of files that an interrupted operation may have put anywhere; nothing where nobody
+    /// else could have changed files since.
+    fn put_by(&self, _sequence: u64) -> Result<Option<BTreeSet<ContentHash>>> {
         Ok(None)
     }
 

@@ -9,7 +9,7 @@ mod recording;
 mod value;
 
 pub use image::BeforeImage;
-pub(crate) use image::{BEFORE, BEGUN, beside, numbered, touched_line, touched_paths};
+pub(crate) use image::{BEFORE, BEGUN, Touched, beside, numbered, touched, touched_line};
 pub(crate) use ledger::{Ledger, MANY_RECORDS, last_kept};
 pub(crate) use left::Left;
 pub(crate) use memory_ledger::{MemoryLedger, gone};

@@ -94,8 +94,14 @@ impl Record {
     /// Keeps what is at a path, but for what was kept before: the first image is the one that counts.
     fn keep(&mut self, tree: &dyn Tree, call: &Call<'_>, path: &TreePath) -> Result<()> {
         // No call changes what the root itself is.
-        if path.is_root() || self.touched.iter().any(|kept| path.starts_with(kept)) {
+        if path.is_root() {
             return Ok(());
+        }
+        if self.touched.iter().any(|kept| path.starts_with(kept)) {
+            return match call {
+                Call::Put { staged, .. } => self.image.note_replaced(path, staged.hash()),
+                _ => Ok(()),
+            };
         }
         let is_kept_in_part = self.touched.iter().any(|kept| kept.starts_with(path));
         if is_kept_in_part && ops::is_dir(tree, path) {
@@ -108,6 +114,8 @@ impl Record {
             self.image.keep_copy(path)?;
         } else if matches!(call, Call::Rename { from, .. } if *from == path) {
             self.image.keep_moved(path)?;
+        } else if let Call::Put { staged, .. } = call {
+            self.image.keep_replaced(path, staged.hash())?;
         } else {
             self.image.keep(path)?;
         }

@@ -5,7 +5,7 @@
 //! without a record are what a process left that died.
 
 use std::any::Any;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read as _, Write as _};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,8 +16,9 @@ use super::temporary::Temporary;
 use super::{BRANCHES, failure, lock, operation_record};
 use crate::ErrorKind;
 use crate::error::{Error, Operation, Result};
+use crate::hash::ContentHash;
 use crate::host::Kept;
-use crate::operation::{Ledger, MANY_RECORDS, OperationRecord, gone, last_kept, touched_paths};
+use crate::operation::{Ledger, MANY_RECORDS, OperationRecord, Touched, gone, last_kept, touched};
 use crate::path::TreePath;
 use crate::snapshot::SnapshotId;
 use crate::tree::Tree;
@@ -78,10 +79,10 @@ impl StoreLedger {
         Ok(Numbers::of(&names))
     }
 
-    /// Returns the paths that an operation may have changed, each with the number of its line.
-    fn touched(&self, number: u64) -> io::Result<Vec<(TreePath, usize)>> {
+    /// Returns the list of what an operation may have changed.
+    fn touched(&self, number: u64) -> io::Result<Vec<Touched>> {
         for place in [places::record(number), places::begun(number), places::old_list(number)] {
-            let lines = touched_paths(&self.read_if_there(&place)?);
+            let lines = touched(&self.read_if_there(&place)?);
             if !lines.is_empty() {
                 return Ok(lines);
             }
@@ -176,7 +177,7 @@ impl Ledger for StoreLedger {
         }
         let failed = |error| failure::of(Operation::Undo, error);
         let numbers = self.look().map_err(failed)?.begun;
-        let paths = |touched: Vec<(TreePath, usize)>| touched.into_iter().map(|(path, _)| path);
+        let paths = |touched: Vec<Touched>| touched.into_iter().map(|it| it.path);
         let with_paths = |number| Ok((number, paths(self.touched(number)?).collect()));
         numbers.into_iter().map(with_paths).collect::<io::Result<_>>().map_err(failed)
     }
@@ -207,6 +208,11 @@ impl Ledger for StoreLedger {
         file.read_to_string(&mut list).map_err(failed)?;
         if list.is_empty() {
             self.unlisted().insert(operation.sequence, None);
+        }
+        // Somebody else may have died who wrote one.
+        if !list.is_empty() && !list.ends_with('\n') {
+            file.write_all(b"\n").map_err(failed)?;
+            list.push('\n');
         }
         let record = operation_record::encode(operation, &list)?;
         file.write_all(&record).map_err(failed)
@@ -268,11 +274,16 @@ impl Ledger for StoreLedger {
         Ok(())
     }
 
-    fn begun_replacement(&self, sequence: u64) -> Result<Option<OperationRecord>> {
+    fn begun_record(&self, sequence: u64) -> Result<Option<OperationRecord>> {
         let bytes = self.read_if_there(&places::begun(sequence));
         let bytes = bytes.map_err(|error| failure::of(Operation::Undo, error))?;
-        let begun = operation_record::decode(sequence, &bytes).ok();
-        Ok(begun.filter(|begun| begun.cause.saved().is_some()))
+        Ok(operation_record::decode(sequence, &bytes).ok())
+    }
+
+    fn put_by(&self, sequence: u64) -> Result<Option<BTreeSet<ContentHash>>> {
+        let touched = self.touched(sequence);
+        let touched = touched.map_err(|error| failure::of(Operation::Undo, error))?;
+        Ok(Some(touched.into_iter().filter_map(|it| it.content).collect()))
     }
 
     fn keeps_nameless(&self, sequence: u64) -> Result<bool> {
@@ -280,7 +291,7 @@ impl Ledger for StoreLedger {
         let lines = self.touched(sequence).map_err(failed)?;
         let names = self.disk.names(DIRECTORY).map_err(failed)?;
         let mut kept = names.iter().filter_map(|name| places::kept_by(sequence, name));
-        Ok(kept.any(|kept| lines.iter().all(|(_, line)| places::entry(sequence, *line) != kept)))
+        Ok(kept.any(|kept| lines.iter().all(|it| places::entry(sequence, it.line) != kept)))
     }
 
     fn before(&self, sequence: u64) -> Result<Arc<dyn Tree>> {
@@ -294,11 +305,12 @@ impl Ledger for StoreLedger {
         if let Some(Some(unlisted)) = self.unlisted().get(&sequence) {
             return Ok(unlisted.clone());
         }
-        let mut kept = self.touched(sequence).map_err(failed)?;
-        if kept.is_empty() {
+        let touched = self.touched(sequence).map_err(failed)?;
+        if touched.is_empty() {
             return Err(gone());
         }
-        kept.retain(|(_, line)| self.disk.is_there(&places::entry(sequence, *line)));
+        let is_there = |it: &Touched| self.disk.is_there(&places::entry(sequence, it.line));
+        let kept = touched.into_iter().filter(is_there).map(|it| (it.path, it.line)).collect();
         Kept::open(&self.disk.path(&places::kept(sequence)), kept)
     }
 

@@ -145,7 +145,10 @@ mod tests {
     #[test]
     fn an_operation_is_written_as_it_always_was() {
         let operation = decode(1, GOLDEN).unwrap();
-        let list = "3b8729ee src/main.rs\n";
+        let list = concat!(
+            "b29ded03 src/main.rs\t",
+            "818d9ff49fbd58fbf805761e11a462985783918c4f953f76cb84ece756671dca\n"
+        );
         let written = [list.as_bytes(), &encode(&operation, list).unwrap()].concat();
         assert_eq!(String::from_utf8_lossy(&written), String::from_utf8_lossy(GOLDEN));
         assert_eq!(operation.changes[0].path.to_string(), "src/main.rs");

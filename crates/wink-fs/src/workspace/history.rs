@@ -308,44 +308,6 @@ impl History {
         }
     }
 
-    /// Takes back what calls had changed whose process died, and says of a replacement that the backend has
-    /// finished since that it was done.
-    pub(super) fn recover(&self, backend: &mut dyn Backend) -> Result<()> {
-        for (number, paths) in self.ledger.interrupted()? {
-            match self.ledger.begun_replacement(number)? {
-                Some(done) if is_done(&*backend.live(), &done)? => {
-                    self.ledger.append(done, None)?
-                }
-                _ => {
-                    self.take_back(backend, number, &paths)?;
-                    self.ledger.discard(number);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// It is an operation of its own, so that nothing is lost that somebody did since.
-    fn take_back(&self, backend: &mut dyn Backend, number: u64, paths: &[TreePath]) -> Result<()> {
-        if paths.is_empty() {
-            return Ok(());
-        }
-        let scope = Scope::paths(paths.iter().cloned());
-        let before = self.ledger.before(number)?;
-        let differences = compare(&*backend.live(), &*before, &scope)?;
-        if differences.is_empty() {
-            return Ok(());
-        }
-        let (sequence, aside) = self.ledger.next()?;
-        let mut image = backend.before_image(&aside)?;
-        keep(&mut *image, &scope)?;
-        let changes = describe(&differences, &*before)?;
-        let operation = self.prepare(sequence, "recover", OperationCause::Recovery, changes)?;
-        let kept = image.tree()?;
-        backend.replace(&*before, &scope)?;
-        self.ledger.append(operation, Some(kept))
-    }
-
     /// Returns the snapshot that was taken or restored last, if it is still there.
     pub(super) fn head(&self) -> Result<Option<SnapshotId>> {
         self.look_up_head(&mut self.last_head())
@@ -461,16 +423,6 @@ pub(super) fn describe(
         Ok(OperationChange { path, before, after, inside, left })
     };
     differences.iter().map(change).collect()
-}
-
-/// Tells whether something is as an operation leaves it.
-fn is_done(live: &dyn Tree, operation: &OperationRecord) -> Result<bool> {
-    for change in &operation.changes {
-        if Left::at(live, &change.path)? == change.left {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }
 
 /// Returns the first files below a directory; what cannot be listed any more is left out.

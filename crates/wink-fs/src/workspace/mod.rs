@@ -10,6 +10,7 @@ mod keep_fork;
 mod look;
 mod merge;
 mod prune;
+mod recover;
 mod repair;
 mod room;
 mod snapshot_after;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::scene::{Call, check_whole, copy, kill_at, lines, list_calls, template};
+use crate::scene::{Call, check_whole, copy, kill_at, lines, list_calls, open, template};
 
 /// Does something that dies at some call, lets three who open the workspace die, and looks.
 ///
@@ -63,6 +63,45 @@ fn fault_35_taking_back_a_call_that_died_goes_on_the_next_time() {
         assert!(!found.is_empty(), "no {what} died in the middle");
         assert!(found.iter().all(|state| *state == 0), "{what}: what was not finished is undone");
     }
+}
+
+/// A call dies in the middle of its changes, and somebody writes there before the workspace is opened.
+#[test]
+fn fault_35_what_somebody_wrote_after_a_call_died_stays_and_can_be_undone() {
+    let names = ["renameat2", "renameat", "rename", "linkat", "mkdirat", "unlinkat", "write"];
+    let cases = [("write", "d/file"), ("write-new", "new/hand"), ("delete", "d/hand")];
+    for (what, path) in cases {
+        let before = template(&|_| ());
+        let all = list_calls(what, copy(before.path()).path());
+        let mut left = 0;
+        for call in all.iter().filter(|(name, _)| names.contains(&&**name)) {
+            let place = copy(before.path());
+            kill_at(what, place.path(), call);
+            if has_interrupted(place.path()) {
+                left += usize::from(check_hand(what, place.path(), path));
+            }
+        }
+        assert!(left > 0, "no {what} died when it had changed something");
+    }
+}
+
+/// Returns whether something of the call was left for what was written by hand.
+fn check_hand(what: &str, place: &Path, path: &str) -> bool {
+    let by_hand = place.join("root").join(path);
+    fs::create_dir_all(by_hand.parent().unwrap()).unwrap();
+    fs::write(&by_hand, "by hand").unwrap();
+    let files = open(place);
+    assert_eq!(files.read(path).unwrap().content, "by hand", "{what}");
+    // Where nothing had changed yet, there is nothing to undo of it.
+    let last = files.operations().unwrap().pop().unwrap();
+    let is_left = last.name == "interrupted";
+    if is_left {
+        files.undo().unwrap();
+        assert_eq!(files.read("d/file").unwrap().content, "old", "{what}");
+        files.redo().unwrap();
+        assert_eq!(files.read(path).unwrap().content, "by hand", "{what}");
+    }
+    is_left
 }
 
 /// Whoever opens the workspace dies at every call of the recovery, one after another.

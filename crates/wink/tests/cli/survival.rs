@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
+use crate::faults::run_by;
 use crate::repair::damage;
 use crate::scene::{Scene, mode_of, stderr};
 
@@ -44,6 +45,36 @@ fn everything_that_is_captured_comes_back() {
     assert_eq!(scene.ok(&["diff", "--name-status"]), "");
     scene.ok(&["undo"]);
     assert!(scene.project("made since").exists());
+}
+
+/// Once, whoever came next took it back with what somebody had written there since, and said nothing.
+#[test]
+fn what_was_written_since_a_call_was_cut_off_stays_and_is_named() {
+    let scene = Scene::new();
+    for name in ["a", "b", "c", "d", "e"] {
+        scene.write(name, "old\n");
+    }
+    let hunk = |name: &str| format!("--- a/{name}\n+++ b/{name}\n@@ -1 +1 @@\n-old\n+new\n");
+    let patch = ["a", "b", "c", "d", "e"].map(hunk).concat();
+    // Beside the one by which a file is put, there is one for the files kept of it.
+    let inject = "inject=renameat2:signal=KILL:when=4";
+    let strace = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=renameat2", "-e", inject];
+    let cut_off = run_by(&scene, &strace, &["tool", "apply_patch", &format!("patch={patch}")]);
+    assert!(!cut_off.status.success());
+    let changed: Vec<&str> =
+        ["a", "b", "c", "d", "e"].into_iter().filter(|it| scene.read(it) == "new\n").collect();
+    assert!((2..5).contains(&changed.len()), "{changed:?}");
+    scene.write("a", "by hand\n");
+    let next = scene.run(&["status"]);
+    let taken_back = changed[1..].join(", ");
+    let said = stderr(&next);
+    assert!(said.contains(&format!("was taken back: {taken_back}\n")), "{said}");
+    assert!(said.contains("so they stay as they are: a; `wink undo`"), "{said}");
+    assert_eq!((&*scene.read("a"), &*scene.read("b")), ("by hand\n", "old\n"));
+    scene.ok(&["undo"]);
+    assert_eq!(scene.read("a"), "old\n");
+    scene.ok(&["redo"]);
+    assert_eq!(scene.read("a"), "by hand\n");
 }
 
 #[test]

@@ -1,0 +1,62 @@
+//! What was put right after a process that died, which a person should know.
+
+use wink_fs::{Event, TreePath};
+
+use crate::{screen, words};
+
+/// How many paths are named.
+const NAMED: usize = 3;
+
+/// Says on standard error what was taken back of a call that died, and what was not.
+pub(crate) fn tell(event: &Event) {
+    for warning in warnings(event) {
+        tracing::warn!("{warning}");
+        screen::say(&format!("warning: {warning}"));
+    }
+}
+
+fn warnings(event: &Event) -> Vec<String> {
+    let Event::Recovered { taken_back, left } = event else { return Vec::new() };
+    let taken_back = named(taken_back).map(|paths| {
+        format!(
+            "a call was cut off before it was done, and what it had changed was taken back: {paths}"
+        )
+    });
+    let left = named(left).map(|paths| {
+        format!(
+            "somebody wrote into files since a call was cut off, so they stay as they are: {paths}; \
+             `wink undo` brings back what was there before the call"
+        )
+    });
+    taken_back.into_iter().chain(left).collect()
+}
+
+fn named(paths: &[TreePath]) -> Option<String> {
+    let first: Vec<_> = paths.iter().take(NAMED).map(ToString::to_string).collect();
+    let more = match paths.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {} more", words::counted(more as u64, "path", "paths")),
+    };
+    (!paths.is_empty()).then(|| format!("{}{more}", first.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_taken_back_and_what_was_not_are_said() {
+        let paths = |names: &[&str]| names.iter().map(|it| TreePath::parse(it).unwrap()).collect();
+        let (taken_back, left) = (paths(&["a", "b", "c", "d", "e"]), paths(&["f"]));
+        assert_eq!(
+            warnings(&Event::Recovered { taken_back, left }),
+            [
+                "a call was cut off before it was done, and what it had changed was taken back: \
+                 a, b, c and 2 paths more",
+                "somebody wrote into files since a call was cut off, so they stay as they are: f; \
+                 `wink undo` brings back what was there before the call",
+            ]
+        );
+        assert!(warnings(&Event::SnapshotsPruned { ids: Vec::new() }).is_empty());
+    }
+}
