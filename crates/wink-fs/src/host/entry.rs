@@ -22,8 +22,10 @@ pub(super) fn kind_of(mode: RawMode) -> Kind {
     }
 }
 
+/// Returns what is kept of permission bits; private is what those have no access to who are neither the owner nor
+/// of the group.
 pub(super) fn mode_of(bits: RawMode) -> FileMode {
-    FileMode::default().executable(bits & 0o100 != 0).private(bits & 0o077 == 0)
+    FileMode::default().executable(bits & 0o100 != 0).private(bits & 0o007 == 0)
 }
 
 /// Returns permission bits changed as little as possible to say what `mode` says.
@@ -33,9 +35,8 @@ pub(super) fn bits_with(bits: RawMode, mode: FileMode) -> RawMode {
         bits = if mode.executable { bits | 0o100 | (bits & 0o044) >> 2 } else { bits & !0o111 };
     }
     if mode.private != mode_of(bits).private {
-        let owner = bits & 0o700;
-        let shared = owner & 0o500;
-        bits = if mode.private { owner } else { owner | shared >> 3 | shared >> 6 };
+        let shared = bits & 0o500;
+        bits = if mode.private { bits & 0o700 } else { bits | shared >> 3 | shared >> 6 };
     }
     bits
 }
@@ -109,8 +110,11 @@ mod tests {
 
     #[test]
     fn bits_change_only_where_the_mode_asks_for_it() {
-        assert_eq!(bits_with(0o640, with(false, false)), 0o640);
-        assert_eq!(bits_with(0o640, with(true, false)), 0o750);
+        assert_eq!(bits_with(0o640, with(false, true)), 0o640);
+        assert_eq!(bits_with(0o640, with(true, true)), 0o750);
+        assert_eq!(bits_with(0o664, with(true, false)), 0o775);
+        assert_eq!(bits_with(0o640, with(false, false)), 0o644);
+        assert_eq!(bits_with(0o660, with(false, false)), 0o664);
         assert_eq!(bits_with(0o755, with(false, false)), 0o644);
         assert_eq!(bits_with(0o644, with(false, true)), 0o600);
         assert_eq!(bits_with(0o600, with(false, false)), 0o644);

@@ -1,6 +1,7 @@
 //! Keeping states, comparing them, going back to them.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -323,4 +324,27 @@ fn a_host_without_a_store_says_so() {
     for error in [files.snapshot("x").unwrap_err(), files.undo().unwrap_err()] {
         assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
     }
+}
+
+/// Once, a file that only its owner and group could read was given to all.
+#[test]
+fn what_others_had_no_access_to_stays_so() {
+    let scene = Scene::host();
+    let place = |name: &str| scene.path("root").join(name);
+    let mode = |name: &str| fs::metadata(place(name)).unwrap().permissions().mode() & 0o777;
+    for (name, bits) in [("changed", 0o640), ("gone", 0o640), ("group", 0o664)] {
+        fs::write(place(name), "secret").unwrap();
+        fs::set_permissions(place(name), PermissionsExt::from_mode(bits)).unwrap();
+    }
+    let kept = scene.files.snapshot("kept").unwrap();
+    fs::write(place("changed"), "other").unwrap();
+    fs::write(place("group"), "other").unwrap();
+    scene.files.delete("gone").unwrap();
+    scene.files.restore(&kept).unwrap();
+    assert_eq!((mode("changed"), mode("group")), (0o640, 0o664));
+    assert_eq!(mode("gone") & 0o007, 0);
+    scene.files.undo().unwrap();
+    assert_eq!((mode("changed"), mode("group")), (0o640, 0o664));
+    scene.files.undo().unwrap();
+    assert_eq!(mode("gone") & 0o007, 0);
 }

@@ -262,6 +262,6 @@ fn type_of(entry: &Listed) -> Option<u16> {
 /// Bits without a type were not taken from a file: programs put 0600 there for want of another.
 fn mode_of(entry: &Listed) -> FileMode {
     let mode = entry.unix_mode.unwrap_or_default();
-    let private = mode & TYPE_BITS == REGULAR && mode & 0o077 == 0;
+    let private = mode & TYPE_BITS == REGULAR && mode & 0o007 == 0;
     FileMode::default().executable(mode & 0o100 != 0).private(private)
 }

@@ -51,7 +51,7 @@ impl Moment {
 pub(in crate::host) struct Stamp {
     inode: u64,
     pub(super) size: u64,
-    pub(super) mode: u16,
+    pub(in crate::host) mode: u16,
     modified: Moment,
     pub(super) changed: Moment,
 }

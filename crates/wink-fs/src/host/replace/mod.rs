@@ -47,7 +47,7 @@ pub(super) fn replace_by(
     let before = Captured::of(&*captured.tree, host).ok_or_else(not_ours)?;
     let changes = plan(before, differences)?;
     let area = host.area().map_err(|errno| Error::system(Operation::Replace, errno))?;
-    let writer = Writer { target: *target, excluded: scope.excluded() };
+    let writer = Writer { before, target: *target, excluded: scope.excluded() };
     let (staged, done) = parallel::both(|| stage(host, &writer, &area, &changes), first);
     done?;
     let mut staged = staged?;

@@ -5,11 +5,12 @@ use std::io::Write as _;
 use std::sync::Arc;
 
 use rustix::fd::{AsFd, BorrowedFd};
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{Mode, OFlags, RawMode};
 
 use super::{Action, Change};
 use crate::descend::descend;
 use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::host::capture::tree::Captured;
 use crate::host::entry::{self, KEPT_BITS};
 use crate::host::failure;
 use crate::host::staging::Area;
@@ -41,6 +42,7 @@ impl Drop for Staged {
 
 /// Writes entries of the target into the staging directory.
 pub(super) struct Writer<'a> {
+    pub(super) before: &'a Captured,
     pub(super) target: &'a dyn Tree,
     pub(super) excluded: &'a Exclusions,
 }
@@ -116,12 +118,16 @@ impl Writer<'_> {
         content
             .for_each_chunk(|chunk| file.write_all(chunk))
             .map_err(|error| Error::system(Operation::Replace, error).with_path(path))?;
-        set_mode(&file, mode).map_err(failed)
+        let before = self.before.find_stamp(path).map(|stamp| stamp.mode.into());
+        set_mode(&file, before, mode).map_err(failed)
     }
 }
 
-fn set_mode(file: &File, mode: FileMode) -> rustix::io::Result<()> {
+/// Gives a file the permission bits of the one it takes the place of, where they say what is asked for, else
+/// those of a new one, changed as little as possible.
+fn set_mode(file: &File, before: Option<RawMode>, mode: FileMode) -> rustix::io::Result<()> {
     let bits = rustix::fs::fstat(file)?.st_mode & KEPT_BITS;
-    let wanted = entry::bits_with(bits, mode);
+    let as_before = before.filter(|before| entry::mode_of(*before) == mode);
+    let wanted = entry::bits_with(as_before.unwrap_or(bits), mode);
     if wanted == bits { Ok(()) } else { rustix::fs::fchmod(file, Mode::from_raw_mode(wanted)) }
 }
