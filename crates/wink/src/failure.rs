@@ -267,18 +267,29 @@ impl Failure {
     }
 
     /// The directory of a workspace cannot be opened; where it is gone, its history is not.
-    pub(crate) fn root(root: &Path, error: Error) -> Self {
+    pub(crate) fn root(home: &Home, error: Error) -> Self {
         match error.kind() {
-            ErrorKind::NotFound => {
-                let message =
-                    format!("the workspace `{}` is gone; its history is not", root.display());
-                Self::of(ErrorKind::Unavailable, message).hint(
-                    "where it was moved, `wink init --store DIR` there goes on with its history; \
-                           else make it again, and `wink restore @-` in it",
-                )
-            }
+            ErrorKind::NotFound => Self::gone(home),
             _ => error.into(),
         }
+    }
+
+    /// The directory of a workspace is gone; its history is not.
+    pub(crate) fn gone(home: &Home) -> Self {
+        let (root, kept) = (home.root.display(), home.directory.display());
+        let message = format!("the workspace `{root}` is gone; its history is not");
+        Self::of(ErrorKind::Unavailable, message).hint(format!(
+            "if it was deleted: mkdir -p {root} && cd {root} && wink restore @-; if it was moved, in its new \
+             place: wink init --store {kept}"
+        ))
+    }
+
+    /// The directory that the command was started in is gone, and another one has its path.
+    pub(crate) fn replaced(place: &Path) -> Self {
+        let place = place.display();
+        let message =
+            format!("`{place}` is another directory by now than the one this was started in");
+        Self::of(ErrorKind::NotFound, message).hint(format!("go there again: cd {place}"))
     }
 
     /// Nothing says where data of this person is kept.

@@ -21,6 +21,7 @@ mod failure;
 mod fixed_mounts;
 mod git_dir;
 mod git_head;
+mod gone;
 mod head_timer;
 mod heard;
 mod help;
