@@ -112,6 +112,8 @@ fn redact(
     };
     let all = opened.files.snapshots()?;
     let changed = all.iter().filter(|it| redacted.snapshots.contains(&it.id));
+    let quarantine = opened.home.store()?.join("quarantine");
+    let is_empty = disk::names(&quarantine).is_ok_and(|names| names.is_empty());
     let document = RedactedEntry {
         pattern: pattern.to_owned(),
         dry_run,
@@ -120,22 +122,21 @@ fn redact(
         operations: redacted.operations.clone(),
         excluded,
         bytes_freed: redacted.reclaimed.bytes_freed,
+        quarantine: (!is_empty).then(|| quarantine.display().to_string()),
     };
     let mut answer = context.answer(&document, |document| redacted_text(document, &redacted))?;
-    let quarantine = opened.home.store()?.join("quarantine");
-    if !disk::names(&quarantine).is_ok_and(|names| names.is_empty()) {
-        answer.notes.push(quarantine_warning(&quarantine));
-        answer = answer.exit(PARTIAL);
+    if let Some(quarantine) = &document.quarantine {
+        answer.exit = PARTIAL;
+        answer.notes.extend(context.is_for_people().then(|| quarantine_warning(quarantine)));
     }
     Ok(answer)
 }
 
 /// Says where a copy may be left: nothing can be taken out of what is damaged.
-fn quarantine_warning(quarantine: &Path) -> String {
+fn quarantine_warning(quarantine: &str) -> String {
     format!(
-        "warning: what `wink repair` put aside may still hold some of it; remove {} if you need none \
-         of that",
-        quarantine.display()
+        "warning: what `wink repair` put aside may still hold some of it; remove {quarantine} if you need \
+         none of that"
     )
 }
 

@@ -29,6 +29,8 @@ pub(crate) struct RedactedEntry {
     /// Whether the pattern was added to what is excluded, here and in all forks.
     pub(crate) excluded: bool,
     pub(crate) bytes_freed: u64,
+    /// The directory of what `wink repair` put aside, which may still hold some of it.
+    pub(crate) quarantine: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
