@@ -89,9 +89,11 @@ fn unknown(failure: &Failure) -> Error {
 
 /// Returns the name, with a number where a fork or a snapshot has it already.
 fn free_name(home: &Home, files: &Workspace, name: &str) -> Result<String, Failure> {
-    let branches = home.branches()?.into_iter().filter_map(|it| it.settings.branch);
+    let branches = home.branches()?;
+    let names = branches.whole.into_iter().filter_map(|it| it.settings.branch).map(|it| it.name);
+    let damaged = branches.damaged.into_iter().map(|it| it.key);
     let tags = files.snapshots()?.into_iter().filter_map(|it| it.tag);
-    let taken: HashSet<_> = branches.map(|branch| branch.name).chain(tags).collect();
+    let taken: HashSet<_> = names.chain(damaged).chain(tags).collect();
     let (mut free, mut number) = (name.to_owned(), 1);
     while taken.contains(&free) {
         number += 1;
@@ -157,7 +159,7 @@ mod tests {
         let left = Left { fork: &fork, name: "idea", base: end.id, kept: unknown };
         assert!(kept.remember(&files, &left).is_err());
         let home = kept.home().expect("a home");
-        assert!(home.branches().expect("forks").is_empty());
+        assert!(home.branches().expect("forks").whole.is_empty());
         let pins = home.open_store().and_then(|it| Ok(it.pins()?)).expect("pins");
         assert!(pins.iter().all(|it| it.owner != "fork idea"), "{pins:?}");
     }
@@ -185,6 +187,6 @@ mod tests {
                 scope.spawn(move || kept.remember(files, &left).expect("kept"));
             }
         });
-        assert_eq!(kept.home().and_then(|it| it.branches()).expect("forks").len(), 16);
+        assert_eq!(kept.home().and_then(|it| it.branches()).expect("forks").whole.len(), 16);
     }
 }

@@ -78,7 +78,7 @@ pub(super) fn check_name(opened: &Opened, name: &str) -> Result<(), Failure> {
     }
     // The store has the say on which names there may be.
     Store::check_branch_name(name).map_err(|error| Failure::branch_name(name, &error))?;
-    if Home::named(opened.home.branches()?, name).is_some() {
+    if opened.home.find_branch(name)?.is_some() {
         return Err(Failure::branch_taken(name));
     }
     match refs::tagged(&opened.files, name)? {

@@ -9,8 +9,9 @@ use wink_fs::{Error, ErrorKind, Exclusions, Operation, PruneOptions, Pruned, Red
 use super::{list_text, milliseconds};
 use crate::answer::Answer;
 use crate::context::{Context, Opened};
-use crate::documents::{PrunedEntry, RedactedEntry, SnapshotEntry};
+use crate::documents::{DamagedEntry, PrunedEntry, RedactedEntry, SnapshotEntry};
 use crate::failure::{Failure, PARTIAL};
+use crate::home::DamagedBranch;
 use crate::{disk, retention, words};
 
 const DAY: u64 = 24 * 60 * 60;
@@ -106,8 +107,8 @@ fn redact(
     dry_run: bool,
 ) -> Result<Answer, Failure> {
     let pattern = &*rooted(context, opened, pattern)?;
-    let (redacted, excluded) = match dry_run {
-        true => (opened.files.would_prune_path(pattern)?, false),
+    let (redacted, (excluded, damaged)) = match dry_run {
+        true => (opened.files.would_prune_path(pattern)?, (false, Vec::new())),
         false => take_out(context, opened, pattern)?,
     };
     let all = opened.files.snapshots()?;
@@ -123,11 +124,14 @@ fn redact(
         excluded,
         bytes_freed: redacted.reclaimed.bytes_freed,
         quarantine: (!is_empty).then(|| quarantine.display().to_string()),
+        damaged_forks: damaged.iter().map(DamagedEntry::from).collect(),
     };
     let mut answer = context.answer(&document, |document| redacted_text(document, &redacted))?;
-    if let Some(quarantine) = &document.quarantine {
+    let quarantine = document.quarantine.iter().map(|place| quarantine_warning(place));
+    let warnings: Vec<_> = quarantine.chain(damaged.iter().map(DamagedBranch::warning)).collect();
+    if !warnings.is_empty() {
         answer.exit = PARTIAL;
-        answer.notes.extend(context.is_for_people().then(|| quarantine_warning(quarantine)));
+        answer.notes.extend(warnings.into_iter().filter(|_| context.is_for_people()));
     }
     Ok(answer)
 }
@@ -155,12 +159,12 @@ fn rooted(context: &Context, opened: &Opened, pattern: &str) -> Result<String, F
     }
 }
 
-/// Takes what matches out, and tells whether it was not excluded before.
+/// Takes what matches out, and tells whether it was not excluded before, and where it cannot be.
 fn take_out(
     context: &Context,
     opened: &Opened,
     pattern: &str,
-) -> Result<(Redacted, bool), Failure> {
+) -> Result<(Redacted, (bool, Vec<DamagedBranch>)), Failure> {
     let question = format!("Take `{pattern}` out of all snapshots for good, and exclude it?");
     context.confirm(&question)?;
     Exclusions::parse([pattern])?;

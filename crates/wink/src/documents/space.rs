@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::SnapshotEntry;
+use super::{DamagedEntry, SnapshotEntry};
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -31,6 +31,8 @@ pub(crate) struct RedactedEntry {
     pub(crate) bytes_freed: u64,
     /// The directory of what `wink repair` put aside, which may still hold some of it.
     pub(crate) quarantine: Option<String>,
+    /// Forks whose settings cannot be read, so that it is not excluded there.
+    pub(crate) damaged_forks: Vec<DamagedEntry>,
 }
 
 #[derive(Debug, Serialize)]

@@ -238,3 +238,67 @@ fn a_fork_that_dies_half_way_is_whole_or_leaves_nothing_in_the_way_of_the_next()
     }
     assert!(whole > 2 && unmade > 10, "it was there {whole} times, and {unmade} times not");
 }
+
+/// A workspace with three forks, of which the settings of one are damaged.
+fn with_damaged() -> Scene {
+    let scene = forked();
+    for name in ["broken", "whole"] {
+        scene.ok(&["fork", name, "one", "-q"]);
+    }
+    std::fs::write(scene.branch("broken").join("workspace.json"), "{\"version\": 1,").unwrap();
+    scene
+}
+
+/// Once, no fork was listed at all.
+#[test]
+fn a_fork_that_is_damaged_is_told_and_the_others_are_listed() {
+    let scene = with_damaged();
+    for directory in ["project", "project-whole"] {
+        let listed = scene.wink_in(&scene.path(directory), &["branch", "list", "-q"]).output();
+        let listed = listed.unwrap();
+        assert_eq!(listed.status.code(), Some(3), "{}", stderr(&listed));
+        let names: Vec<_> = stdout(&listed).lines().map(|it| it[..7].to_owned()).collect();
+        assert_eq!(names, ["attempt", "whole  "]);
+        let said = stderr(&listed);
+        assert!(said.starts_with("warning: the fork made as broken is damaged: "), "{said}");
+    }
+    let listed = scene.run(&["branch", "list", "--json"]);
+    assert_eq!((listed.status.code(), &*stderr(&listed)), (Some(3), ""));
+    let listed: serde_json::Value = serde_json::from_str(&stdout(&listed)).unwrap();
+    crate::scene::check_form(&listed, "summary");
+    assert_eq!(listed["branches"].as_array().unwrap().len(), 2);
+    assert_eq!(listed["damaged"][0]["key"], "broken");
+}
+
+/// Once, nobody could tag, fork, merge, rename or forget any more.
+#[test]
+fn a_fork_that_is_damaged_is_in_nobodys_way_but_its_own() {
+    let scene = with_damaged();
+    scene.ok(&["tag", "named", "one"]);
+    scene.ok(&["snapshot", "--tag", "next"]);
+    scene.ok(&["fork", "another", "named", "-q"]);
+    std::fs::write(scene.path("project-whole/new.txt"), "new\n").unwrap();
+    scene.ok(&["merge", "whole"]);
+    scene.ok(&["branch", "rename", "whole", "better"]);
+    scene.ok(&["branch", "delete", "better", "--yes"]);
+    for args in [["tag", "broken", "named"].as_slice(), &["merge", "broken"], &["fork", "broken"]] {
+        let (code, said) = scene.fails(args);
+        assert_eq!(code, 14, "{args:?}: {said}");
+        assert!(said.contains("cannot be understood"), "{said}");
+    }
+}
+
+/// Once, the secret stayed because a fork was damaged.
+#[test]
+fn a_secret_is_taken_out_although_a_fork_is_damaged() {
+    let scene = with_damaged();
+    let args = ["prune", "--path", "notes.txt", "--yes"];
+    let pruned = scene.run(&args);
+    assert_eq!(pruned.status.code(), Some(3), "{}", stderr(&pruned));
+    assert!(stderr(&pruned).contains("the fork made as broken is damaged"), "{}", stderr(&pruned));
+    assert_eq!(scene.run(&["search", "one"]).status.code(), Some(1));
+    let again = scene.run(&[&args[..], &["--json"]].concat());
+    assert_eq!((again.status.code(), &*stderr(&again)), (Some(3), ""));
+    let again: serde_json::Value = serde_json::from_str(&stdout(&again)).unwrap();
+    assert_eq!(again["damaged_forks"][0]["key"], "broken");
+}
