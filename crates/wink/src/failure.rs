@@ -220,6 +220,26 @@ impl Failure {
         failure
     }
 
+    /// A directory into which another process writes the files of a fork.
+    pub(crate) fn being_made(directory: &Path) -> Self {
+        let message = format!("another process makes `{}` a fork", directory.display());
+        Self::of(ErrorKind::Locked, message)
+            .hint("wait until it is done, or name another directory")
+    }
+
+    /// A directory that holds what a fork left that was not finished.
+    pub(crate) fn half_made(directory: &Path) -> Self {
+        let directory = directory.display();
+        let message =
+            format!("`{directory}` was left by a `wink fork` that did not come to its end");
+        Self::of(ErrorKind::AlreadyExists, message)
+            .because("it holds files of a state that is kept, and is no workspace")
+            .hint(format!(
+                "unless somebody put something into it since, `rm -r {directory}`, and fork again; or name \
+                 another directory"
+            ))
+    }
+
     /// A directory for a fork that every snapshot of the workspace would hold too.
     pub(crate) fn fork_inside(root: &Path, directory: &Path) -> Self {
         let (root, directory) = (root.display(), directory.display());

@@ -22,6 +22,7 @@ mod fixed_mounts;
 mod git_dir;
 mod git_head;
 mod gone;
+mod half_made;
 mod head_timer;
 mod heard;
 mod help;

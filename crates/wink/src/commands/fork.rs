@@ -15,6 +15,7 @@ use crate::completing;
 use crate::context::{Context, Opened};
 use crate::documents::{BranchEntry, Forked};
 use crate::failure::Failure;
+use crate::half_made::HalfMade;
 use crate::home::{self, Home};
 use crate::refs::{self, State};
 use crate::settings::{Branch, Settings};
@@ -49,10 +50,13 @@ pub(crate) fn run(context: &Context, args: &ForkArgs) -> Result<Answer, Failure>
     // What a process kept for this one that died before it was made.
     forget(&opened, &home, None);
     let progress = context.progress("forking");
-    let (snapshot, written) = make(context, &opened, args, &home, &directory)?;
+    let note = HalfMade::begin(&opened.home, &directory)?;
+    let made = make(context, &opened, args, &home, &directory);
+    let (snapshot, written) = made.inspect_err(|_| note.forget())?;
     let directory = crate::context::real_path(&directory)?;
     let remembered = remember(&opened, &args.name, &home, &snapshot, &directory);
     remembered.inspect_err(|_| forget(&opened, &home, None))?;
+    note.forget();
     drop(progress);
     let branch = BranchEntry {
         name: args.name.clone(),
