@@ -114,6 +114,13 @@ pub(crate) fn hold(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
+/// The same, and waits where another process, or another thread, holds it.
+pub(crate) fn wait_to_hold(path: &Path) -> io::Result<File> {
+    let file = open_to_append(path)?;
+    file.lock()?;
+    Ok(file)
+}
+
 /// Returns what a file begins with, as much as tells what it is; nothing where it cannot be read.
 pub(crate) fn beginning(path: &Path) -> Vec<u8> {
     let mut bytes = Vec::new();

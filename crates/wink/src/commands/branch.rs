@@ -143,6 +143,7 @@ fn delete(context: &Context, opened: &Opened, name: &str) -> Result<Answer, Fail
 /// Changes the name in the fork's settings and nothing else: all that is kept of it is found by its key.
 fn rename(context: &Context, opened: &Opened, args: &RenameArgs) -> Result<Answer, Failure> {
     let RenameArgs { old, new } = args;
+    let _held = opened.home.hold_names()?;
     let mut home = find(opened, old)?;
     check_name(opened, new)?;
     let branch = home.settings.branch.as_mut().ok_or_else(|| Failure::no_branch(old))?;

@@ -183,6 +183,10 @@ fn remember(
     // Changes no file: it says which snapshot the fork grew from.
     fork.files.restore(snapshot)?;
     disk::make_private(home).map_err(|error| Failure::host("cannot write", home, error))?;
+    // Somebody may have given the name while the files were written.
+    let held = opened.home.hold_names()?;
+    check_name(opened, name)?;
     fork.home.settings.write(home)?;
+    drop(held);
     home::leave_pointer(&fork.home.root, home)
 }

@@ -1,5 +1,6 @@
 //! The forks of a workspace.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use wink_fs::SnapshotStore as _;
@@ -10,6 +11,9 @@ use crate::failure::Failure;
 use crate::settings::Settings;
 
 const BRANCHES: &str = "branches";
+
+/// Whoever gives a name to a fork holds a lock on this file.
+const NAMES: &str = "names.lock";
 
 /// The forks of a workspace.
 #[derive(Debug, Default)]
@@ -56,6 +60,12 @@ impl Home {
             place.set_file_name(format!("{name}-{number}"));
         }
         Ok(place)
+    }
+
+    /// Keeps others, of whatever process, from giving names to forks until the value is dropped.
+    pub(crate) fn hold_names(&self) -> Result<File, Failure> {
+        let names = self.shared()?.join(NAMES);
+        disk::wait_to_hold(&names).map_err(|error| Failure::host("cannot lock", &names, error))
     }
 
     /// Tells whether it is a fork that was kept as a snapshot and has no directory.
