@@ -209,3 +209,31 @@ fn a_fork_that_is_damaged_keeps_nobody_from_naming_other_states() {
     assert_eq!(client.refused("diff", json!({"from": "other"})), "unavailable");
     ok(&client, &["diff", "before", "whole"]);
 }
+
+/// Once, all that was done in it was lost with the directory.
+#[test]
+fn a_fork_is_kept_although_the_directory_is_deleted_and_something_else_has_its_place() {
+    for comes_again in [false, true] {
+        let mut client = Client::start_telling(prepared(), &[], Stdio::piped());
+        client.request("initialize", initialize());
+        client.done("write_file", json!({"path": "a", "content": "one"}));
+        client.done("fork", json!({"name": "idea"}));
+        client.done("write_file", json!({"path": "before", "content": "1", "fork": "idea"}));
+        std::fs::remove_dir_all(client.file("")).unwrap();
+        if comes_again {
+            std::fs::create_dir(client.file("")).unwrap();
+            std::fs::write(client.file("other"), "2").unwrap();
+        }
+        client.done("write_file", json!({"path": "after", "content": "3", "fork": "idea"}));
+        assert_eq!(client.refused("merge", json!({"name": "idea"})), "unavailable");
+        client.end();
+        let told = std::io::read_to_string(client.child.stderr.take().unwrap()).unwrap();
+        assert!(told.contains("bring it in with `wink merge idea`"), "{told}");
+        std::fs::create_dir_all(client.file("")).unwrap();
+        ok(&client, &["merge", "idea"]);
+        for (name, content) in [("before", "1"), ("after", "3")] {
+            assert_eq!(std::fs::read_to_string(client.file(name)).unwrap(), content);
+        }
+        assert_eq!(client.file("other").exists(), comes_again);
+    }
+}
