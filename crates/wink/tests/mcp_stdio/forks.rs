@@ -237,3 +237,29 @@ fn a_fork_is_kept_although_the_directory_is_deleted_and_something_else_has_its_p
         assert_eq!(client.file("other").exists(), comes_again);
     }
 }
+
+#[test]
+fn a_fork_of_a_fork_is_kept_as_a_snapshot_and_brought_in_as_is_said() {
+    let mut outer = Client::new(&[]);
+    outer.done("write_file", json!({"path": "a", "content": "one\ntwo\nthree\nfour\nfive\n"}));
+    ok(&outer, &["fork", "attempt", "-q"]);
+    let root = outer.place.path().join("work-attempt");
+    let mut command = wink_in(outer.place.path());
+    command.args(["mcp", "--root", "../work-attempt"]);
+    let mut client = Client::of(command, tempfile::tempdir().unwrap(), Stdio::piped());
+    client.request("initialize", initialize());
+    client.done("fork", json!({"name": "idea"}));
+    let edit = json!({"path": "a", "old_string": "one", "new_string": "ONE", "fork": "idea"});
+    client.done("edit_file", edit);
+    let edit = json!({"path": "a", "old_string": "five", "new_string": "FIVE"});
+    client.done("edit_file", edit);
+    client.end();
+    let told = std::io::read_to_string(client.child.stderr.take().unwrap()).unwrap();
+    let command = told.rsplit_once("bring it in with `wink ").expect("it is said").1;
+    let command: Vec<_> = command.split_once('`').unwrap().0.split(' ').collect();
+    let brought =
+        wink_in(outer.place.path()).args(["-C", "../work-attempt"]).args(command).output();
+    assert!(brought.unwrap().status.success(), "{told}");
+    let text = std::fs::read_to_string(root.join("a")).unwrap();
+    assert_eq!(text, "ONE\ntwo\nthree\nfour\nFIVE\n");
+}
