@@ -111,7 +111,7 @@ pub(crate) enum Command {
     /// Makes a directory a workspace whose history is kept outside of it.
     Init(init::InitArgs),
 
-    /// Says whether the workspace is protected, and what changed since the last snapshot.
+    /// Says whether the workspace is protected, what changed, and what is not captured.
     #[command(visible_alias = "st")]
     Status,
 
