@@ -104,6 +104,15 @@ impl Forks {
     }
 
     fn reserve<'f>(&'f self, name: &'f str) -> Result<Reserved<'f>, Refusal> {
+        self.hold(name, MOST)
+    }
+
+    /// Holds a name that no fork has, so that none gets it until this is dropped.
+    pub(crate) fn keep_free<'f>(&'f self, name: &'f str) -> Result<Reserved<'f>, Refusal> {
+        self.hold(name, usize::MAX)
+    }
+
+    fn hold<'f>(&'f self, name: &'f str, most: usize) -> Result<Reserved<'f>, Refusal> {
         let mut forks = self.lock();
         if forks.contains_key(name) {
             return Err(Refusal::new(
@@ -111,10 +120,10 @@ impl Forks {
                 format!("There is a fork `{name}` already; choose another name."),
             ));
         }
-        if forks.len() >= MOST {
+        if forks.len() >= most {
             return Err(Refusal::new(
                 ErrorKind::TooLarge,
-                format!("There are {MOST} forks already; remove one with fork and remove first."),
+                format!("There are {most} forks already; remove one with fork and remove first."),
             ));
         }
         forks.insert(name.to_owned(), None);
@@ -158,7 +167,7 @@ impl fmt::Debug for Forks {
 }
 
 /// A name that is free again where it was given to no fork.
-struct Reserved<'f> {
+pub(crate) struct Reserved<'f> {
     forks: &'f Forks,
     name: &'f str,
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use wink_fs::{At, ErrorKind, Snapshot, SnapshotId, StateName, Tree, Workspace};
 
+use crate::forks::Reserved;
 use crate::refusal::Refusal;
 use crate::states;
 use crate::tool_call::ToolCall;
@@ -26,12 +27,51 @@ pub(crate) fn find(call: &ToolCall<'_>, text: &str) -> Result<State, Refusal> {
         _ => None,
     };
     let Some(fork) = fork else { return Ok(State::At(At::from(name))) };
-    let tagged = files.snapshots().map_err(states::refusal)?.into_iter();
-    let mut tagged = tagged.filter(|it| it.tag.as_deref() == Some(name));
-    match tagged.any(|it| !fork.is(it.id)) {
+    match tagged(files, name)?.is_some_and(|it| !fork.is(it.id)) {
         true => Err(tag_or_fork(name)),
         false => Ok(fork),
     }
+}
+
+fn tagged(files: &Workspace, name: &str) -> Result<Option<Snapshot>, Refusal> {
+    let mut all = files.snapshots().map_err(states::refusal)?.into_iter();
+    Ok(all.find(|it| it.tag.as_deref() == Some(name)))
+}
+
+/// Refuses a name for a new fork that names a state already: a snapshot's tag, or a fork that was made elsewhere.
+pub(crate) fn check_fork_name(call: &ToolCall<'_>, name: &str) -> Result<(), Refusal> {
+    if let Some(snapshot) = tagged(call.everything()?, name)? {
+        let short = snapshot.id.short();
+        return Err(taken(format!(
+            "`{name}` is the tag of snapshot {short}; choose another name."
+        )));
+    }
+    match call.context().forks.elsewhere(name).map_err(states::refusal)? {
+        None => Ok(()),
+        Some(_) => Err(taken(format!(
+            "There is a fork `{name}` already, which a person made or an earlier server kept; choose another name."
+        ))),
+    }
+}
+
+/// Refuses a tag that is the name of a fork; no fork gets it as long as the value is there.
+pub(crate) fn keep_free<'c>(call: &'c ToolCall<'_>, tag: &'c str) -> Result<Reserved<'c>, Refusal> {
+    let forks = &call.context().forks;
+    let is_fork = || {
+        taken(format!(
+            "Nothing was kept: `{}` is the name of a fork; choose another tag.",
+            shown(tag)
+        ))
+    };
+    let reserved = forks.keep_free(tag).map_err(|_| is_fork())?;
+    match forks.elsewhere(tag).map_err(states::refusal)? {
+        None => Ok(reserved),
+        Some(_) => Err(is_fork()),
+    }
+}
+
+fn taken(message: String) -> Refusal {
+    Refusal::new(ErrorKind::AlreadyExists, message)
 }
 
 fn fork(call: &ToolCall<'_>, name: &str) -> Result<Option<State>, Refusal> {

@@ -3,6 +3,7 @@
 mod hunk;
 mod rename;
 
+use crate::capture::NotCaptured;
 use crate::compare::{Difference, compare, count_files, count_in_scope};
 use crate::descend::descend;
 use crate::error::Result;
@@ -86,6 +87,8 @@ pub struct Diff {
     pub renamed: Vec<Renamed>,
     /// How many files and links are the same in both.
     pub unchanged_count: u64,
+    /// What of the files of now could not be captured, such as a FIFO, and so was not compared.
+    pub not_captured: Vec<NotCaptured>,
 }
 
 impl Diff {

@@ -73,3 +73,61 @@ impl Default for Limits {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Writes a number as the page does.
+    fn grouped(number: u64) -> String {
+        let digits = number.to_string();
+        let groups: Vec<_> =
+            digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
+        groups.join(",")
+    }
+
+    #[test]
+    fn the_page_of_limits_has_the_defaults() {
+        let page = include_str!("../../../docs/limits.md");
+        let Limits {
+            max_content,
+            max_depth,
+            max_segment,
+            ascii_only,
+            plain_names,
+            page_lines,
+            max_read_bytes,
+            max_edit_bytes,
+            max_grep_matches,
+            max_line_bytes,
+            max_pattern_bytes,
+            max_regex_bytes,
+            max_search_time,
+        } = Limits::default();
+        let optional = |most: Option<u64>| most.map_or("none".to_owned(), grouped);
+        let wide = |most: Option<usize>| optional(most.map(|most| most as u64));
+        let whether = |is: bool| if is { "yes" } else { "no" }.to_owned();
+        let all = [
+            ("max_content", optional(max_content)),
+            ("max_depth", wide(max_depth)),
+            ("max_segment", wide(max_segment)),
+            ("ascii_only", whether(ascii_only)),
+            ("plain_names", whether(plain_names)),
+            ("page_lines", grouped(page_lines)),
+            ("max_read_bytes", grouped(max_read_bytes)),
+            ("max_edit_bytes", grouped(max_edit_bytes)),
+            ("max_grep_matches", grouped(max_grep_matches)),
+            ("max_line_bytes", grouped(max_line_bytes as u64)),
+            ("max_pattern_bytes", grouped(max_pattern_bytes as u64)),
+            ("max_regex_bytes", grouped(max_regex_bytes as u64)),
+            ("max_search_time", grouped(max_search_time.as_secs())),
+        ];
+        for (name, default) in &all {
+            let row = page.lines().find(|line| line.starts_with(&format!("| `{name}` |")));
+            let told = row.and_then(|row| row.trim_end_matches(" |").rsplit_once("| "));
+            assert_eq!(told.map(|(_, told)| told), Some(&**default), "{name}");
+        }
+        let rows = page.lines().filter(|line| line.starts_with("| `")).count();
+        assert_eq!(rows, all.len());
+    }
+}

@@ -38,7 +38,8 @@ A state is named by:
 /// What is different, for whoever reads it.
 const PATCHES: &str = "\
 In a file or a pipe it is a patch that `git apply` takes, with up to 128 MiB of binary files; what is left
-out of it is said, and the exit code is 3. On a terminal binary files are named, with their sizes.
+out of it is said, and the exit code is 3. Git has no patches for empty directories and private files: they
+are lines of their own, which it passes over. On a terminal binary files are named, with their sizes.
 With --json it says which paths changed, and not how.";
 
 /// What the first page of help ends with.
@@ -110,7 +111,7 @@ pub(crate) enum Command {
     /// Makes a directory a workspace whose history is kept outside of it.
     Init(init::InitArgs),
 
-    /// Says whether the workspace is protected, and what changed since the last snapshot.
+    /// Says whether the workspace is protected, what changed, and what is not captured.
     #[command(visible_alias = "st")]
     Status,
 

@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::heard::Heard;
 use crate::home::Home;
 use crate::progress::{Audience, Progress};
-use crate::{confirm, git_dir, paths, pruned, recovered, retention, screen};
+use crate::{confirm, git_dir, gone, paths, pruned, recovered, retention, screen};
 
 /// Holds what all commands are told.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ pub(crate) struct Opened {
 
 impl Context {
     pub(crate) fn new(args: &GlobalArgs) -> Result<Self, Failure> {
-        let directory = real_path(&args.directory)?;
+        let directory = gone::real_path(&args.directory, args.store.as_deref())?;
         let store = args.store.as_ref().map(|store| real_path_to_be(&directory.join(store)));
         let store = store.transpose()?;
         let GlobalArgs { json, quiet, yes, .. } = *args;
@@ -82,7 +82,7 @@ impl Context {
     pub(crate) fn builder(home: &Home, excluded: &Exclusions) -> Result<WorkspaceBuilder, Failure> {
         let store = home.open_store()?;
         let files = Workspace::host_builder(&home.root, store);
-        let files = files.map_err(|error| Failure::root(&home.root, error))?;
+        let files = files.map_err(|error| Failure::root(home, error))?;
         // An absolute path is one of the workspace where it is below the root, and none elsewhere.
         let mount_point = MountPoint::from_disk(home.root.as_os_str().as_bytes())?;
         let files = files.exclude(excluded.clone()).mount_point(mount_point);

@@ -106,6 +106,21 @@ pub(crate) fn open_to_append(path: &Path) -> io::Result<File> {
     OpenOptions::new().append(true).create(true).mode(0o600).open(path)
 }
 
+/// Makes a file where it is not there, and holds a lock on it as long as the value is there; WouldBlock where
+/// another process does.
+pub(crate) fn hold(path: &Path) -> io::Result<File> {
+    let file = open_to_append(path)?;
+    file.try_lock()?;
+    Ok(file)
+}
+
+/// The same, and waits where another process, or another thread, holds it.
+pub(crate) fn wait_to_hold(path: &Path) -> io::Result<File> {
+    let file = open_to_append(path)?;
+    file.lock()?;
+    Ok(file)
+}
+
 /// Returns what a file begins with, as much as tells what it is; nothing where it cannot be read.
 pub(crate) fn beginning(path: &Path) -> Vec<u8> {
     let mut bytes = Vec::new();

@@ -23,8 +23,8 @@ use serde::Serialize;
 
 pub(crate) use self::archives::{ArchiveShown, ExportedTo, ImportedFrom};
 pub(crate) use self::branches::{
-    BranchDeleted, BranchEntry, BranchRenamed, Branches, ConflictEntry, Forked, MergeOutcome,
-    MergedIn, Reverted,
+    BranchDeleted, BranchEntry, BranchRenamed, Branches, ConflictEntry, DamagedEntry, Forked,
+    MergeOutcome, MergedIn, Reverted,
 };
 pub(crate) use self::changes::{ChangedEntry, Changes, Compared};
 pub(crate) use self::files::{

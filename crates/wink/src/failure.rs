@@ -1,6 +1,7 @@
 //! How a command fails: the code, and every word of it.
 
 mod config;
+mod forks;
 mod names;
 mod serving;
 mod sessions;
@@ -186,47 +187,6 @@ impl Failure {
         }
     }
 
-    /// What only the workspace can do that this one is a fork of.
-    pub(crate) fn in_fork(name: &str, main: &Path) -> Self {
-        let main = main.display();
-        Self::of(ErrorKind::Unsupported, format!("this workspace is the fork `{name}` of `{main}`"))
-            .hint(format!("forks are made, merged, renamed and forgotten there: wink -C {main} …"))
-    }
-
-    /// A name that a fork has already.
-    pub(crate) fn branch_taken(name: &str) -> Self {
-        Self::of(ErrorKind::AlreadyExists, format!("there is a fork `{name}` already"))
-            .hint(format!("give another name, or forget that one: wink branch delete {name}"))
-    }
-
-    /// A name that no fork can have.
-    pub(crate) fn branch_name(name: &str, error: &Error) -> Self {
-        let text = error.to_string();
-        let why = text.rsplit_once("`: ").map_or(&*text, |(_, why)| why);
-        Self::of(error.kind(), format!("`{}` is no name for a fork: {why}", shown(name)))
-            .hint("a name is no path; `--materialize DIR` says where the directory is")
-    }
-
-    /// A name that no fork has.
-    pub(crate) fn no_branch(name: &str) -> Self {
-        Self::new("no_branch", NO_REF, format!("there is no fork `{name}`"))
-            .hint("`wink branch list` shows those there are")
-    }
-
-    /// A directory that files could not be written into.
-    pub(crate) fn materialise(directory: &Path, error: Error) -> Self {
-        let mut failure = Self::from(error);
-        failure.0.message = format!("cannot use `{}`: {}", directory.display(), failure.0.message);
-        failure
-    }
-
-    /// A directory for a fork that every snapshot of the workspace would hold too.
-    pub(crate) fn fork_inside(root: &Path, directory: &Path) -> Self {
-        let (root, directory) = (root.display(), directory.display());
-        Self::of(ErrorKind::InvalidArgument, format!("`{directory}` is in the workspace `{root}`"))
-            .hint("name a directory beside it")
-    }
-
     /// A snapshot that nothing came before.
     pub(crate) fn first_snapshot(text: &str) -> Self {
         let message = format!("`{text}` is the first snapshot: there is nothing it changed");
@@ -267,18 +227,29 @@ impl Failure {
     }
 
     /// The directory of a workspace cannot be opened; where it is gone, its history is not.
-    pub(crate) fn root(root: &Path, error: Error) -> Self {
+    pub(crate) fn root(home: &Home, error: Error) -> Self {
         match error.kind() {
-            ErrorKind::NotFound => {
-                let message =
-                    format!("the workspace `{}` is gone; its history is not", root.display());
-                Self::of(ErrorKind::Unavailable, message).hint(
-                    "where it was moved, `wink init --store DIR` there goes on with its history; \
-                           else make it again, and `wink restore @-` in it",
-                )
-            }
+            ErrorKind::NotFound => Self::gone(home),
             _ => error.into(),
         }
+    }
+
+    /// The directory of a workspace is gone; its history is not.
+    pub(crate) fn gone(home: &Home) -> Self {
+        let (root, kept) = (home.root.display(), home.directory.display());
+        let message = format!("the workspace `{root}` is gone; its history is not");
+        Self::of(ErrorKind::Unavailable, message).hint(format!(
+            "if it was deleted: mkdir -p {root} && cd {root} && wink restore @-; if it was moved, in its new \
+             place: wink init --store {kept}"
+        ))
+    }
+
+    /// The directory that the command was started in is gone, and another one has its path.
+    pub(crate) fn replaced(place: &Path) -> Self {
+        let place = place.display();
+        let message =
+            format!("`{place}` is another directory by now than the one this was started in");
+        Self::of(ErrorKind::NotFound, message).hint(format!("go there again: cd {place}"))
     }
 
     /// Nothing says where data of this person is kept.

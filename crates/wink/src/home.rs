@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use wink_fs::{Error, ErrorKind, Store};
 
-pub(crate) use self::branches::{branch_key, pin_owner};
+pub(crate) use self::branches::{Branches, DamagedBranch, branch_key, pin_owner};
 use self::places::look_at_usual_place;
 pub(crate) use self::places::{all_places, config_home, leave_pointer, user_home, usual_place};
 use crate::failure::Failure;

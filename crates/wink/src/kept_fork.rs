@@ -3,19 +3,14 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 use wink_fs::{Error, ErrorKind, Operation, Pin, SnapshotId, Workspace};
 
 use crate::disk;
 use crate::failure::Failure;
 use crate::home::{self, Home};
-use crate::lock::lock;
 use crate::settings::{Branch, MergePoint, Settings};
 use crate::{refs, screen};
-
-/// Held from when a name is free until a fork has it.
-static NAMING: Mutex<()> = Mutex::new(());
 
 /// Where forks are kept whose files are in no directory.
 #[derive(Clone, Debug)]
@@ -62,12 +57,12 @@ impl KeptForks {
         files: &Workspace,
         left: &Left<'_>,
     ) -> Result<Option<String>, Failure> {
-        // Others of the same server look for a name too.
-        let _alone = lock(&NAMING);
         let home = self.home()?;
         if home.settings.branch.is_some() {
             return Ok(None);
         }
+        // Others, of this server and of others, look for a name too.
+        let _held = home.hold_names()?;
         let name = free_name(&home, files, left.name)?;
         let place = home.new_branch(&name)?;
         // What a process kept for this one that died before it was made.
@@ -89,9 +84,11 @@ fn unknown(failure: &Failure) -> Error {
 
 /// Returns the name, with a number where a fork or a snapshot has it already.
 fn free_name(home: &Home, files: &Workspace, name: &str) -> Result<String, Failure> {
-    let branches = home.branches()?.into_iter().filter_map(|it| it.settings.branch);
+    let branches = home.branches()?;
+    let names = branches.whole.into_iter().filter_map(|it| it.settings.branch).map(|it| it.name);
+    let damaged = branches.damaged.into_iter().map(|it| it.key);
     let tags = files.snapshots()?.into_iter().filter_map(|it| it.tag);
-    let taken: HashSet<_> = branches.map(|branch| branch.name).chain(tags).collect();
+    let taken: HashSet<_> = names.chain(damaged).chain(tags).collect();
     let (mut free, mut number) = (name.to_owned(), 1);
     while taken.contains(&free) {
         number += 1;
@@ -131,6 +128,7 @@ fn write(home: &Home, place: &Path, branch: Branch) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use std::thread;
+    use std::time::Duration;
 
     use tempfile::TempDir;
     use wink_fs::{MemoryBackend, SnapshotStore as _, Store};
@@ -157,7 +155,7 @@ mod tests {
         let left = Left { fork: &fork, name: "idea", base: end.id, kept: unknown };
         assert!(kept.remember(&files, &left).is_err());
         let home = kept.home().expect("a home");
-        assert!(home.branches().expect("forks").is_empty());
+        assert!(home.branches().expect("forks").whole.is_empty());
         let pins = home.open_store().and_then(|it| Ok(it.pins()?)).expect("pins");
         assert!(pins.iter().all(|it| it.owner != "fork idea"), "{pins:?}");
     }
@@ -170,6 +168,28 @@ mod tests {
         let fork = files.fork(&end).expect("a fork");
         let left = Left { fork: &fork, name: "idea", base: end.id, kept: end.id };
         assert_eq!(kept.remember(&files, &left).ok().flatten().as_deref(), Some("idea-2"));
+    }
+
+    /// Once, two servers that ended at the same time could both find it free.
+    #[test]
+    fn a_name_is_looked_for_when_nobody_else_gives_one() {
+        let (_directory, files, kept) = workspace();
+        let end = files.snapshot("end").expect("a snapshot");
+        let fork = files.fork(&end).expect("a fork");
+        let home = kept.home().expect("a home");
+        let held = home.hold_names().expect("held, as by another process");
+        let left = Left { fork: &fork, name: "idea", base: end.id, kept: end.id };
+        let name = thread::scope(|scope| {
+            let second = scope.spawn(|| kept.remember(&files, &left).expect("kept"));
+            thread::sleep(Duration::from_millis(200));
+            assert!(!second.is_finished(), "it waits");
+            let place = home.new_branch("first").expect("a place");
+            let branch = Branch::new("idea", &end.id.to_string(), &home.directory);
+            write(&home, &place, branch.expect("a branch")).expect("written");
+            drop(held);
+            second.join().expect("ends")
+        });
+        assert_eq!(name.as_deref(), Some("idea-2"), "the other one has its name under another key");
     }
 
     /// Once, those that looked for a name at the same time found the same one, and only one of them got it.
@@ -185,6 +205,6 @@ mod tests {
                 scope.spawn(move || kept.remember(files, &left).expect("kept"));
             }
         });
-        assert_eq!(kept.home().and_then(|it| it.branches()).expect("forks").len(), 16);
+        assert_eq!(kept.home().and_then(|it| it.branches()).expect("forks").whole.len(), 16);
     }
 }

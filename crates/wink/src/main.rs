@@ -21,6 +21,8 @@ mod failure;
 mod fixed_mounts;
 mod git_dir;
 mod git_head;
+mod gone;
+mod half_made;
 mod head_timer;
 mod heard;
 mod help;

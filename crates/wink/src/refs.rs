@@ -77,7 +77,7 @@ pub(crate) fn tagged(files: &Workspace, tag: &str) -> Result<Option<Snapshot>, F
 
 /// Refuses a tag that is the name of a fork: states are named by both.
 pub(crate) fn check_tag(opened: &Opened, tag: &str) -> Result<(), Failure> {
-    match Home::named(opened.home.all_branches()?, tag) {
+    match opened.home.find_branch(tag)? {
         Some(fork) => Err(Failure::name_of_branch(tag, &fork)),
         None => Ok(()),
     }
@@ -149,10 +149,10 @@ fn by_prefix(opened: &Opened, mut all: Vec<Snapshot>, text: &str) -> Result<Stat
     }
 }
 
-/// Returns the forks with the snapshots that they were at last.
+/// Returns the forks that are whole with the snapshots that they were at last.
 pub(crate) fn branch_heads(opened: &Opened) -> Result<Vec<(String, SnapshotId)>, Failure> {
     let mut heads = Vec::new();
-    for home in opened.home.all_branches()? {
+    for home in opened.home.branches()?.whole {
         let Some(branch) = &home.settings.branch else { continue };
         heads.extend(branch_head(&home)?.map(|snapshot| (branch.name.clone(), snapshot.id)));
     }

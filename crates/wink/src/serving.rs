@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::fixed_mounts::FixedMounts;
 use crate::home::Home;
 use crate::kept_fork::KeptForks;
-use crate::{exclusions, lost};
+use crate::{exclusions, gone, lost};
 
 #[derive(Debug, Args)]
 pub(crate) struct ServingArgs {
@@ -116,7 +116,7 @@ impl ServingArgs {
             return Err(Failure::mount_on_host());
         }
         let root = match &self.root {
-            Some(root) => real_path(&context.directory.join(root))?,
+            Some(root) => served_root(context, root)?,
             None => here(context)?,
         };
         let mut served = host(context, &root, self.read_only)?;
@@ -130,8 +130,12 @@ impl ServingArgs {
 
     /// Opens a directory of the host beside the one that is served first.
     pub(crate) fn open_directory(&self, context: &Context, root: &Path) -> Result<Served, Failure> {
-        host(context, &real_path(&context.directory.join(root))?, self.read_only)
+        host(context, &served_root(context, root)?, self.read_only)
     }
+}
+
+fn served_root(context: &Context, named: &Path) -> Result<PathBuf, Failure> {
+    gone::real_path(&context.directory.join(named), context.store.as_deref())
 }
 
 /// Returns the workspace that the command was started in, or the directory itself.

@@ -4,7 +4,9 @@ use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use wink_fs::{Skipped, Snapshot, SnapshotCause};
+use wink_fs::{Snapshot, SnapshotCause};
+
+use crate::documents::SkippedEntry;
 
 /// Writes a number with separators between thousands.
 pub(crate) fn number(n: u64) -> String {
@@ -114,8 +116,8 @@ pub(crate) fn first_line(text: &str) -> String {
     line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-/// Writes what a snapshot does not hold, in at most so many words.
-pub(crate) fn skipped(all: &[Skipped]) -> String {
+/// Writes what snapshots do not hold, in at most so many words.
+pub(crate) fn skipped(all: &[&SkippedEntry]) -> String {
     const SHOWN: usize = 3;
     let mut text: Vec<_> =
         all.iter().take(SHOWN).map(|it| format!("{} ({})", it.path, it.why)).collect();

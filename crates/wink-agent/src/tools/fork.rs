@@ -28,7 +28,7 @@ pub(crate) const TOOL: Tool = Tool {
 
 #[derive(Deserialize, JsonSchema)]
 struct Params {
-    /// The fork's name: letters, digits, - and _.
+    /// The fork's name, which no other fork and no snapshot has: letters, digits, - and _.
     name: Option<String>,
     /// The state to copy: a snapshot's tag or id, or a fork's name; the files as they are now, where it is left out.
     at: Option<String>,
@@ -71,7 +71,10 @@ fn make(
     at: Option<&str>,
 ) -> Result<ToolResult, Refusal> {
     let at = named_state::find(call, at.unwrap_or(states::LIVE))?;
-    let fork = || files.fork(at.at(files)?).map_err(states::refusal);
+    let fork = || {
+        named_state::check_fork_name(call, name)?;
+        files.fork(at.at(files)?).map_err(states::refusal)
+    };
     let from = call.context().forks.add(name, fork)?.forked_from();
     let message = format!(
         "Made the fork {name} of snapshot {}; bring what is done in it here with merge {}.",

@@ -10,13 +10,13 @@ use crate::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
 use crate::tool_call::ToolCall;
 use crate::words::counted;
-use crate::{arguments, schema, states};
+use crate::{arguments, named_state, schema, states};
 
 pub(crate) const TOOL: Tool = Tool {
     name: "snapshot",
     title: "Take snapshot",
     description: "Keeps all files as they are now, so that restore can bring them back later. Take \
-                  one before risky changes. A `tag` is a name that no other snapshot has.",
+                  one before risky changes. A `tag` is a name that no other snapshot and no fork has.",
     effect: Effect::Writes,
     family: Family::History,
     schema: schema::of::<Params>,
@@ -43,6 +43,8 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
     options.tag = params.tag.clone();
     let said = params.message.as_deref();
     options.message = said.map(|text| text.chars().take(LONGEST_MESSAGE).collect());
+    let tag = params.tag.as_deref();
+    let _free = tag.map(|tag| named_state::keep_free(call, tag)).transpose()?;
     let snapshot = files.snapshot_with(&options).map_err(|error| refusal(error, params))?;
     Ok(ToolResult::success(message(&snapshot), value(&snapshot)))
 }

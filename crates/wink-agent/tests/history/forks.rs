@@ -114,12 +114,39 @@ fn what_a_person_excluded_since_is_in_no_comparison_with_a_fork() {
 #[test]
 fn a_name_of_a_tag_and_a_fork_is_none() {
     let files = Workspace::memory();
-    files.snapshot("idea").unwrap();
     let context = ToolContext::over(&files);
     done(&context, "fork", json!({"name": "idea"}));
+    // Whoever gives it elsewhere knows nothing of the fork.
+    files.snapshot("idea").unwrap();
     let refused = call(&context, "restore", json!({"snapshot": "idea"}));
     assert_eq!(refused.code(), Some("invalid_argument"));
     assert!(refused.message.contains("the tag of a snapshot and the name of a fork"));
+}
+
+/// Once, both were made, and the name was none from then on.
+#[test]
+fn what_is_the_name_of_a_state_is_given_to_no_other() {
+    let files = Workspace::memory();
+    let mut context = ToolContext::over(&files);
+    let elsewhere = done(&context, "snapshot", json!({"tag": "before"})).value["id"].clone();
+    let elsewhere = elsewhere.as_str().unwrap().parse().unwrap();
+    let find = move |name: &str| Ok((name == "attempt").then_some(elsewhere));
+    context.forks = context.forks.and_elsewhere(find);
+    done(&context, "fork", json!({"name": "idea"}));
+    for (tool, arguments, why) in [
+        ("fork", json!({"name": "before"}), "is the tag of snapshot"),
+        ("fork", json!({"name": "idea"}), "There is a fork `idea` already; choose"),
+        ("fork", json!({"name": "attempt"}), "which a person made or an earlier server kept"),
+        ("snapshot", json!({"tag": "idea"}), "`idea` is the name of a fork"),
+        ("snapshot", json!({"tag": "attempt"}), "`attempt` is the name of a fork"),
+    ] {
+        let refused = call(&context, tool, arguments);
+        assert_eq!(refused.code(), Some("already_exists"), "{}", refused.message);
+        assert!(refused.message.contains(why), "{}", refused.message);
+    }
+    assert_eq!((context.forks.names().len(), files.snapshots().unwrap().len()), (1, 2));
+    done(&context, "fork", json!({"name": "idea", "remove": true}));
+    done(&context, "snapshot", json!({"tag": "idea"}));
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod capture;
 pub(crate) mod copies;
 pub(crate) mod entry;
 pub(crate) mod failure;
+mod identity;
 mod index_file;
 mod kept;
 mod mounting;

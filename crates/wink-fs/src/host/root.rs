@@ -10,6 +10,7 @@ use rustix::fs::{
 };
 use rustix::io::{Errno, Result};
 
+use super::identity::Identity;
 use crate::path::TreePath;
 
 /// How often the kernel may ask to try again because somebody renames directories meanwhile.
@@ -67,8 +68,8 @@ impl Root {
     }
 
     /// Returns what tells this directory from every other.
-    pub(super) fn identity(&self) -> Result<(u64, u64)> {
-        rustix::fs::fstat(&self.fd).map(|stat| (stat.st_dev, stat.st_ino))
+    pub(super) fn identity(&self) -> Result<Identity> {
+        Identity::of(&self.fd)
     }
 
     /// Tells whether the directory was deleted since.

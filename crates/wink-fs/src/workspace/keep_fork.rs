@@ -149,12 +149,13 @@ impl Workspace {
     ) -> Result<Snapshot> {
         let Keeping { files, parent, message } = keeping;
         let history = self.history(Operation::Snapshot)?;
-        let mut writer = self.turn()?;
-        let alone = self.alone(history, &mut writer)?;
+        // Nothing here is looked at, so it can be kept also where the files of this workspace are gone.
+        let turn = self.turn()?;
+        let alone = history.ledger.lock()?;
         // Whoever takes out of the history what he excluded first does that alone.
         history.excluded.ask()?;
         if !history.excluded.known().patterns().eq(excluded.patterns()) {
-            drop((alone, writer));
+            drop((alone, turn));
             return self.save_fork(keeping, self.capture_fork(files)?);
         }
         let mut new = NewSnapshot::new(history.clock.now()).message(*message).line(FORKS);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Workspace;
 use super::history::{History, describe, retried};
 use crate::archive::{self, ArchiveTree, Imported};
-use crate::capture::Capture;
+use crate::capture::{Capture, NotCaptured};
 use crate::compare::{Difference, count_files};
 use crate::diff::{Diff, DiffOptions, diff_of};
 use crate::error::{Error, ErrorKind, Operation, Result};
@@ -310,25 +310,33 @@ impl Workspace {
         options: &DiffOptions,
     ) -> Result<Diff> {
         let history = self.history(Operation::Diff)?;
-        let (base, _) = self.state(history, base.into())?;
-        let (target, files) = self.state(history, target.into())?;
+        let (base, _, before) = self.look(history, base.into())?;
+        let (target, files, after) = self.look(history, target.into())?;
         let scope = options.scope.clone().excluding(history.excluded.known());
-        diff_of(&*base, &*target, files, &options.clone().scope(scope))
-            .map_err(|error| error.during(Operation::Diff))
+        let diff = diff_of(&*base, &*target, files, &options.clone().scope(scope))
+            .map_err(|error| error.during(Operation::Diff))?;
+        let not_captured = if after.is_empty() { before } else { after };
+        Ok(Diff { not_captured, ..diff })
     }
 
     /// Returns a state with the number of its files and links.
     pub(super) fn state(&self, history: &History, at: At) -> Result<(Arc<dyn Tree>, u64)> {
+        let (tree, files, _) = self.look(history, at)?;
+        Ok((tree, files))
+    }
+
+    /// Returns the same, with what of the files of now is not in it.
+    fn look(&self, history: &History, at: At) -> Result<(Arc<dyn Tree>, u64, Vec<NotCaptured>)> {
         match at {
             At::Live => {
                 let mut writer = self.turn()?;
                 history.excluded.ask()?;
                 let capture = self.backend(&mut writer).capture(&history.excluded.known())?;
-                Ok((capture.tree, capture.totals.files))
+                Ok((capture.tree, capture.totals.files, capture.not_captured))
             }
             At::Snapshot(name) => {
                 let snapshot = history.find(&name)?;
-                Ok((history.snapshots.load(&snapshot.id)?, snapshot.file_count))
+                Ok((history.snapshots.load(&snapshot.id)?, snapshot.file_count, Vec::new()))
             }
         }
     }

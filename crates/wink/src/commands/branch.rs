@@ -6,9 +6,9 @@ use super::fork::check_name;
 use crate::answer::Answer;
 use crate::completing;
 use crate::context::{Context, Opened};
-use crate::documents::{BranchDeleted, BranchEntry, BranchRenamed, Branches};
-use crate::failure::Failure;
-use crate::home::Home;
+use crate::documents::{BranchDeleted, BranchEntry, BranchRenamed, Branches, DamagedEntry};
+use crate::failure::{Failure, PARTIAL};
+use crate::home::{self, DamagedBranch, Home};
 use crate::settings::Branch;
 use crate::{disk, words};
 
@@ -54,22 +54,36 @@ pub(crate) fn run(context: &Context, command: &BranchCommand) -> Result<Answer, 
 }
 
 fn list(context: &Context, opened: &Opened) -> Result<Answer, Failure> {
-    let branches = opened.home.all_branches()?;
-    branches.iter().for_each(Home::announce);
-    let branches = branches.iter().filter_map(described).collect();
+    let home::Branches { whole, damaged } = opened.home.branches()?;
+    whole.iter().for_each(Home::announce);
     let fork = opened.home.settings.branch.as_ref().map(|branch| branch.name.clone());
-    let document = Branches { branches, fork };
-    let mut answer = context.answer(&document, |it| it.branches.iter().map(line).collect())?;
+    let document = Branches {
+        branches: whole.iter().filter_map(described).collect(),
+        damaged: damaged.iter().map(DamagedEntry::from).collect(),
+        fork,
+    };
+    let answer = context.answer(&document, |it| it.branches.iter().map(line).collect())?;
+    let mut answer = answer.exit(if damaged.is_empty() { 0 } else { PARTIAL });
+    if context.is_for_people() {
+        answer.notes = damaged.iter().map(DamagedBranch::warning).collect();
+    }
+    answer.notes.extend(way_on(context, opened, &document)?);
+    Ok(answer)
+}
+
+/// Says what to do next.
+fn way_on(context: &Context, opened: &Opened, document: &Branches) -> Result<Vec<String>, Failure> {
     if let Some(name) = &document.fork {
         let main = opened.home.main()?;
         let main = main.display();
-        answer.notes = context.note(format!(
+        return Ok(context.note(format!(
             "note: this is the fork {name} of {main}\nbring it back: wink -C {main} merge {name}"
-        ));
-    } else if document.branches.is_empty() {
-        answer.notes = context.note("next: wink fork NAME");
+        )));
     }
-    Ok(answer)
+    match document.branches.is_empty() && document.damaged.is_empty() {
+        true => Ok(context.note("next: wink fork NAME")),
+        false => Ok(Vec::new()),
+    }
 }
 
 fn described(home: &Home) -> Option<BranchEntry> {
@@ -95,8 +109,7 @@ pub(super) fn find(opened: &Opened, name: &str) -> Result<Home, Failure> {
     if let Some(branch) = &opened.home.settings.branch {
         return Err(Failure::in_fork(&branch.name, &opened.home.main()?));
     }
-    let home = Home::named(opened.home.branches()?, name);
-    let home = home.ok_or_else(|| Failure::no_branch(name))?;
+    let home = opened.home.find_branch(name)?.ok_or_else(|| Failure::no_branch(name))?;
     home.announce();
     Ok(home)
 }
@@ -130,6 +143,7 @@ fn delete(context: &Context, opened: &Opened, name: &str) -> Result<Answer, Fail
 /// Changes the name in the fork's settings and nothing else: all that is kept of it is found by its key.
 fn rename(context: &Context, opened: &Opened, args: &RenameArgs) -> Result<Answer, Failure> {
     let RenameArgs { old, new } = args;
+    let _held = opened.home.hold_names()?;
     let mut home = find(opened, old)?;
     check_name(opened, new)?;
     let branch = home.settings.branch.as_mut().ok_or_else(|| Failure::no_branch(old))?;

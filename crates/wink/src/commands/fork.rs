@@ -15,6 +15,7 @@ use crate::completing;
 use crate::context::{Context, Opened};
 use crate::documents::{BranchEntry, Forked};
 use crate::failure::Failure;
+use crate::half_made::HalfMade;
 use crate::home::{self, Home};
 use crate::refs::{self, State};
 use crate::settings::{Branch, Settings};
@@ -49,10 +50,13 @@ pub(crate) fn run(context: &Context, args: &ForkArgs) -> Result<Answer, Failure>
     // What a process kept for this one that died before it was made.
     forget(&opened, &home, None);
     let progress = context.progress("forking");
-    let (snapshot, written) = make(context, &opened, args, &home, &directory)?;
+    let note = HalfMade::begin(&opened.home, &directory)?;
+    let made = make(context, &opened, args, &home, &directory);
+    let (snapshot, written) = made.inspect_err(|_| note.forget())?;
     let directory = crate::context::real_path(&directory)?;
     let remembered = remember(&opened, &args.name, &home, &snapshot, &directory);
     remembered.inspect_err(|_| forget(&opened, &home, None))?;
+    note.forget();
     drop(progress);
     let branch = BranchEntry {
         name: args.name.clone(),
@@ -78,7 +82,7 @@ pub(super) fn check_name(opened: &Opened, name: &str) -> Result<(), Failure> {
     }
     // The store has the say on which names there may be.
     Store::check_branch_name(name).map_err(|error| Failure::branch_name(name, &error))?;
-    if Home::named(opened.home.branches()?, name).is_some() {
+    if opened.home.find_branch(name)?.is_some() {
         return Err(Failure::branch_taken(name));
     }
     match refs::tagged(&opened.files, name)? {
@@ -179,6 +183,10 @@ fn remember(
     // Changes no file: it says which snapshot the fork grew from.
     fork.files.restore(snapshot)?;
     disk::make_private(home).map_err(|error| Failure::host("cannot write", home, error))?;
+    // Somebody may have given the name while the files were written.
+    let held = opened.home.hold_names()?;
+    check_name(opened, name)?;
     fork.home.settings.write(home)?;
+    drop(held);
     home::leave_pointer(&fork.home.root, home)
 }

@@ -9,8 +9,9 @@ use wink_fs::{Error, ErrorKind, Exclusions, Operation, PruneOptions, Pruned, Red
 use super::{list_text, milliseconds};
 use crate::answer::Answer;
 use crate::context::{Context, Opened};
-use crate::documents::{PrunedEntry, RedactedEntry, SnapshotEntry};
+use crate::documents::{DamagedEntry, PrunedEntry, RedactedEntry, SnapshotEntry};
 use crate::failure::{Failure, PARTIAL};
+use crate::home::DamagedBranch;
 use crate::{disk, retention, words};
 
 const DAY: u64 = 24 * 60 * 60;
@@ -106,12 +107,14 @@ fn redact(
     dry_run: bool,
 ) -> Result<Answer, Failure> {
     let pattern = &*rooted(context, opened, pattern)?;
-    let (redacted, excluded) = match dry_run {
-        true => (opened.files.would_prune_path(pattern)?, false),
+    let (redacted, (excluded, damaged)) = match dry_run {
+        true => (opened.files.would_prune_path(pattern)?, (false, Vec::new())),
         false => take_out(context, opened, pattern)?,
     };
     let all = opened.files.snapshots()?;
     let changed = all.iter().filter(|it| redacted.snapshots.contains(&it.id));
+    let quarantine = opened.home.store()?.join("quarantine");
+    let is_empty = disk::names(&quarantine).is_ok_and(|names| names.is_empty());
     let document = RedactedEntry {
         pattern: pattern.to_owned(),
         dry_run,
@@ -120,22 +123,24 @@ fn redact(
         operations: redacted.operations.clone(),
         excluded,
         bytes_freed: redacted.reclaimed.bytes_freed,
+        quarantine: (!is_empty).then(|| quarantine.display().to_string()),
+        damaged_forks: damaged.iter().map(DamagedEntry::from).collect(),
     };
     let mut answer = context.answer(&document, |document| redacted_text(document, &redacted))?;
-    let quarantine = opened.home.store()?.join("quarantine");
-    if !disk::names(&quarantine).is_ok_and(|names| names.is_empty()) {
-        answer.notes.push(quarantine_warning(&quarantine));
-        answer = answer.exit(PARTIAL);
+    let quarantine = document.quarantine.iter().map(|place| quarantine_warning(place));
+    let warnings: Vec<_> = quarantine.chain(damaged.iter().map(DamagedBranch::warning)).collect();
+    if !warnings.is_empty() {
+        answer.exit = PARTIAL;
+        answer.notes.extend(warnings.into_iter().filter(|_| context.is_for_people()));
     }
     Ok(answer)
 }
 
 /// Says where a copy may be left: nothing can be taken out of what is damaged.
-fn quarantine_warning(quarantine: &Path) -> String {
+fn quarantine_warning(quarantine: &str) -> String {
     format!(
-        "warning: what `wink repair` put aside may still hold some of it; remove {} if you need none \
-         of that",
-        quarantine.display()
+        "warning: what `wink repair` put aside may still hold some of it; remove {quarantine} if you need \
+         none of that"
     )
 }
 
@@ -154,12 +159,12 @@ fn rooted(context: &Context, opened: &Opened, pattern: &str) -> Result<String, F
     }
 }
 
-/// Takes what matches out, and tells whether it was not excluded before.
+/// Takes what matches out, and tells whether it was not excluded before, and where it cannot be.
 fn take_out(
     context: &Context,
     opened: &Opened,
     pattern: &str,
-) -> Result<(Redacted, bool), Failure> {
+) -> Result<(Redacted, (bool, Vec<DamagedBranch>)), Failure> {
     let question = format!("Take `{pattern}` out of all snapshots for good, and exclude it?");
     context.confirm(&question)?;
     Exclusions::parse([pattern])?;

@@ -75,8 +75,9 @@ fn text(document: &Taken, snapshot: &Snapshot) -> String {
     if !snapshot.excluded.is_empty() {
         text += &format!("  excluded by setting: {}\n", snapshot.excluded.join(", "));
     }
-    if !snapshot.skipped.is_empty() {
-        text += &format!("  not captured: {}\n", words::skipped(&snapshot.skipped));
+    let skipped: Vec<_> = document.snapshot.skipped.iter().collect();
+    if !skipped.is_empty() {
+        text += &format!("  not captured: {}\n", words::skipped(&skipped));
     }
     text
 }

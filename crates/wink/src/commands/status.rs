@@ -4,10 +4,10 @@ use std::time::SystemTime;
 
 use wink_fs::{Snapshot, TreePath};
 
-use super::{DAMAGED, changes_since, changes_text};
+use super::{DAMAGED, changes_text, diff_since};
 use crate::answer::Answer;
 use crate::context::{Context, Opened};
-use crate::documents::{SkippedEntry, SnapshotEntry, Status, StoreEntry};
+use crate::documents::{Changes, SkippedEntry, SnapshotEntry, Status, StoreEntry};
 use crate::failure::Failure;
 use crate::{disk, git_head, refs, words};
 
@@ -35,21 +35,22 @@ pub(crate) fn run(context: &Context) -> Result<Answer, Failure> {
 fn look(opened: &Opened, last: Option<&Snapshot>) -> Result<Status, Failure> {
     let store = opened.home.store()?;
     let age = |it: &Snapshot| SystemTime::now().duration_since(it.created_at).unwrap_or_default();
-    let changes = match last {
-        Some(last) => changes_since(&opened.files, last)?,
+    let diff = match last {
+        Some(last) => diff_since(&opened.files, last)?,
         None => None,
     };
     let skipped = last.map_or(&[][..], |it| &it.skipped);
     Ok(Status {
-        protected: changes.is_some(),
+        protected: diff.is_some(),
         root: opened.home.root.display().to_string(),
         last_snapshot: last.map(SnapshotEntry::from),
         age_seconds: last.map(|it| age(it).as_secs()),
         emptied: is_emptied(opened, last)?,
-        changes,
+        changes: diff.as_ref().map(Changes::from),
         git_head: last.and_then(|it| git_head::since(opened, it.id)),
         excluded: opened.excluded.patterns().map(str::to_owned).collect(),
         skipped: skipped.iter().map(SkippedEntry::from).collect(),
+        not_captured: diff.iter().flat_map(|it| &it.not_captured).map(SkippedEntry::from).collect(),
         never_captured: NEVER_CAPTURED,
         store: StoreEntry {
             bytes: disk::size_below(&store),
@@ -73,6 +74,12 @@ fn is_emptied(opened: &Opened, last: Option<&Snapshot>) -> Result<bool, Failure>
     Ok(true)
 }
 
+/// Returns what the next snapshot will not hold, that is news first, and then what the last one does not.
+fn not_captured(status: &Status) -> Vec<&SkippedEntry> {
+    let is_news = |entry: &&SkippedEntry| !status.skipped.iter().any(|it| it.path == entry.path);
+    status.not_captured.iter().filter(is_news).chain(&status.skipped).collect()
+}
+
 fn text(status: &Status, last: Option<&Snapshot>) -> String {
     let mut rows = Vec::new();
     if let (Some(last), Some(seconds)) = (last, status.age_seconds) {
@@ -89,8 +96,9 @@ fn text(status: &Status, last: Option<&Snapshot>) -> String {
     if !status.excluded.is_empty() {
         rows.push(("excluded", status.excluded.join(", ")));
     }
-    if let Some(last) = last.filter(|last| !last.skipped.is_empty()) {
-        rows.push(("not captured", words::skipped(&last.skipped)));
+    let not_captured = not_captured(status);
+    if !not_captured.is_empty() {
+        rows.push(("not captured", words::skipped(&not_captured)));
     }
     rows.push(("never captured", status.never_captured.join(", ")));
     let StoreEntry { path, bytes, snapshots } = &status.store;

@@ -27,6 +27,7 @@ pub(crate) struct TagArgs {
 
 pub(crate) fn run(context: &Context, args: &TagArgs) -> Result<Answer, Failure> {
     let opened = context.open()?;
+    let _held = opened.home.hold_names()?;
     let (snapshot, tag) = match args.delete {
         true => (refs::tagged(&opened.files, &args.name)?, None),
         false => {

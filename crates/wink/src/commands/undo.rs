@@ -77,12 +77,14 @@ fn answer(
     let (paths, conflicts): (Vec<_>, Vec<_>) = (paths.collect(), conflicts.collect());
     let all_done = steps.len() as u64 == asked;
     let exit = if conflicts.is_empty() && all_done { 0 } else { PARTIAL };
-    let document = Stepped { action, operation: last, operations, asked, paths, conflicts };
+    let why = stopped.map_or("no more could be done", Failure::message);
+    let stopped = (!all_done).then(|| why.to_owned());
+    let document =
+        Stepped { action, operation: last, operations, asked, paths, conflicts, stopped };
     let text = |_: &Stepped| steps.iter().map(|step| text(action, step)).collect();
     let mut answer = context.answer(&document, text)?.exit(exit);
     if !all_done {
         let done = words::number(steps.len() as u64);
-        let why = stopped.map_or("no more could be done", Failure::message);
         answer.notes = context.note(format!("note: {done} of {asked}; {why}"));
     }
     Ok(answer)

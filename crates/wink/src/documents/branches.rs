@@ -4,6 +4,7 @@ use serde::Serialize;
 use wink_fs::MergeConflict;
 
 use super::ChangedEntry;
+use crate::home::DamagedBranch;
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -40,8 +41,24 @@ pub(crate) struct Forked {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Branches {
     pub(crate) branches: Vec<BranchEntry>,
+    /// Those whose settings cannot be read.
+    pub(crate) damaged: Vec<DamagedEntry>,
     /// The name of the one that this workspace is, where it is one of them.
     pub(crate) fork: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct DamagedEntry {
+    /// The name that it was made with.
+    pub(crate) key: String,
+    pub(crate) why: String,
+}
+
+impl From<&DamagedBranch> for DamagedEntry {
+    fn from(damaged: &DamagedBranch) -> Self {
+        Self { key: damaged.key.clone(), why: damaged.why.message().to_owned() }
+    }
 }
 
 #[derive(Debug, Serialize)]

@@ -17,6 +17,8 @@ pub(crate) struct Stepped {
     pub(crate) paths: Vec<String>,
     /// What somebody changed since, and was left alone.
     pub(crate) conflicts: Vec<String>,
+    /// Why it went no further, where fewer were done than were asked for.
+    pub(crate) stopped: Option<String>,
 }
 
 #[derive(Clone, Debug, Serialize)]

@@ -1,7 +1,7 @@
 //! What the commands print as JSON that take, list and bring back snapshots.
 
 use serde::Serialize;
-use wink_fs::{Skipped, Snapshot, SnapshotCause};
+use wink_fs::{NotCaptured, Skipped, Snapshot, SnapshotCause};
 
 use super::{ChangedEntry, Changes};
 use crate::words;
@@ -104,6 +104,12 @@ impl From<&Snapshot> for SnapshotEntry {
 pub(crate) struct SkippedEntry {
     pub(crate) path: String,
     pub(crate) why: String,
+}
+
+impl From<&NotCaptured> for SkippedEntry {
+    fn from(entry: &NotCaptured) -> Self {
+        Self { path: entry.path.to_string(), why: entry.why.to_owned() }
+    }
 }
 
 impl From<&Skipped> for SkippedEntry {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::SnapshotEntry;
+use super::{DamagedEntry, SnapshotEntry};
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -29,6 +29,10 @@ pub(crate) struct RedactedEntry {
     /// Whether the pattern was added to what is excluded, here and in all forks.
     pub(crate) excluded: bool,
     pub(crate) bytes_freed: u64,
+    /// The directory of what `wink repair` put aside, which may still hold some of it.
+    pub(crate) quarantine: Option<String>,
+    /// Forks whose settings cannot be read, so that it is not excluded there.
+    pub(crate) damaged_forks: Vec<DamagedEntry>,
 }
 
 #[derive(Debug, Serialize)]

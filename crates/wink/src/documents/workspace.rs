@@ -33,6 +33,8 @@ pub(crate) struct Status {
     pub(crate) excluded: Vec<String>,
     /// What the last snapshot could not hold.
     pub(crate) skipped: Vec<SkippedEntry>,
+    /// What is there now and the next snapshot cannot hold; not looked for where no snapshot can be compared with.
+    pub(crate) not_captured: Vec<SkippedEntry>,
     /// What no snapshot holds.
     pub(crate) never_captured: &'static [&'static str],
     pub(crate) store: StoreEntry,

@@ -1,5 +1,6 @@
 //! The forks of a workspace.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use wink_fs::SnapshotStore as _;
@@ -10,6 +11,32 @@ use crate::failure::Failure;
 use crate::settings::Settings;
 
 const BRANCHES: &str = "branches";
+
+/// Whoever gives a name to a fork holds a lock on this file.
+const NAMES: &str = "names.lock";
+
+/// The forks of a workspace.
+#[derive(Debug, Default)]
+pub(crate) struct Branches {
+    pub(crate) whole: Vec<Home>,
+    /// Those whose settings cannot be read.
+    pub(crate) damaged: Vec<DamagedBranch>,
+}
+
+/// A fork whose settings cannot be read, so that nobody knows its name.
+#[derive(Debug)]
+pub(crate) struct DamagedBranch {
+    /// The name that it was made with.
+    pub(crate) key: String,
+    pub(crate) why: Failure,
+}
+
+impl DamagedBranch {
+    /// Says it to a person.
+    pub(crate) fn warning(&self) -> String {
+        format!("warning: the fork made as {} is damaged: {}", self.key, self.why.message())
+    }
+}
 
 impl Home {
     /// Returns the name by which a fork is known to the store: that of its directory here, which stays
@@ -35,6 +62,12 @@ impl Home {
         Ok(place)
     }
 
+    /// Keeps others, of whatever process, from giving names to forks until the value is dropped.
+    pub(crate) fn hold_names(&self) -> Result<File, Failure> {
+        let names = self.shared()?.join(NAMES);
+        disk::wait_to_hold(&names).map_err(|error| Failure::host("cannot lock", &names, error))
+    }
+
     /// Tells whether it is a fork that was kept as a snapshot and has no directory.
     pub(crate) fn is_kept(&self) -> bool {
         self.settings.branch.as_ref().is_some_and(|branch| branch.kept.is_some())
@@ -52,11 +85,6 @@ impl Home {
         });
     }
 
-    /// Finds a fork among others by its name.
-    pub(crate) fn named(branches: Vec<Self>, name: &str) -> Option<Self> {
-        branches.into_iter().find(|home| home.branch_name() == Some(name))
-    }
-
     /// Finds a fork of the workspace, or, of a fork, of what it is a fork of; others that are damaged do not
     /// matter. One that is damaged itself has the name of its directory.
     pub(crate) fn find_branch(&self, name: &str) -> Result<Option<Self>, Failure> {
@@ -71,34 +99,35 @@ impl Home {
         found
     }
 
-    /// Returns the forks of the workspace, or, of a fork, those of what it is a fork of.
-    pub(crate) fn all_branches(&self) -> Result<Vec<Self>, Failure> {
-        let Some(branch) = &self.settings.branch else { return self.branches() };
-        Self::read(&branch.of()?)?.map_or(Ok(Vec::new()), |main| main.branches())
+    /// Returns the forks of the workspace, or, of a fork, those of what it is a fork of, by name.
+    pub(crate) fn branches(&self) -> Result<Branches, Failure> {
+        let mut branches = Branches::default();
+        for place in places_in(&self.shared()?.join(BRANCHES))? {
+            match Self::read(&place) {
+                Ok(home) => branches.whole.extend(home),
+                Err(why) => branches.damaged.push(DamagedBranch { key: branch_key(&place), why }),
+            }
+        }
+        branches.whole.sort_by(|one, other| one.branch_name().cmp(&other.branch_name()));
+        Ok(branches)
     }
 
     /// Excludes a pattern from now on, here and wherever the snapshots are shared; tells whether it was
-    /// not everywhere before.
-    pub(crate) fn exclude_everywhere(&self, pattern: &str) -> Result<bool, Failure> {
-        let main = Self::read(&self.shared()?)?;
+    /// not everywhere before, and which forks are damaged.
+    pub(crate) fn exclude_everywhere(
+        &self,
+        pattern: &str,
+    ) -> Result<(bool, Vec<DamagedBranch>), Failure> {
+        let (main, branches) = (Self::read(&self.shared()?)?, self.branches()?);
         let mut is_new = false;
-        for mut home in main.into_iter().chain(self.all_branches()?) {
+        for mut home in main.into_iter().chain(branches.whole) {
             if !home.settings.exclude.iter().any(|known| known == pattern) {
                 home.settings.exclude.push(pattern.to_owned());
                 home.settings.write_over(&home.directory)?;
                 is_new = true;
             }
         }
-        Ok(is_new)
-    }
-
-    /// Returns the forks there are, by name.
-    pub(crate) fn branches(&self) -> Result<Vec<Self>, Failure> {
-        let places = places_in(&self.directory.join(BRANCHES))?;
-        let read = places.iter().map(|place| Self::read(place)).collect::<Result<Vec<_>, _>>()?;
-        let mut branches: Vec<_> = read.into_iter().flatten().collect();
-        branches.sort_by(|one, other| one.branch_name().cmp(&other.branch_name()));
-        Ok(branches)
+        Ok((is_new, branches.damaged))
     }
 
     fn branch_name(&self) -> Option<&str> {

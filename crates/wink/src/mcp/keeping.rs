@@ -122,7 +122,9 @@ fn keep(
         Ok(Some(known)) => kept
             .tell(&format!("note: the fork {name} is kept; bring it in with `wink merge {known}`")),
         Ok(None) => kept.tell(&format!(
-            "note: the fork {name} is kept as snapshot {id}; see it with `wink diff @ {id}`"
+            "note: the fork {name} is kept as snapshot {id}; see it with `wink diff @ {id}`, bring it in with \
+             `wink revert {id}..{}`",
+            base.short()
         )),
         Err(failure) => warn(&format!(
             "the fork {name} is kept as snapshot {id}, and not by its name: {}",

@@ -238,3 +238,123 @@ fn a_fork_that_dies_half_way_is_whole_or_leaves_nothing_in_the_way_of_the_next()
     }
     assert!(whole > 2 && unmade > 10, "it was there {whole} times, and {unmade} times not");
 }
+
+/// Once, it was only not empty, and nobody knew why.
+#[test]
+fn a_directory_that_a_fork_left_half_way_is_known_as_such() {
+    let scene = Scene::new();
+    for name in ["a", "b", "c/d"] {
+        scene.write(name, "one\n");
+    }
+    scene.ok(&["snapshot", "--tag", "one"]);
+    let (mut nth, mut left) = (1, 0);
+    while killed_at(&scene, "renameat2", nth) {
+        let place = format!("renameat2-{nth}");
+        let directory = scene.path(&place);
+        nth += 1;
+        let names = || if directory.exists() { count(&directory) } else { 0 };
+        let again = ["fork", "attempt", "one", "-q", "--materialize", directory.to_str().unwrap()];
+        if scene.ok(&["branch", "list", "-q"]).contains("attempt") {
+            scene.ok(&["branch", "delete", "attempt", "--yes"]);
+            continue;
+        }
+        let was_empty = names() == 0;
+        let output = scene.run(&again);
+        if !output.status.success() {
+            left += 1;
+            let said = stderr(&output);
+            assert_eq!(output.status.code(), Some(1), "{said}");
+            assert!(said.contains("was left by a `wink fork`"), "{said}");
+            assert!(said.contains(&format!("rm -r {}", directory.display())), "{said}");
+            std::fs::remove_dir_all(&directory).unwrap();
+            scene.ok(&again);
+        }
+        assert!(output.status.success() <= was_empty, "nothing is taken for part of a fork");
+        assert_eq!(names(), 3);
+        scene.ok(&["branch", "delete", "attempt", "--yes"]);
+    }
+    assert!(left > 0, "it was killed {nth} times, and never left anything");
+    assert!(!scene.path(".wink-staging").exists(), "what was staged is gone");
+}
+
+#[test]
+fn a_directory_with_files_of_somebodys_own_is_not_taken_for_one() {
+    let scene = forked();
+    std::fs::create_dir(scene.path("own")).unwrap();
+    std::fs::write(scene.path("own/precious"), "mine").unwrap();
+    let args = ["fork", "other", "one", "--materialize", "../own"];
+    for _ in 0..2 {
+        let (code, said) = scene.fails(&args);
+        assert_eq!(code, 1, "{said}");
+        assert!(said.contains("not empty") && !said.contains("rm -r"), "{said}");
+    }
+    std::fs::remove_file(scene.path("own/precious")).unwrap();
+    scene.ok(&args);
+    scene.ok(&["branch", "delete", "other", "--yes"]);
+    let (_, said) = scene.fails(&args);
+    assert!(said.contains("not empty") && !said.contains("rm -r"), "{said}");
+}
+
+/// A workspace with three forks, of which the settings of one are damaged.
+fn with_damaged() -> Scene {
+    let scene = forked();
+    for name in ["broken", "whole"] {
+        scene.ok(&["fork", name, "one", "-q"]);
+    }
+    std::fs::write(scene.branch("broken").join("workspace.json"), "{\"version\": 1,").unwrap();
+    scene
+}
+
+/// Once, no fork was listed at all.
+#[test]
+fn a_fork_that_is_damaged_is_told_and_the_others_are_listed() {
+    let scene = with_damaged();
+    for directory in ["project", "project-whole"] {
+        let listed = scene.wink_in(&scene.path(directory), &["branch", "list", "-q"]).output();
+        let listed = listed.unwrap();
+        assert_eq!(listed.status.code(), Some(3), "{}", stderr(&listed));
+        let names: Vec<_> = stdout(&listed).lines().map(|it| it[..7].to_owned()).collect();
+        assert_eq!(names, ["attempt", "whole  "]);
+        let said = stderr(&listed);
+        assert!(said.starts_with("warning: the fork made as broken is damaged: "), "{said}");
+    }
+    let listed = scene.run(&["branch", "list", "--json"]);
+    assert_eq!((listed.status.code(), &*stderr(&listed)), (Some(3), ""));
+    let listed: serde_json::Value = serde_json::from_str(&stdout(&listed)).unwrap();
+    crate::scene::check_form(&listed, "summary");
+    assert_eq!(listed["branches"].as_array().unwrap().len(), 2);
+    assert_eq!(listed["damaged"][0]["key"], "broken");
+}
+
+/// Once, nobody could tag, fork, merge, rename or forget any more.
+#[test]
+fn a_fork_that_is_damaged_is_in_nobodys_way_but_its_own() {
+    let scene = with_damaged();
+    scene.ok(&["tag", "named", "one"]);
+    scene.ok(&["snapshot", "--tag", "next"]);
+    scene.ok(&["fork", "another", "named", "-q"]);
+    std::fs::write(scene.path("project-whole/new.txt"), "new\n").unwrap();
+    scene.ok(&["merge", "whole"]);
+    scene.ok(&["branch", "rename", "whole", "better"]);
+    scene.ok(&["branch", "delete", "better", "--yes"]);
+    for args in [["tag", "broken", "named"].as_slice(), &["merge", "broken"], &["fork", "broken"]] {
+        let (code, said) = scene.fails(args);
+        assert_eq!(code, 14, "{args:?}: {said}");
+        assert!(said.contains("cannot be understood"), "{said}");
+    }
+}
+
+/// Once, the secret stayed because a fork was damaged.
+#[test]
+fn a_secret_is_taken_out_although_a_fork_is_damaged() {
+    let scene = with_damaged();
+    let args = ["prune", "--path", "notes.txt", "--yes"];
+    let pruned = scene.run(&args);
+    assert_eq!(pruned.status.code(), Some(3), "{}", stderr(&pruned));
+    assert!(stderr(&pruned).contains("the fork made as broken is damaged"), "{}", stderr(&pruned));
+    assert_eq!(scene.run(&["search", "one"]).status.code(), Some(1));
+    let again = scene.run(&[&args[..], &["--json"]].concat());
+    assert_eq!((again.status.code(), &*stderr(&again)), (Some(3), ""));
+    let again: serde_json::Value = serde_json::from_str(&stdout(&again)).unwrap();
+    assert_eq!(again["damaged_forks"][0]["key"], "broken");
+}

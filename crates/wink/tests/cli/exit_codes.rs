@@ -124,6 +124,54 @@ fn code_15_is_that_the_files_are_gone_and_then_their_history_is_not() {
     assert_eq!(scene.read("a"), "one\n");
 }
 
+/// Once, it was 1, and nothing was said of the history.
+#[test]
+fn code_15_is_also_that_a_workspace_is_named_or_stood_in_which_is_gone() {
+    let scene = scene();
+    let project = scene.path("project");
+    let in_project = "cd project/ && rm -rf ../project && exec \"$0\" \"$@\"";
+    let mut started_there = std::process::Command::new("sh");
+    started_there.current_dir(scene.path("")).args(["-c", in_project]);
+    started_there.args([env!("CARGO_BIN_EXE_wink"), "status"]).env_clear();
+    started_there.env("HOME", scene.path("home")).env("XDG_DATA_HOME", scene.path("data"));
+    let below = project.join("src");
+    let named = |path: &std::path::Path| {
+        scene.wink_in(&scene.path("home"), &["-C", path.to_str().unwrap(), "log"])
+    };
+    for mut command in [started_there, named(&project), named(&below)] {
+        let output = command.output().unwrap();
+        let said = crate::scene::stderr(&output);
+        assert_eq!(output.status.code(), Some(15), "{said}");
+        let next = format!("mkdir -p {0} && cd {0} && wink restore @-", project.display());
+        assert!(said.contains("is gone; its history is not") && said.contains(&next), "{said}");
+    }
+    let server = scene.wink_in(&scene.path("home"), &["mcp", "--root", "../project"]).output();
+    assert_eq!(server.unwrap().status.code(), Some(15));
+}
+
+#[test]
+fn a_directory_that_is_not_there_and_was_no_workspace_is_not_found() {
+    let scene = scene();
+    let (code, said) = scene.fails(&["-C", "none", "status"]);
+    assert_eq!(code, 1, "{said}");
+    let none = scene.project("none");
+    assert!(said.starts_with(&format!("error: cannot find `{}`", none.display())), "{said}");
+}
+
+#[test]
+fn a_directory_that_another_one_took_the_place_of_is_to_be_entered_again() {
+    let scene = scene();
+    let again = "cd project && rm -rf ../project && mkdir ../project && exec \"$0\" \"$@\"";
+    let mut command = std::process::Command::new("sh");
+    command.current_dir(scene.path("")).args(["-c", again, env!("CARGO_BIN_EXE_wink"), "status"]);
+    command.env_clear().env("HOME", scene.path("home")).env("XDG_DATA_HOME", scene.path("data"));
+    let output = command.output().unwrap();
+    let said = crate::scene::stderr(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    let next = format!("go there again: cd {}", scene.path("project").display());
+    assert!(said.contains(&next), "{said}");
+}
+
 #[test]
 fn code_16_is_a_limit() {
     let scene = scene();

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::scene::Scene;
+use crate::scene::{Scene, stderr, stdout};
 
 /// Makes the values that differ from run to run the same.
 fn masked(scene: &Scene, value: &Value) -> String {
@@ -176,4 +176,84 @@ fn progress_goes_before_the_one_summary() {
     let (last, before) = said.split_last().unwrap();
     assert!(!before.is_empty() && before.iter().all(|it| it == "progress") && last == "summary");
     assert_eq!(types(&quiet), ["summary"]);
+}
+
+/// Runs a command for a person and for a program; both end with the same code, and the program gets one answer
+/// on stdout or one failure on stderr.
+fn ends_alike(scene: &Scene, args: &[&str], code: i32, kind: &str) -> Value {
+    let (person, program) = (scene.run(args), scene.run(&[args, &["--json"]].concat()));
+    assert_eq!(person.status.code(), Some(code), "{args:?}: {}", stderr(&person));
+    assert_eq!(program.status.code(), Some(code), "{args:?}: {}", stderr(&program));
+    let (closing, other) = match kind {
+        "summary" => (stdout(&program), stderr(&program)),
+        _ => (stderr(&program), stdout(&program)),
+    };
+    assert_eq!((closing.lines().count(), &*other), (1, ""), "{args:?}: {closing}");
+    let closing: Value = serde_json::from_str(&closing).unwrap();
+    assert_eq!(closing["type"], kind, "{args:?}");
+    closing
+}
+
+/// A workspace and a fork that changed the same lines.
+fn forked() -> Scene {
+    let scene = Scene::new();
+    scene.write("a", "one\n");
+    scene.ok(&["snapshot", "--tag", "one"]);
+    scene.ok(&["fork", "attempt", "one", "-q"]);
+    std::fs::write(scene.path("project-attempt/a"), "theirs\n").unwrap();
+    scene.write("a", "two\n");
+    scene.ok(&["snapshot", "--tag", "two"]);
+    scene.write("a", "ours\n");
+    scene
+}
+
+#[test]
+fn what_is_answered_but_no_success_is_one_summary_with_the_code_that_people_get() {
+    let scene = forked();
+    for args in [["merge", "attempt"].as_slice(), &["merge", "attempt", "--dry-run"]] {
+        let merged = ends_alike(&scene, args, 13, "summary");
+        assert_eq!(merged["conflicts"][0]["path"], "a", "{merged}");
+    }
+    ends_alike(&scene, &["revert", "one..two"], 13, "summary");
+    ends_alike(&scene, &["diff", "--exit-code"], 1, "summary");
+    ends_alike(&scene, &["search", "nowhere"], 1, "summary");
+    ends_alike(&scene, &["fs", "glob", "*.none"], 1, "summary");
+    ends_alike(&scene, &["fs", "grep", "nowhere"], 1, "summary");
+    std::fs::write(scene.project("broken.jsonl"), "{").unwrap();
+    ends_alike(&scene, &["session", "list", "."], 3, "summary");
+    for (args, code) in [(["show", "none"].as_slice(), 12), (&["fs", "cat", "none"], 1)] {
+        ends_alike(&scene, args, code, "error");
+    }
+    ends_alike(&scene, &["merge", "attempt", "--nothing"], 2, "error");
+}
+
+/// Once, only people were told why it went no further.
+#[test]
+fn an_undo_that_went_fewer_steps_says_why_to_programs_too() {
+    let scene = Scene::new();
+    for name in ["a", "b"] {
+        scene.write(name, "1");
+        scene.ok(&["fs", "edit", name, "1", "2"]);
+    }
+    scene.write("a", "from outside");
+    let undone = scene.run(&["undo", "2", "--json"]);
+    assert_eq!((undone.status.code(), &*stderr(&undone)), (Some(3), ""));
+    let undone: Value = serde_json::from_str(&stdout(&undone)).unwrap();
+    assert!(undone["stopped"].as_str().unwrap().contains('a'), "{undone}");
+    scene.ok(&["redo"]);
+    assert_eq!(scene.json(&["undo"])["stopped"], Value::Null);
+}
+
+/// Once, programs were told in words for people, on stderr.
+#[test]
+fn what_may_be_left_of_a_secret_is_in_the_answer_for_programs() {
+    let scene = Scene::new();
+    scene.write("secret", "1\n");
+    scene.ok(&["snapshot"]);
+    std::fs::create_dir(scene.history().join("store/quarantine")).unwrap();
+    let put_aside = scene.history().join("store/quarantine/pack");
+    std::fs::write(put_aside, "damaged").unwrap();
+    let pruned = ends_alike(&scene, &["prune", "--path", "secret", "--dry-run"], 3, "summary");
+    let quarantine = scene.history().join("store/quarantine");
+    assert_eq!(pruned["quarantine"], quarantine.to_str().unwrap());
 }

@@ -11,6 +11,7 @@ mod files;
 mod json;
 mod mask;
 mod moved;
+mod not_captured;
 mod parallel;
 mod patches;
 mod refs;

@@ -173,3 +173,29 @@ fn git_applies_patches_with_files_that_are_private_and_directories_that_are_empt
     assert!(applied.status.success(), "{}", stderr(&applied));
     assert_eq!((scene.read("both"), scene.read("new")), ("two\n".into(), "new\n".into()));
 }
+
+/// Once, git said that there was no patch in it, and nobody had said why.
+#[test]
+fn what_git_has_no_patches_for_is_told_beside_the_patch() {
+    let scene = Scene::new();
+    scene.write("private", "one\n");
+    scene.write("text", "one\n");
+    scene.ok(&["snapshot"]);
+    set_mode(&scene, "private", 0o600);
+    std::fs::create_dir(scene.project("empty")).unwrap();
+    let only_others = scene.run(&["diff", "--exit-code"]);
+    assert_eq!(only_others.status.code(), Some(1));
+    let shown = crate::scene::stdout(&only_others);
+    assert_eq!(shown, "new empty directory empty\nnewly private private\n");
+    let said = stderr(&only_others);
+    assert!(said.starts_with("note: ") && said.contains("finds nothing to apply"), "{said}");
+    assert_eq!(scene.ok(&["diff", "--name-status"]), "A\tempty/\nM\tprivate\n");
+    let stat = scene.ok(&["diff", "--stat"]);
+    assert!(stat.starts_with(" empty/  | -\n private | mode\n 2 files changed"), "{stat}");
+    scene.write("text", "two\n");
+    let some = stderr(&scene.run(&["diff"]));
+    assert!(some.contains("`git apply` passes over those lines"), "{some}");
+    for quiet in [["diff", "-q"].as_slice(), &["diff", "--", "text"], &["diff", "--json"]] {
+        assert_eq!(stderr(&scene.run(quiet)), "", "{quiet:?}");
+    }
+}

@@ -41,14 +41,18 @@ fn a_fork_knows_the_names_of_forks_too() {
 #[test]
 fn what_is_a_tag_and_a_fork_is_ambiguous() {
     let scene = scene();
-    // `wink tool` knows nothing of the forks of a person.
-    scene.ok(&["tool", "snapshot", "tag=attempt"]);
-    let (code, said) = scene.fails(&["restore", "attempt"]);
+    // Others that give the same name at the same time know nothing of each other.
+    scene.ok(&["snapshot", "--tag", "meanwhile"]);
+    let settings = scene.branch("attempt").join("workspace.json");
+    let text = std::fs::read_to_string(&settings).unwrap();
+    let renamed = text.replace("\"attempt\"", "\"meanwhile\"");
+    std::fs::write(settings, renamed).unwrap();
+    let (code, said) = scene.fails(&["restore", "meanwhile"]);
     assert_eq!(code, 12);
-    assert!(said.contains("`attempt` is a tag and a fork"), "{said}");
+    assert!(said.contains("`meanwhile` is a tag and a fork"), "{said}");
     assert_eq!(said.lines().count(), 4, "{said}");
-    scene.ok(&["tag", "attempt", "--delete", "-q"]);
-    scene.ok(&["restore", "attempt"]);
+    scene.ok(&["tag", "meanwhile", "--delete", "-q"]);
+    scene.ok(&["restore", "meanwhile"]);
 }
 
 #[test]

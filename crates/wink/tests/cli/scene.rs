@@ -55,6 +55,13 @@ impl Scene {
         all.next().unwrap().unwrap().path()
     }
 
+    /// The directory of the settings of a fork.
+    pub(crate) fn branch(&self, name: &str) -> PathBuf {
+        let all = std::fs::read_dir(self.path("data/wink")).unwrap();
+        let mut all = all.map(|it| it.unwrap().path().join("branches").join(name));
+        all.find(|it| it.exists()).unwrap()
+    }
+
     pub(crate) fn wink_in(&self, directory: &Path, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_wink"));
         command.current_dir(directory).args(args).env_clear();

@@ -3,6 +3,7 @@
 use std::process::Stdio;
 
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 use crate::scene::{Client, initialize, wink_in};
 
@@ -19,20 +20,21 @@ fn ok(client: &Client, args: &[&str]) -> String {
     said
 }
 
+fn prepared() -> TempDir {
+    let place = tempfile::tempdir().unwrap();
+    std::fs::create_dir(place.path().join("work")).unwrap();
+    place
+}
+
 /// Leaves a fork with a new file in it, and ends the server; returns what that said.
-fn leave(mut client: Client, path: &str) -> (Client, String) {
+fn left() -> (Client, String) {
+    let mut client = Client::start_telling(prepared(), &[], Stdio::piped());
     client.request("initialize", initialize());
     client.done("fork", json!({"name": "idea"}));
-    client.done("write_file", json!({"path": path, "content": "tried\n", "fork": "idea"}));
+    client.done("write_file", json!({"path": "new.txt", "content": "tried\n", "fork": "idea"}));
     client.end();
     let told = std::io::read_to_string(client.child.stderr.take().unwrap()).unwrap();
     (client, told)
-}
-
-fn left() -> (Client, String) {
-    let place = tempfile::tempdir().unwrap();
-    std::fs::create_dir(place.path().join("work")).unwrap();
-    leave(Client::start_telling(place, &[], Stdio::piped()), "new.txt")
 }
 
 /// Once, it was only a snapshot, and `wink merge` knew of no such fork.
@@ -89,15 +91,47 @@ fn a_fork_that_a_person_made_is_named_as_on_the_command_line() {
     assert_eq!(std::fs::read_to_string(client.file("a")).unwrap(), "two");
 }
 
-#[test]
-fn a_name_that_another_fork_has_gets_a_number() {
-    let (mut client, _) = left();
+/// Starts another server over the files of one that ended.
+fn again(mut client: Client) -> Client {
     let place = std::mem::replace(&mut client.place, tempfile::tempdir().unwrap());
-    let again = Client::start_telling(place, &[], Stdio::piped());
-    let (again, told) = leave(again, "second.txt");
+    Client::start_telling(place, &[], Stdio::piped())
+}
+
+#[test]
+fn a_name_that_another_fork_got_meanwhile_gets_a_number() {
+    let mut client = Client::start_telling(prepared(), &[], Stdio::piped());
+    client.request("initialize", initialize());
+    client.done("write_file", json!({"path": "theirs.txt", "content": "a person's\n"}));
+    client.done("fork", json!({"name": "idea"}));
+    client.done("write_file", json!({"path": "new.txt", "content": "tried\n", "fork": "idea"}));
+    ok(&client, &["fork", "idea", "-q"]);
+    client.end();
+    let told = std::io::read_to_string(client.child.stderr.take().unwrap()).unwrap();
     assert!(told.contains("`wink merge idea-2`"), "{told}");
-    assert_eq!(ok(&again, &["fs", "cat", "second.txt", "--at", "idea-2"]), "tried\n");
-    assert_eq!(ok(&again, &["fs", "cat", "new.txt", "--at", "idea"]), "tried\n");
+    assert_eq!(ok(&client, &["fs", "cat", "new.txt", "--at", "idea-2"]), "tried\n");
+    assert_eq!(ok(&client, &["fs", "cat", "theirs.txt", "--at", "idea"]), "a person's\n");
+}
+
+/// Once, an agent could name neither of the two, and a person found the second under another name.
+#[test]
+fn a_name_that_a_fork_or_a_snapshot_has_is_given_to_no_other_by_an_agent() {
+    let mut client = again(left().0);
+    client.request("initialize", initialize());
+    client.done("snapshot", json!({"tag": "before"}));
+    ok(&client, &["fork", "theirs", "-q"]);
+    for (tool, arguments) in [
+        ("fork", json!({"name": "idea"})),
+        ("fork", json!({"name": "theirs"})),
+        ("fork", json!({"name": "before"})),
+        ("snapshot", json!({"tag": "idea"})),
+        ("snapshot", json!({"tag": "theirs"})),
+    ] {
+        assert_eq!(client.refused(tool, arguments.clone()), "already_exists", "{arguments}");
+    }
+    for taken in ["tag=idea", "tag=theirs"] {
+        let (said, code) = wink(&client, &["tool", "snapshot", taken]);
+        assert_eq!(code, Some(1), "{said}");
+    }
 }
 
 /// Leaves a fork that was merged, and changed again.
@@ -174,4 +208,58 @@ fn a_fork_that_is_damaged_keeps_nobody_from_naming_other_states() {
     assert_eq!(std::fs::read_to_string(client.file("a")).unwrap(), "one");
     assert_eq!(client.refused("diff", json!({"from": "other"})), "unavailable");
     ok(&client, &["diff", "before", "whole"]);
+}
+
+/// Once, all that was done in it was lost with the directory.
+#[test]
+fn a_fork_is_kept_although_the_directory_is_deleted_and_something_else_has_its_place() {
+    for comes_again in [false, true] {
+        let mut client = Client::start_telling(prepared(), &[], Stdio::piped());
+        client.request("initialize", initialize());
+        client.done("write_file", json!({"path": "a", "content": "one"}));
+        client.done("fork", json!({"name": "idea"}));
+        client.done("write_file", json!({"path": "before", "content": "1", "fork": "idea"}));
+        std::fs::remove_dir_all(client.file("")).unwrap();
+        if comes_again {
+            std::fs::create_dir(client.file("")).unwrap();
+            std::fs::write(client.file("other"), "2").unwrap();
+        }
+        client.done("write_file", json!({"path": "after", "content": "3", "fork": "idea"}));
+        assert_eq!(client.refused("merge", json!({"name": "idea"})), "unavailable");
+        client.end();
+        let told = std::io::read_to_string(client.child.stderr.take().unwrap()).unwrap();
+        assert!(told.contains("bring it in with `wink merge idea`"), "{told}");
+        std::fs::create_dir_all(client.file("")).unwrap();
+        ok(&client, &["merge", "idea"]);
+        for (name, content) in [("before", "1"), ("after", "3")] {
+            assert_eq!(std::fs::read_to_string(client.file(name)).unwrap(), content);
+        }
+        assert_eq!(client.file("other").exists(), comes_again);
+    }
+}
+
+#[test]
+fn a_fork_of_a_fork_is_kept_as_a_snapshot_and_brought_in_as_is_said() {
+    let mut outer = Client::new(&[]);
+    outer.done("write_file", json!({"path": "a", "content": "one\ntwo\nthree\nfour\nfive\n"}));
+    ok(&outer, &["fork", "attempt", "-q"]);
+    let root = outer.place.path().join("work-attempt");
+    let mut command = wink_in(outer.place.path());
+    command.args(["mcp", "--root", "../work-attempt"]);
+    let mut client = Client::of(command, tempfile::tempdir().unwrap(), Stdio::piped());
+    client.request("initialize", initialize());
+    client.done("fork", json!({"name": "idea"}));
+    let edit = json!({"path": "a", "old_string": "one", "new_string": "ONE", "fork": "idea"});
+    client.done("edit_file", edit);
+    let edit = json!({"path": "a", "old_string": "five", "new_string": "FIVE"});
+    client.done("edit_file", edit);
+    client.end();
+    let told = std::io::read_to_string(client.child.stderr.take().unwrap()).unwrap();
+    let command = told.rsplit_once("bring it in with `wink ").expect("it is said").1;
+    let command: Vec<_> = command.split_once('`').unwrap().0.split(' ').collect();
+    let brought =
+        wink_in(outer.place.path()).args(["-C", "../work-attempt"]).args(command).output();
+    assert!(brought.unwrap().status.success(), "{told}");
+    let text = std::fs::read_to_string(root.join("a")).unwrap();
+    assert_eq!(text, "ONE\ntwo\nthree\nfour\nFIVE\n");
 }

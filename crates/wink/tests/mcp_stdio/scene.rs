@@ -59,8 +59,13 @@ impl Client {
     /// Starts a server that says somewhere else what a person should know.
     pub(crate) fn start_telling(place: TempDir, args: &[&str], told: Stdio) -> Self {
         let mut command = wink_in(place.path());
-        command.stderr(told);
-        command.arg("mcp").args(args).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.arg("mcp").args(args);
+        Self::of(command, place, told)
+    }
+
+    /// Starts a server by a command.
+    pub(crate) fn of(mut command: Command, place: TempDir, told: Stdio) -> Self {
+        command.stderr(told).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("wink starts");
         let output = lines(child.stdout.take().expect("a piped stdout"));
         let input = child.stdin.take();

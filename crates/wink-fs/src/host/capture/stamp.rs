@@ -41,8 +41,18 @@ impl Moment {
         Self { seconds: self.seconds.saturating_sub(seconds), ..self }
     }
 
-    fn of(time: StatxTimestamp) -> Self {
+    pub(in crate::host) fn of(time: StatxTimestamp) -> Self {
         Self { seconds: time.tv_sec, nanoseconds: time.tv_nsec }
+    }
+
+    pub(in crate::host) fn encode(&self, into: &mut Vec<u8>) {
+        into.extend_from_slice(&self.seconds.to_le_bytes());
+        into.extend_from_slice(&self.nanoseconds.to_le_bytes());
+    }
+
+    pub(in crate::host) fn decode(from: &mut Reader<'_>) -> Option<Self> {
+        let seconds = i64::from_le_bytes(from.array()?);
+        Some(Self { seconds, nanoseconds: u32::from_le_bytes(from.array()?) })
     }
 }
 
@@ -104,21 +114,15 @@ impl Stamp {
         into.extend_from_slice(&self.inode.to_le_bytes());
         into.extend_from_slice(&self.size.to_le_bytes());
         into.extend_from_slice(&self.mode.to_le_bytes());
-        for moment in [self.modified, self.changed] {
-            into.extend_from_slice(&moment.seconds.to_le_bytes());
-            into.extend_from_slice(&moment.nanoseconds.to_le_bytes());
-        }
+        [self.modified, self.changed].iter().for_each(|moment| moment.encode(into));
     }
 
     pub(in crate::host) fn decode(from: &mut Reader<'_>) -> Option<Self> {
         let inode = u64::from_le_bytes(from.array()?);
         let size = u64::from_le_bytes(from.array()?);
         let mode = u16::from_le_bytes(from.array()?);
-        let mut moment = || {
-            let seconds = i64::from_le_bytes(from.array()?);
-            Some(Moment { seconds, nanoseconds: u32::from_le_bytes(from.array()?) })
-        };
-        Some(Self { inode, size, mode, modified: moment()?, changed: moment()? })
+        let (modified, changed) = (Moment::decode(from)?, Moment::decode(from)?);
+        Some(Self { inode, size, mode, modified, changed })
     }
 }
 

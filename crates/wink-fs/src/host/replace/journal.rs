@@ -3,35 +3,40 @@
 use super::step::{Move, Step};
 use crate::host::capture::bytes::Reader;
 use crate::host::capture::stamp::Stamp;
+use crate::host::identity::Identity;
 use crate::path::TreePath;
 
-const MAGIC: &[u8; 8] = b"WINKJNL\x01";
+const MAGIC: &[u8; 7] = b"WINKJNL";
+const VERSION: u8 = 2;
 
 /// What is to be done in one root.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(in crate::host) struct Journal {
-    /// The device and inode of the root's directory.
-    pub(super) root: (u64, u64),
+    /// The root's directory.
+    pub(super) root: Identity,
     pub(super) steps: Vec<Step>,
 }
 
 impl Journal {
     pub(super) fn encode(&self) -> Vec<u8> {
         let mut body = Vec::new();
-        body.extend_from_slice(&self.root.0.to_le_bytes());
-        body.extend_from_slice(&self.root.1.to_le_bytes());
+        self.root.encode(&mut body);
         self.steps.iter().for_each(|step| encode_step(&mut body, step));
-        [&MAGIC[..], blake3::hash(&body).as_bytes(), &body].concat()
+        [&MAGIC[..], &[VERSION], blake3::hash(&body).as_bytes(), &body].concat()
     }
 
     /// Reads a journal; `None` where it is damaged or of another version.
     pub(in crate::host) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader(bytes);
         (reader.take(MAGIC.len())? == MAGIC).then_some(())?;
+        let version = reader.byte()?;
         let checksum: [u8; 32] = reader.array()?;
         (blake3::hash(reader.0) == checksum).then_some(())?;
-        let mut number = || reader.array().map(u64::from_le_bytes);
-        let root = (number()?, number()?);
+        let root = match version {
+            1 => Identity::decode_without_birth(&mut reader)?,
+            VERSION => Identity::decode(&mut reader)?,
+            _ => return None,
+        };
         let mut steps = Vec::new();
         while !reader.0.is_empty() {
             steps.push(decode_step(&mut reader)?);
@@ -88,8 +93,11 @@ mod tests {
     use super::*;
     use crate::host::capture::stamp::tests::stamp;
 
-    /// A journal as version 1 writes it; it can be read for ever.
-    const GOLDEN: &[u8] = include_bytes!("../../../tests/golden/journal-v1");
+    /// A journal as version 1 wrote it; it can be read for ever.
+    const FIRST: &[u8] = include_bytes!("../../../tests/golden/journal-v1");
+
+    /// One as version 2 writes it.
+    const GOLDEN: &[u8] = include_bytes!("../../../tests/golden/journal-v2");
 
     fn sample() -> Journal {
         let step = |what, path: &[u8], standing, waiting| {
@@ -101,13 +109,21 @@ mod tests {
             step(Move::In, b"new/caf\xe9\n", None, Some(stamp(2))),
             step(Move::Exchange, b"changed", Some(stamp(3)), Some(stamp(4))),
         ];
-        Journal { root: (2049, 12), steps }
+        let birth = Some(stamp(5).modified());
+        Journal { root: Identity { device: 2049, inode: 12, birth }, steps }
     }
 
     #[test]
-    fn version_1_is_read_and_written_byte_for_byte() {
+    fn version_2_is_read_and_written_byte_for_byte() {
         assert_eq!(Journal::decode(GOLDEN), Some(sample()));
         assert_eq!(sample().encode(), GOLDEN);
+    }
+
+    #[test]
+    fn version_1_is_read_and_knows_no_birth() {
+        let sample = sample();
+        let root = Identity { birth: None, ..sample.root };
+        assert_eq!(Journal::decode(FIRST), Some(Journal { root, ..sample }));
     }
 
     #[test]
@@ -123,7 +139,7 @@ mod tests {
     #[test]
     fn fault_34_a_journal_of_another_version_is_none() {
         let mut later = GOLDEN.to_vec();
-        later[MAGIC.len() - 1] = 2;
+        later[MAGIC.len()] = 3;
         assert_eq!(Journal::decode(&later), None);
     }
 }

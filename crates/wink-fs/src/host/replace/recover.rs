@@ -21,7 +21,7 @@ pub(in crate::host) fn recover(
     let journal = Journal::decode(journal)?;
     // The staging directory is on the root's own file system, whose device may have another number
     // after the machine was started again.
-    if root.identity().ok()?.1 != journal.root.1 {
+    if !root.identity().ok()?.is_same(&journal.root) {
         return None;
     }
     let places = Places { root, staging };
@@ -42,4 +42,46 @@ fn redo(places: &Places<'_>, step: &Step) -> bool {
     };
     let is_to_do = standing == step.standing && (step.what == Move::Out || is_new(waiting));
     is_done || (is_to_do && places.forward(step).is_ok())
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "plants what a dead process left")]
+mod tests {
+    use std::path::Path;
+
+    use rustix::fd::AsFd;
+
+    use super::*;
+    use crate::host::capture::stamp::{self, Moment, Stamp};
+    use crate::host::identity::Identity;
+
+    /// Recovers a file that waits in a staging directory for a root; tells whether that was done.
+    fn recovered(place: &Path, root: &Root, identity: Identity) -> bool {
+        std::fs::write(place.join("staging/1"), "new").unwrap();
+        let staging = std::fs::File::open(place.join("staging")).unwrap();
+        let waiting = stamp::look(staging.as_fd(), b"1").unwrap();
+        let waiting = Some(Stamp::of(&waiting));
+        let path = TreePath::parse("a").unwrap();
+        let step = Step { what: Move::In, path, name: "1".into(), standing: None, waiting };
+        let journal = Journal { root: identity, steps: vec![step] };
+        recover(root, staging.as_fd(), &journal.encode()).is_some()
+    }
+
+    /// Once, a directory that got the inode of one that was deleted got its files too.
+    #[test]
+    fn a_directory_that_has_only_the_inode_of_the_one_that_was_meant_stays_as_it_is() {
+        let place = tempfile::tempdir().unwrap();
+        for name in ["root", "staging"] {
+            std::fs::create_dir(place.path().join(name)).unwrap();
+        }
+        let root = Root::open_ambient(&place.path().join("root"), None).unwrap();
+        let identity = root.identity().unwrap();
+        let other = Identity { birth: Some(Moment::EARLIEST), ..identity };
+        // Where the file system does not tell, the inode has to do.
+        let is_told = identity.birth.is_some();
+        assert_eq!(recovered(place.path(), &root, other), !is_told);
+        assert_eq!(place.path().join("root/a").exists(), !is_told);
+        assert!(recovered(place.path(), &root, identity));
+        assert!(place.path().join("root/a").exists());
+    }
 }

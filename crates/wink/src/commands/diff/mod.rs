@@ -67,7 +67,7 @@ pub(crate) fn run(context: &Context, args: &DiffArgs) -> Result<Answer, Failure>
     let diff = compare(&opened, &base, &target, options)?;
     let answer = match context.is_for_people() {
         false => Answer::json(&describe(&base, &target, &diff))?,
-        true => shown(&opened, args, (&base, &target), &diff)?.long(),
+        true => shown(context, &opened, args, (&base, &target), &diff)?.long(),
     };
     let differs = u8::from(args.exit_code && !diff.is_empty());
     let exit = answer.exit.max(differs);
@@ -104,6 +104,7 @@ fn compare(
 
 /// Shows to a person what is different.
 fn shown(
+    context: &Context,
     opened: &Opened,
     args: &DiffArgs,
     (base, target): (&State, &State),
@@ -128,10 +129,27 @@ fn shown(
         return Ok(answer(text, Paint::Ready(painted)));
     }
     let binary = if terminal::is_there() { Binary::Told } else { Binary::Whole };
-    let Written { text, left_out } = patch::text(&*before, &*after, &all, binary)?;
-    let exit = if left_out.is_empty() { 0 } else { PARTIAL };
-    let notes = left_out.iter().map(left_out_note).collect();
-    Ok(Answer { notes, exit, ..answer(text, Paint::Patch) })
+    let written = patch::text(&*before, &*after, &all, binary)?;
+    let exit = if written.left_out.is_empty() { 0 } else { PARTIAL };
+    let mut notes: Vec<_> = written.left_out.iter().map(left_out_note).collect();
+    if let Some(note) = not_gits_note(&written).filter(|_| binary == Binary::Whole) {
+        notes.extend(context.note(note));
+    }
+    Ok(Answer { notes, exit, ..answer(written.text, Paint::Patch) })
+}
+
+/// Says which lines of a patch do nothing where git applies it.
+fn not_gits_note(written: &Written) -> Option<&'static str> {
+    match (written.has_other_lines, written.is_for_git) {
+        (false, _) => None,
+        (true, true) => Some(
+            "note: git has no patches for empty directories and private files: `git apply` passes over those lines",
+        ),
+        (true, false) => Some(
+            "note: git has no patches for empty directories and private files, and there is no other difference: \
+             `git apply` finds nothing to apply",
+        ),
+    }
 }
 
 /// Says that a patch cannot be applied, and why.

@@ -29,6 +29,10 @@ pub(super) enum Binary {
 pub(super) struct Written {
     pub(super) text: String,
     pub(super) left_out: Vec<TreePath>,
+    /// Whether anything in it is in git's format.
+    pub(super) is_for_git: bool,
+    /// Whether there are lines in it that are not, which git passes over.
+    pub(super) has_other_lines: bool,
 }
 
 /// Writes a patch.
@@ -55,12 +59,12 @@ struct Patch<'a> {
 impl Patch<'_> {
     fn entry(&mut self, changed: &Changed) -> Result<(), Failure> {
         match (changed.before, changed.after) {
-            // Git knows no directories; it passes over a line that is none of its own.
+            // Git knows no directories.
             (Some(Kind::Directory), _) => {
-                self.line(&format!("deleted empty directory {}", changed.path))
+                self.other_line(&format!("deleted empty directory {}", changed.path))
             }
             (_, Some(Kind::Directory)) => {
-                self.line(&format!("new empty directory {}", changed.path))
+                self.other_line(&format!("new empty directory {}", changed.path))
             }
             (Some(before), Some(after)) if before != after => return self.exchange(changed),
             (before, after) => {
@@ -73,6 +77,12 @@ impl Patch<'_> {
     fn line(&mut self, text: &str) {
         // Writing to a `String` cannot fail.
         let _ = writeln!(self.written.text, "{text}");
+    }
+
+    /// Writes a line that is none of git's own, which it passes over.
+    fn other_line(&mut self, text: &str) {
+        self.written.has_other_lines = true;
+        self.line(text);
     }
 
     /// Writes a file that became a link, or the other way round, as one that went and one that came.
@@ -103,6 +113,7 @@ impl Patch<'_> {
             return Ok(());
         }
         let (a, b) = (quoted("a/", path), quoted("b/", path));
+        self.written.is_for_git = true;
         self.line(&format!("diff --git {a} {b}"));
         self.written.text += &modes;
         let a = if before.is_some() { a } else { NOTHING.to_owned() };
@@ -117,12 +128,12 @@ impl Patch<'_> {
         Ok(())
     }
 
-    /// Says what git has no mode for; it passes over such a line.
+    /// Says what git has no mode for.
     fn privacy(&mut self, path: &TreePath, old: Option<Mode>, new: Option<Mode>) {
         let Some(new) = new else { return };
         match (old.is_some_and(|old| old.private), new.private) {
-            (false, true) => self.line(&format!("newly private {path}")),
-            (true, false) => self.line(&format!("no longer private {path}")),
+            (false, true) => self.other_line(&format!("newly private {path}")),
+            (true, false) => self.other_line(&format!("no longer private {path}")),
             _ => {}
         }
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use wink_fs::{Changed, LineChange};
+use wink_fs::{Changed, Kind, LineChange};
 
 use crate::documents::ChangedEntry;
 use crate::words;
@@ -14,6 +14,8 @@ struct Row {
     path: String,
     /// Lines that came and lines that went; `None` where there are no lines.
     lines: Option<(usize, usize)>,
+    /// Whether it is the same file with another mode.
+    is_only_mode: bool,
 }
 
 /// Writes a line for each file, and a summary.
@@ -25,8 +27,12 @@ pub(super) fn text(all: &[&Changed]) -> String {
     let width = rows.iter().map(|row| row.path.chars().count()).max().unwrap_or(0);
     let most = rows.iter().filter_map(|row| row.lines).map(|(a, b)| a + b).max().unwrap_or(0);
     let mut text = String::new();
-    for Row { path, lines } in &rows {
-        let told = lines.map_or("-".to_owned(), |lines| signs(lines, most));
+    for Row { path, lines, is_only_mode } in &rows {
+        let told = match lines {
+            _ if *is_only_mode => "mode".to_owned(),
+            Some(lines) => signs(*lines, most),
+            None => "-".to_owned(),
+        };
         let _ = writeln!(text, " {path:<width$} | {told}");
     }
     text + &summary(&rows)
@@ -39,7 +45,9 @@ fn row(changed: &Changed) -> Row {
     };
     let lines =
         changed.hunks.as_ref().map(|_| (count(LineChange::Added), count(LineChange::Removed)));
-    Row { path: ChangedEntry::from(changed).shown(), lines }
+    let both = Some(Kind::File);
+    let is_only_mode = lines == Some((0, 0)) && changed.before == both && changed.after == both;
+    Row { path: ChangedEntry::from(changed).shown(), lines, is_only_mode }
 }
 
 fn signs((added, removed): (usize, usize), most: usize) -> String {

@@ -13,6 +13,7 @@ use crate::answer::Answer;
 use crate::context::{Context, Opened};
 use crate::documents::{ToolCalled, ToolSchema};
 use crate::failure::Failure;
+use crate::kept_fork::KeptForks;
 use crate::paint::Paint;
 use crate::signals;
 
@@ -83,7 +84,9 @@ fn call(context: &Context, tool: &'static Tool, args: &ToolArgs) -> Result<Answe
 
 /// No earlier call is known, so an overwrite must name the hash of what it replaces.
 fn tool_context(opened: &Opened, args: &ToolArgs) -> Result<ToolContext, Failure> {
-    let context = ToolContext::over(&opened.files);
+    let mut context = ToolContext::over(&opened.files);
+    let known = KeptForks { directory: opened.home.directory.clone(), is_talkative: false };
+    context.forks = context.forks.and_elsewhere(move |name| known.find(name));
     if !args.allow_execution {
         return Ok(context);
     }
