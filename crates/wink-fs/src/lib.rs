@@ -163,6 +163,6 @@ pub use strategy::{Strategy, StrategyOptions};
 pub use tree::{Entry, FileMode, Kind, KnownEntry, KnownFile, Stat, Tree};
 pub use tree_hash::{TreeHash, tree_hash};
 pub use workspace::{
-    At, Execution, ExecutionPlace, PruneOptions, Pruned, Receipt, RestoreOptions, SnapshotOptions,
-    Undone, Workspace, WorkspaceBuilder,
+    At, Execution, ExecutionPlace, OperationTrees, PruneOptions, Pruned, Receipt, RestoreOptions,
+    SnapshotOptions, Undone, Workspace, WorkspaceBuilder,
 };

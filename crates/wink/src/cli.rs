@@ -96,6 +96,12 @@ pub(crate) fn count<N: FromStr + PartialEq + From<u8>>(text: &str) -> Result<N, 
     count.ok_or_else(|| "write a number from 1 on".to_owned())
 }
 
+/// Reads which operation is meant: its number, with `op:` before it or not.
+pub(crate) fn operation(text: &str) -> Result<u64, String> {
+    let number = text.strip_prefix("op:").unwrap_or(text);
+    count(number).map_err(|_| "write the number of an operation, as in `op:5`".to_owned())
+}
+
 /// When to use colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ColorWhen {
@@ -144,7 +150,7 @@ pub(crate) enum Command {
     /// Does again what was undone last.
     Redo,
 
-    /// Lists what wink did to the files.
+    /// Lists what wink did to the files, and shows one such thing line by line.
     #[command(subcommand)]
     Op(op::OpCommand),
 

@@ -32,7 +32,7 @@ pub(crate) use self::files::{
     FoundLine, FoundLines, Listing, MadeDirectory,
 };
 pub(crate) use self::history::{
-    HistoryLine, OperationLog, OperationLogEntry, SearchedHistory, SnapshotName,
+    HistoryLine, OperationLog, OperationLogEntry, OperationShown, SearchedHistory, SnapshotName,
 };
 pub(crate) use self::operations::{OperationEntry, Stepped};
 pub(crate) use self::serving::{DemoCall, DemoPlayed, ServedUntilNow, ServedWorkspace, Serving};
@@ -114,6 +114,7 @@ documents! {
     ToolCalled: "wink/tool@1";
     Stepped: "wink/undo@1";
     OperationLog: "wink/op.log@1";
+    OperationShown: "wink/op.show@1";
     Tagged: "wink/tag@1";
     SearchedHistory: "wink/search@1";
     PrunedEntry: "wink/prune@1";

@@ -394,11 +394,22 @@ impl Failure {
         ))
     }
 
+    /// All that one operation changed was changed since.
+    pub(crate) fn built_upon(error: Error) -> Self {
+        let path = shown(error.path().unwrap_or_default());
+        Self::from(error).hint(format!(
+            "`wink undo` takes back what came since first; `wink restore REF -- {path}` brings another version back"
+        ))
+    }
+
     /// Nothing was done that could be taken back, or taken back that could be done again.
     pub(crate) fn nothing_to(action: &str) -> Self {
         let hint = match action {
             "undo" => "changes by other programs are not undone; `wink restore @-` goes back",
             "skip" => "`wink op log` lists what was done",
+            "show" => {
+                "wink has changed no file here yet; `wink diff` shows what other programs did"
+            }
             _ => "only what was undone last can be done again",
         };
         Self::of(ErrorKind::NotFound, format!("there is nothing to {action}")).hint(hint)

@@ -9,6 +9,7 @@ mod history;
 mod keep_fork;
 mod look;
 mod merge;
+mod operation_trees;
 mod prune;
 mod recover;
 mod repair;
@@ -24,6 +25,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use self::execute::{Execution, ExecutionPlace};
+pub use self::operation_trees::OperationTrees;
 pub use self::prune::{PruneOptions, Pruned};
 pub use self::snapshots::{At, Receipt, RestoreOptions, SnapshotOptions};
 pub use self::undo::Undone;

@@ -60,12 +60,29 @@ impl Workspace {
     /// the operations that replaced files as a whole, such as a restore or a program's run, the last ten can
     /// be taken back: what was there before an older one is not kept, which is SnapshotNotFound.
     pub fn undo(&self) -> Result<Undone> {
-        self.step(Way::Undo)
+        self.step(Way::Undo, None)
+    }
+
+    /// Takes back one operation, whatever was done since, which stays.
+    ///
+    /// What somebody changed since, also by a later operation, is left alone and named; where that is all of it, it
+    /// is a Conflict. One that is not kept, or taken back already, is NotFound.
+    ///
+    /// ```
+    /// let files = wink_fs::Workspace::memory();
+    /// files.write("a.txt", "one")?;
+    /// files.write("b.txt", "two")?;
+    /// files.undo_operation(1)?;
+    /// assert!(!files.exists("a.txt") && files.exists("b.txt"));
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn undo_operation(&self, sequence: u64) -> Result<Undone> {
+        self.step(Way::Undo, Some(sequence))
     }
 
     /// Does the operation again that was taken back last.
     pub fn redo(&self) -> Result<Undone> {
-        self.step(Way::Redo)
+        self.step(Way::Redo, None)
     }
 
     /// Returns the operations that are kept, oldest first: one for each call that changed something.
@@ -186,13 +203,17 @@ impl Workspace {
         Ok((same, changed))
     }
 
-    fn step(&self, way: Way) -> Result<Undone> {
+    /// Goes one step: the next one, or that of an operation.
+    fn step(&self, way: Way, of: Option<u64>) -> Result<Undone> {
         let history = self.history(Operation::Undo)?;
         let mut writer = self.turn()?;
         let _alone = self.alone(history, &mut writer)?;
         history.excluded.ask()?;
         let operations = history.ledger.list()?;
-        let step = last_step(&operations, way).ok_or_else(|| nothing_to(way))?;
+        let step = match of {
+            Some(number) => step_of(&operations, number).ok_or_else(|| not_to_undo(number))?,
+            None => last_step(&operations, way).ok_or_else(|| nothing_to(way))?,
+        };
         let find = |number| operations.iter().find(|it| it.sequence == number);
         let (Some(of), Some(held)) = (find(step.of), find(step.held_by)) else {
             return Err(nothing_to(way));
@@ -273,6 +294,20 @@ fn is_taken_back(operations: &[OperationRecord], sequence: u64) -> bool {
 
 /// Finds what would be taken back, or done again, next.
 fn last_step(operations: &[OperationRecord], way: Way) -> Option<Step> {
+    let (done, undone) = steps(operations);
+    match way {
+        Way::Undo => done.last().copied(),
+        Way::Redo => undone.last().copied(),
+    }
+}
+
+/// Finds what would take one operation back.
+fn step_of(operations: &[OperationRecord], number: u64) -> Option<Step> {
+    steps(operations).0.into_iter().find(|step| step.of == number)
+}
+
+/// Returns what can be taken back, and what can be done again, the next one last.
+fn steps(operations: &[OperationRecord]) -> (Vec<Step>, Vec<Step>) {
     let (mut done, mut undone): (Vec<Step>, Vec<Step>) = (Vec::new(), Vec::new());
     for operation in operations {
         let held_by = operation.sequence;
@@ -296,10 +331,14 @@ fn last_step(operations: &[OperationRecord], way: Way) -> Option<Step> {
             }
         }
     }
-    match way {
-        Way::Undo => done.pop(),
-        Way::Redo => undone.pop(),
-    }
+    (done, undone)
+}
+
+fn not_to_undo(number: u64) -> Error {
+    Error::new(Operation::Undo, ErrorKind::NotFound).with_detail(format!(
+        "operation {number} is not kept, is taken back already, or was passed over; list the operations \
+         to see what was done"
+    ))
 }
 
 fn nothing_to(way: Way) -> Error {

@@ -25,6 +25,8 @@ on_both! {
     what_moved_stays_where_its_old_place_is_taken,
     what_moved_over_another_stays_where_its_old_place_is_taken,
     what_a_program_moved_stays_where_its_old_place_is_taken,
+    one_operation_is_undone_and_what_came_since_stays,
+    what_an_operation_changed_is_known_whatever_came_since,
     an_import_is_undone,
     the_last_snapshot_is_again_what_it_was_before_a_restore_that_is_undone,
     some_paths_of_a_snapshot_do_not_make_it_the_last_one,
@@ -275,6 +277,48 @@ fn what_a_program_moved_stays_where_its_old_place_is_taken(scene: Scene) {
     assert_eq!(texts(&undone.paths), ["made", "other"]);
     assert_eq!(texts(&undone.conflicts), ["file", "moved"]);
     assert_eq!(files.read("moved").unwrap().content, "the only copy");
+}
+
+fn one_operation_is_undone_and_what_came_since_stays(scene: Scene) {
+    let files = &scene.files;
+    for path in ["a", "b", "c"] {
+        files.write(path, "1").unwrap();
+    }
+    files.write("c", "2").unwrap();
+    assert_eq!(files.undo_operation(2).unwrap().operation.sequence, 2);
+    assert_eq!(lines(files), [r#"a "1""#, r#"c "2""#]);
+    assert_eq!(files.undo_operation(2).unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(files.undo_operation(9).unwrap_err().kind(), ErrorKind::NotFound);
+    // It was built upon.
+    assert_eq!(files.undo_operation(3).unwrap_err().kind(), ErrorKind::Conflict);
+    files.redo().unwrap();
+    assert_eq!(lines(files), [r#"a "1""#, r#"b "1""#, r#"c "2""#]);
+    files.undo_operation(2).unwrap();
+    assert_eq!(files.undo().unwrap().operation.sequence, 4);
+}
+
+fn what_an_operation_changed_is_known_whatever_came_since(scene: Scene) {
+    let files = &scene.files;
+    files.write("d/a", "1\n").unwrap();
+    files.write("d/a", "2\n").unwrap();
+    files.rename("d", "e").unwrap();
+    files.write("e/a", "3\n").unwrap();
+    files.delete_all("e").unwrap();
+    let changed = |number| {
+        let trees = files.operation_trees(number).unwrap();
+        assert!(trees.unknown.is_empty(), "{number}");
+        let text = |tree: &dyn wink_fs::Tree, path: &str| {
+            let content = tree.open(&TreePath::parse(path).unwrap()).ok()?;
+            Some(String::from_utf8(content.read_all().unwrap().to_vec()).unwrap())
+        };
+        ["d/a", "e/a"].map(|path| (text(&*trees.before, path), text(&*trees.after, path)))
+    };
+    let some = |text: &str| Some(text.to_owned());
+    assert_eq!(changed(1)[0], (None, some("1\n")));
+    assert_eq!(changed(2)[0], (some("1\n"), some("2\n")));
+    assert_eq!(changed(3), [(some("2\n"), None), (None, some("2\n"))]);
+    assert_eq!(changed(4)[1], (some("2\n"), some("3\n")));
+    assert_eq!(changed(5)[1], (some("3\n"), None));
 }
 
 fn an_import_is_undone(scene: Scene) {

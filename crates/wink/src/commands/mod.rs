@@ -16,6 +16,7 @@ mod matching;
 pub(crate) mod merge;
 pub(crate) mod merged;
 pub(crate) mod op;
+mod op_show;
 pub(crate) mod prune;
 pub(crate) mod redo;
 pub(crate) mod repair;

@@ -1,10 +1,11 @@
-//! `wink op log`: what wink did to the files.
+//! `wink op`: what wink did to the files.
 
 use std::collections::BTreeSet;
 
 use clap::{Args, Subcommand};
 use wink_fs::{OperationCause, OperationChange, OperationRecord, SnapshotId};
 
+use super::op_show;
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::documents::{ChangedEntry, OperationLog, OperationLogEntry};
@@ -19,6 +20,8 @@ const NAMED: usize = 3;
 pub(crate) enum OpCommand {
     /// Lists the operations, newest first, and what was pruned.
     Log(OpLogArgs),
+    /// Shows what one operation changed, line by line, whatever came since.
+    Show(op_show::OpShowArgs),
 }
 
 #[derive(Debug, Args)]
@@ -29,7 +32,13 @@ pub(crate) struct OpLogArgs {
 }
 
 pub(crate) fn run(context: &Context, command: &OpCommand) -> Result<Answer, Failure> {
-    let OpCommand::Log(args) = command;
+    match command {
+        OpCommand::Log(args) => log(context, args),
+        OpCommand::Show(args) => op_show::run(context, args),
+    }
+}
+
+fn log(context: &Context, args: &OpLogArgs) -> Result<Answer, Failure> {
     let opened = context.open()?;
     let most = args.count.unwrap_or(usize::MAX);
     let operations = opened.files.operations()?;
@@ -47,7 +56,7 @@ pub(crate) fn run(context: &Context, command: &OpCommand) -> Result<Answer, Fail
 }
 
 /// Returns the numbers of the operations that are taken back.
-fn undone(operations: &[OperationRecord]) -> BTreeSet<u64> {
+pub(super) fn undone(operations: &[OperationRecord]) -> BTreeSet<u64> {
     let mut undone = BTreeSet::new();
     for operation in operations {
         match operation.cause {
@@ -65,7 +74,7 @@ fn is_skip(operation: &OperationRecord) -> bool {
     operation.changes.is_empty()
 }
 
-fn entry(operation: &OperationRecord, undone: bool) -> OperationLogEntry {
+pub(super) fn entry(operation: &OperationRecord, undone: bool) -> OperationLogEntry {
     let (cause, of, saved) = match operation.cause {
         OperationCause::Replacement { saved } => ("replacement", None, Some(saved.to_string())),
         OperationCause::Recovery => ("recovery", None, None),
@@ -118,7 +127,7 @@ fn text(document: &OperationLog, most: usize) -> String {
     lines.concat()
 }
 
-fn line(operation: &OperationLogEntry) -> String {
+pub(super) fn line(operation: &OperationLogEntry) -> String {
     let OperationLogEntry { sequence, name, shown_at, of, cause, .. } = operation;
     let what = match of {
         Some(of) => format!("{cause} of {of}, {name}"),

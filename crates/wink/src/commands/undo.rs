@@ -14,22 +14,48 @@ use crate::{cli, words};
 
 #[derive(Debug, Args)]
 pub(crate) struct UndoArgs {
-    /// How many, from the last one on.
-    #[arg(value_name = "N", default_value_t = 1, hide_default_value = true)]
-    #[arg(value_parser = cli::count::<u64>)]
-    count: u64,
-    /// Leaves the last one as it is, so that the next undo takes back the one before it.
-    #[arg(long, conflicts_with = "count")]
+    /// How many, from the last one on, or which one, as in `op:5`, whatever came since [default: 1].
+    #[arg(value_name = "N", value_parser = which)]
+    which: Option<Which>,
+    /// Leaves the last one as it is for good, so that the next undo takes back the one before it.
+    #[arg(long, conflicts_with = "which")]
     skip: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Which {
+    Last(u64),
+    Operation(u64),
+}
+
+fn which(text: &str) -> Result<Which, String> {
+    match text.starts_with("op:") {
+        true => cli::operation(text).map(Which::Operation),
+        false => cli::count(text).map(Which::Last),
+    }
 }
 
 pub(crate) fn run(context: &Context, args: &UndoArgs) -> Result<Answer, Failure> {
     if args.skip {
         return step(context, "skip", 1, Workspace::pass_over);
     }
-    let mut answer = step(context, "undo", args.count, Workspace::undo)?;
+    let mut answer = match args.which.unwrap_or(Which::Last(1)) {
+        Which::Last(count) => step(context, "undo", count, Workspace::undo)?,
+        Which::Operation(number) => one(context, number)?,
+    };
     answer.notes.extend(context.note("redo: wink redo"));
     Ok(answer)
+}
+
+/// Takes back one that is named, whatever came since.
+fn one(context: &Context, number: u64) -> Result<Answer, Failure> {
+    let opened = context.open()?;
+    let undone = opened.files.undo_operation(number).map_err(|error| match error.kind() {
+        ErrorKind::NotFound if error.path().is_none() => Failure::operation_not_to_undo(number),
+        ErrorKind::Conflict => Failure::built_upon(error),
+        _ => error.into(),
+    })?;
+    answer(context, "undo", 1, &[undone], None)
 }
 
 /// Goes some steps back, or forward again, and no further than to one that somebody's change is in the way of.

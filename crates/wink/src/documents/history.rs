@@ -1,9 +1,9 @@
-//! What `wink search` and `wink op log` print as JSON.
+//! What `wink search` and `wink op` print as JSON.
 
 use serde::Serialize;
 use wink_fs::Snapshot;
 
-use super::ChangedEntry;
+use super::{ChangedEntry, Changes};
 use crate::pruned::PrunedOnce;
 
 #[derive(Debug, Serialize)]
@@ -61,6 +61,16 @@ impl From<&Snapshot> for SnapshotName {
 pub(crate) struct OperationLog {
     pub(crate) operations: Vec<OperationLogEntry>,
     pub(crate) pruned: Vec<PrunedOnce>,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct OperationShown {
+    pub(crate) operation: OperationLogEntry,
+    /// How many files it changed, as far as that is known.
+    pub(crate) changes: Changes,
+    /// The paths of which nobody knows any more what it left there.
+    pub(crate) unknown: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]

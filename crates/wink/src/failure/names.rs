@@ -53,7 +53,16 @@ impl Failure {
     pub(crate) fn unkept_operation(sequence: u64) -> Self {
         let message = format!("no snapshot holds the files as operation {sequence} left them");
         Self::new("ref_unknown", NO_REF, message)
-            .hint("`wink undo` goes back operation by operation; `wink log` lists the snapshots")
+            .hint(format!(
+                "`wink op show {sequence}` shows what it changed, and `wink undo op:{sequence}` takes it back"
+            ))
+    }
+
+    /// An operation that cannot be taken back, or not again.
+    pub(crate) fn operation_not_to_undo(sequence: u64) -> Self {
+        let message =
+            format!("operation {sequence} is taken back already, passed over, or not kept");
+        Self::new("ref_unknown", NO_REF, message).hint("`wink op log` lists what was done")
     }
 
     /// No snapshot is so old.

@@ -50,6 +50,7 @@ fn every_command_answers_with_one_document() {
     answer(&["undo"], "wink/undo@1");
     answer(&["redo"], "wink/undo@1");
     answer(&["op", "log"], "wink/op.log@1");
+    answer(&["op", "show"], "wink/op.show@1");
     answer(&["verify", "--data"], "wink/verify@1");
     insta::assert_snapshot!(text);
 }

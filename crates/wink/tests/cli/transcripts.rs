@@ -196,6 +196,33 @@ fn undo_and_redo() {
 }
 
 #[test]
+fn op_show_and_undo_of_one() {
+    let scene = Scene::new();
+    let nothing = scene.transcript(&[&["op", "show"]]);
+    scene.write("notes.txt", "one\ntwo\n");
+    scene.ok(&["fs", "edit", "notes.txt", "two", "three"]);
+    scene.ok(&["tool", "write_file", "path=other.txt", "content=new"]);
+    scene.ok(&["tool", "mv", "from=other.txt", "to=moved.txt"]);
+    scene.ok(&["fs", "edit", "notes.txt", "one", "1"]);
+    let shown = scene.transcript(&[
+        &["op", "show", "1"],
+        &["op", "show", "op:3"],
+        &["op", "show"],
+        &["op", "show", "99"],
+        &["op", "show", "x"],
+        &["undo", "op:2"],
+        &["undo", "op:3"],
+        &["undo", "op:3"],
+        &["redo"],
+        &["undo", "op:0"],
+    ]);
+    scene.write("notes.txt", "by hand\n");
+    let unknown = scene.transcript(&[&["op", "show", "4"], &["undo", "op:4"]]);
+    let text = format!("{nothing}{shown}{unknown}");
+    insta::assert_snapshot!(mask::number_after(&text, "process ", "N"));
+}
+
+#[test]
 fn op_log() {
     let scene = project();
     let nothing = scene.transcript(&[&["op", "log"]]);

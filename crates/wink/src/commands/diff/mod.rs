@@ -10,7 +10,7 @@ mod stat;
 use std::path::PathBuf;
 
 use clap::Args;
-use wink_fs::{Changed, Diff, DiffOptions, Scope, TreePath};
+use wink_fs::{Changed, Diff, DiffOptions, Scope, Tree, TreePath};
 
 use self::patch::{Binary, Written};
 use crate::answer::Answer;
@@ -128,14 +128,24 @@ fn shown(
         let (text, painted) = side_by_side::text(&*before, &*after, &all, width)?;
         return Ok(answer(text, Paint::Ready(painted)));
     }
+    patch_answer(context, &*before, &*after, &all)
+}
+
+/// Shows differences as a patch.
+pub(super) fn patch_answer(
+    context: &Context,
+    before: &dyn Tree,
+    after: &dyn Tree,
+    all: &[&Changed],
+) -> Result<Answer, Failure> {
     let binary = if terminal::is_there() { Binary::Told } else { Binary::Whole };
-    let written = patch::text(&*before, &*after, &all, binary)?;
+    let written = patch::text(before, after, all, binary)?;
     let exit = if written.left_out.is_empty() { 0 } else { PARTIAL };
     let mut notes: Vec<_> = written.left_out.iter().map(left_out_note).collect();
     if let Some(note) = not_gits_note(&written).filter(|_| binary == Binary::Whole) {
         notes.extend(context.note(note));
     }
-    Ok(Answer { notes, exit, ..answer(written.text, Paint::Patch) })
+    Ok(Answer { text: written.text, paint: Paint::Patch, notes, exit, ..Answer::default() })
 }
 
 /// Says which lines of a patch do nothing where git applies it.

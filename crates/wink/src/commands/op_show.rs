@@ -1,0 +1,70 @@
+//! `wink op show`: one thing that wink did to the files, line by line.
+
+use clap::Args;
+use wink_fs::{DiffOptions, ErrorKind, OperationTrees, Scope, diff as difference};
+
+use super::{diff, op};
+use crate::answer::Answer;
+use crate::cli;
+use crate::context::{Context, Opened};
+use crate::documents::{Changes, OperationShown};
+use crate::failure::{Failure, PARTIAL};
+
+#[derive(Debug, Args)]
+pub(crate) struct OpShowArgs {
+    /// The operation, by the number that `wink op log` shows [default: the last one].
+    #[arg(value_name = "OPERATION", value_parser = cli::operation)]
+    operation: Option<u64>,
+}
+
+pub(super) fn run(context: &Context, args: &OpShowArgs) -> Result<Answer, Failure> {
+    let opened = context.open()?;
+    let number = match args.operation {
+        Some(number) => number,
+        None => last(&opened)?,
+    };
+    let trees = opened.files.operation_trees(number).map_err(|error| match error.kind() {
+        ErrorKind::NotFound if error.path().is_none() => {
+            Failure::unknown_operation(&format!("op:{number}"))
+        }
+        _ => error.into(),
+    })?;
+    let options = DiffOptions::default().hunks(context.is_for_people());
+    let options = options.scope(Scope::paths(trees.paths.iter().cloned()));
+    // No path at all would mean all of them.
+    let changed = match trees.paths.is_empty() {
+        true => Default::default(),
+        false => difference(&*trees.before, &*trees.after, &options)?,
+    };
+    let document = describe(&opened, &trees, Changes::from(&changed))?;
+    let exit = if trees.unknown.is_empty() { 0 } else { PARTIAL };
+    if !context.is_for_people() {
+        return Ok(Answer::json(&document)?.exit(exit));
+    }
+    let all = diff::in_order(&changed);
+    let mut answer = diff::patch_answer(context, &*trees.before, &*trees.after, &all)?.long();
+    answer.text.insert_str(0, &format!("{}\n", op::line(&document.operation)));
+    answer.notes.extend(trees.unknown.iter().map(|path| {
+        format!("warning: `{path}` was changed since by other programs, so what was left there is not known")
+    }));
+    let exit = answer.exit.max(exit);
+    Ok(answer.exit(exit))
+}
+
+fn last(opened: &Opened) -> Result<u64, Failure> {
+    let last = opened.files.operations()?.pop();
+    last.map(|it| it.sequence).ok_or_else(|| Failure::nothing_to("show"))
+}
+
+fn describe(
+    opened: &Opened,
+    trees: &OperationTrees,
+    changes: Changes,
+) -> Result<OperationShown, Failure> {
+    let undone = op::undone(&opened.files.operations()?);
+    Ok(OperationShown {
+        operation: op::entry(&trees.operation, undone.contains(&trees.operation.sequence)),
+        changes,
+        unknown: trees.unknown.iter().map(ToString::to_string).collect(),
+    })
+}
