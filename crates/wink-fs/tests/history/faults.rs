@@ -235,34 +235,53 @@ fn fault_19_a_damaged_operation_is_not_listed_and_the_others_are() {
     assert_eq!(scene.files.operations().unwrap().len(), 3);
 }
 
-/// A path that a damaged list names was never touched, and is not taken back.
+/// Changes `a` as a process that dies in the middle of it; returns the list that it leaves.
+fn changed_and_died(scene: &Scene) -> Vec<u8> {
+    let mut list = Vec::new();
+    let changed = scene.files.as_owner("change a", |fs| {
+        rewrite(fs, "a", "new")?;
+        list = fs::read(scene.path("store/operations/3.begun")).unwrap();
+        Ok(())
+    });
+    changed.unwrap();
+    assert_eq!(String::from_utf8_lossy(&list), "e8b7be43 a\n");
+    list
+}
+
+/// Leaves what such a process would, with a list of ours, and opens the workspace.
+fn opened_after_it(scene: &Scene, list: &[u8]) -> Workspace {
+    let kept = scene.path("store/operations/3");
+    fs::remove_file(kept.with_extension("op")).unwrap_or_default();
+    fs::write(kept.with_extension("0"), "old").unwrap();
+    fs::write(kept.with_extension("begun"), list).unwrap();
+    scene.open_again()
+}
+
+fn recoveries(files: &Workspace) -> usize {
+    let operations = files.operations().unwrap();
+    operations.iter().filter(|it| it.cause == OperationCause::Recovery).count()
+}
+
+/// A path that a damaged list names was never touched, and does not become what was kept of another.
 #[test]
 fn fault_19_a_damaged_list_of_what_a_dead_process_changed_harms_nothing_else() {
     let scene = Scene::host();
+    // One bit makes the one name of the other.
+    scene.files.write("a", "old").unwrap();
     scene.files.write("c", "untouched").unwrap();
-    let (begun, done) = (scene.path("store/operations/2.begun"), "store/operations/2.op");
-    let mut whole = Vec::new();
-    scene
-        .files
-        .as_owner("make a", |fs| {
-            rewrite(fs, "a", "made")?;
-            whole = fs::read(&begun).unwrap();
-            Ok(())
-        })
-        .unwrap();
-    assert!(!whole.is_empty());
+    let whole = changed_and_died(&scene);
     for at in 0..whole.len() * 8 {
-        fs::remove_file(scene.path(done)).unwrap_or_default();
         let mut damaged = whole.clone();
         damaged[at / 8] ^= 1 << (at % 8);
-        fs::write(&begun, damaged).unwrap();
-        let files = scene.open_again();
+        let files = opened_after_it(&scene, &damaged);
+        let read = |path: &str| files.read(path).unwrap().content;
+        assert_eq!((read("a").as_str(), read("c").as_str()), ("new", "untouched"), "bit {at}");
+        assert_eq!(recoveries(&files), 0, "bit {at}");
         files.write("later", &at.to_string()).unwrap();
-        assert_eq!(files.read("c").unwrap().content, "untouched", "bit {at}");
-        let recovered = files.operations().unwrap();
-        assert!(recovered.iter().all(|it| it.cause != OperationCause::Recovery), "bit {at}");
     }
-    assert!(scene.files.is_file("a"));
+    let files = opened_after_it(&scene, &whole);
+    assert_eq!(files.read("a").unwrap().content, "old");
+    assert_eq!(recoveries(&files), 1);
 }
 
 /// What is kept of an operation is found by the list before its record, so the list is covered as well.
