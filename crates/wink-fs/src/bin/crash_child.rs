@@ -89,6 +89,7 @@ fn run(what: &str, directory: &str) -> Result<()> {
     let files = Workspace::host_with_store(place.join("root"), store)?;
     match what {
         "open" => Ok(()),
+        "go-on" => go_on(&files),
         "write" => files.write("d/file", "new content").map(drop),
         "write-new" => files.write("new/deep/file", "new content").map(drop),
         "delete" => files.delete_all("d").map(drop),
@@ -107,6 +108,20 @@ fn run(what: &str, directory: &str) -> Result<()> {
             Err(wink_fs::Error::new(wink_fs::Operation::Open, wink_fs::ErrorKind::InvalidArgument))
         }
     }
+}
+
+/// Does several things one after another, and each once more where it fails.
+fn go_on(files: &Workspace) -> Result<()> {
+    let steps: [&dyn Fn() -> Result<()>; 7] = [
+        &|| files.write("d/file", "new content").map(drop),
+        &|| files.write("new/deep/file", "new content").map(drop),
+        &|| files.rename("d/e", "moved/e").map(drop),
+        &|| files.delete_all("d").map(drop),
+        &|| files.undo().map(drop),
+        &|| files.restore("base").map(drop),
+        &|| files.write("changed", "3").map(drop),
+    ];
+    steps.iter().try_for_each(|step| step().or_else(|_| step()))
 }
 
 /// Works in the directory `root`, with what keeps the snapshots in `snapshots` beside it.

@@ -6,6 +6,7 @@
 
 use std::any::Any;
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -148,6 +149,17 @@ impl StoreLedger {
     }
 }
 
+/// Reads the list that an operation has begun, and cuts off what could not be written as a whole.
+fn whole_lines(file: &mut File) -> io::Result<String> {
+    let mut list = Vec::new();
+    let read = file.read_to_end(&mut list)?;
+    list.truncate(list.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1));
+    if list.len() < read {
+        file.set_len(list.len() as u64)?;
+    }
+    String::from_utf8(list).map_err(io::Error::other)
+}
+
 /// Returns where the histories are that share a store: its own, which has no name, and those of its branches.
 fn branches(store: &Disk) -> io::Result<Vec<(String, Disk)>> {
     let names = match store.names(BRANCHES) {
@@ -203,8 +215,7 @@ impl Ledger for StoreLedger {
         let failed = |error| failure::of(Operation::Write, error);
         let mut file =
             self.disk.open_to_continue(&places::begun(operation.sequence)).map_err(failed)?;
-        let mut list = String::new();
-        file.read_to_string(&mut list).map_err(failed)?;
+        let list = whole_lines(&mut file).map_err(failed)?;
         if list.is_empty() {
             self.unlisted().insert(operation.sequence, None);
         }

@@ -95,9 +95,10 @@ fn a1_30_the_longest_names_come_back() {
 
 // --- open files ----------------------------------------------------------------------------------
 
-/// Runs a test of this program again, in a process of its own.
+/// Runs a test of this program again, in a process of its own, which a limit of size does not kill.
 fn again(test: &str) {
-    let mut program = Command::new(std::env::current_exe().unwrap());
+    let mut program = Command::new("sh");
+    program.args(["-c", "trap '' XFSZ; exec \"$0\" \"$@\""]).arg(std::env::current_exe().unwrap());
     let output = program.args(["--exact", test]).env("WINK_ALONE", "1").output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }
@@ -170,6 +171,86 @@ fn fault_16_calls_fail_without_files_to_open_and_work_again_with_them() {
     files.restore("one").unwrap();
     files.undo().unwrap();
     assert_eq!(lines(files), before);
+}
+
+// --- a limit of size -----------------------------------------------------------------------------
+
+/// Sets how large a file may become.
+fn limit_size(bytes: Option<u64>) {
+    let mut limit = rustix::process::getrlimit(rustix::process::Resource::Fsize);
+    limit.current = bytes;
+    rustix::process::setrlimit(rustix::process::Resource::Fsize, limit).unwrap();
+}
+
+/// Once, its record was written into the line that was not whole, and nobody could undo it.
+#[test]
+fn fault_11_a_call_that_goes_on_after_a_path_could_not_be_listed_can_be_undone() {
+    if !is_alone() {
+        return again(
+            "faults::fault_11_a_call_that_goes_on_after_a_path_could_not_be_listed_can_be_undone",
+        );
+    }
+    let scene = Scene::host();
+    let long = "é".repeat(60);
+    for path in ["a", &long] {
+        scene.files.write(path, "old").unwrap();
+    }
+    // In the middle of a letter, and between two.
+    for size in [40, 41] {
+        let changed = scene.files.as_owner("change", |fs| {
+            rewrite(fs, "a", "new")?;
+            limit_size(Some(size));
+            let refused = rewrite(fs, &long, "new");
+            limit_size(None);
+            Ok(refused.unwrap_err().kind())
+        });
+        assert_eq!(changed.unwrap(), ErrorKind::NoSpace, "{size}");
+        assert_eq!(scene.files.read(&long).unwrap().content, "old");
+        let undone = scene.open_again().undo().unwrap();
+        assert_eq!((undone.operation.name.as_str(), undone.paths.len()), ("change", 1), "{size}");
+        assert_eq!(scene.files.read("a").unwrap().content, "old");
+    }
+}
+
+/// Whatever of an operation is not written as a whole: what it keeps, its list, or its record.
+#[test]
+fn fault_11_a_workspace_goes_on_after_each_call_that_met_a_limit_of_size() {
+    if !is_alone() {
+        return again(
+            "faults::fault_11_a_workspace_goes_on_after_each_call_that_met_a_limit_of_size",
+        );
+    }
+    let scene = Scene::host();
+    let files = &scene.files;
+    files.write("d/a", "old").unwrap();
+    let snapshot = files.snapshot("old").unwrap();
+    files.write("d/a", "new").unwrap();
+    let calls: [&dyn Fn() -> Result<()>; 5] = [
+        &|| files.write("d/a", "newer").map(drop),
+        &|| files.rename("d", "e/f").map(drop),
+        &|| files.delete_all("d").map(drop),
+        &|| files.restore(&snapshot).map(drop),
+        &|| files.as_executor("sh", |place| rewrite(place.files, "b", "made")).map(drop),
+    ];
+    let before = lines(files);
+    let mut refused = 0;
+    for (number, call) in calls.iter().enumerate() {
+        for size in (0..1000).step_by(37) {
+            limit_size(Some(size));
+            let done = call();
+            limit_size(None);
+            match done {
+                Ok(()) => drop(files.undo().unwrap()),
+                Err(_) => refused += 1,
+            }
+            // What could not be taken back within so few bytes is now.
+            files.as_owner("nothing", |_| Ok(())).unwrap();
+            assert_eq!(lines(files), before, "call {number} within {size} bytes");
+        }
+    }
+    assert!((40..calls.len() * 27).contains(&refused), "{refused}");
+    files.undo().unwrap();
+    assert_eq!(files.read("d/a").unwrap().content, "old");
 }
 
 // --- damage --------------------------------------------------------------------------------------
