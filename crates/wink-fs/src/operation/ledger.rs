@@ -43,6 +43,11 @@ pub(crate) trait Ledger: Send + Sync {
     /// Waits until no other process works in the workspace, and keeps it so until the value is dropped.
     fn lock(&self) -> Result<Box<dyn Any + Send>>;
 
+    /// Does the same where no other process works there just now; returns nothing where one does.
+    fn lock_if_free(&self) -> Result<Option<Box<dyn Any + Send>>> {
+        self.lock().map(Some)
+    }
+
     /// Returns the operations, last first, that a process began and did not live to write down, each with
     /// the paths that it may have changed.
     fn interrupted(&self) -> Result<Vec<(u64, Vec<TreePath>)>>;
@@ -57,6 +62,11 @@ pub(crate) trait Ledger: Send + Sync {
     ///
     /// Its number is the one that [`next`](Self::next) gave.
     fn prepare(&self, operation: &OperationRecord) -> Result<()>;
+
+    /// Writes an operation down again that was prepared before all was known of it, and that lists no paths.
+    fn prepare_again(&self, _operation: &OperationRecord) -> Result<()> {
+        Ok(())
+    }
 
     /// Adds an operation that was prepared.
     fn append(&self, operation: OperationRecord, before: Option<Arc<dyn Tree>>) -> Result<()>;
@@ -76,7 +86,8 @@ pub(crate) trait Ledger: Send + Sync {
         Ok(self.list()?.iter().map(|operation| operation.sequence).collect())
     }
 
-    /// Returns an interrupted operation that replaces files, as it was written down before it began.
+    /// Returns an interrupted operation that replaces files, as it was written down before it began; one
+    /// without changes is a program's run.
     fn begun_replacement(&self, _sequence: u64) -> Result<Option<OperationRecord>> {
         Ok(None)
     }

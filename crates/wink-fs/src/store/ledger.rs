@@ -141,11 +141,24 @@ impl StoreLedger {
     }
 
     fn write_head(&self, id: SnapshotId) -> io::Result<()> {
-        let mut file = Temporary::over(&self.disk, ".", HEAD.to_owned())?;
-        writeln!(file, "{id}")?;
+        self.write_over(".", HEAD.to_owned(), format!("{id}\n").as_bytes())
+    }
+
+    /// Writes a file in the place of one that may be there, as a whole.
+    fn write_over(&self, directory: &'static str, name: String, bytes: &[u8]) -> io::Result<()> {
+        let mut file = Temporary::over(&self.disk, directory, name)?;
+        file.write_all(bytes)?;
         file.rename()?;
         file.keep();
         Ok(())
+    }
+
+    /// Forgets what was known where somebody else has had the turn since.
+    fn locked(&self, (held, was_ours): (lock::Held, bool)) -> Box<dyn Any + Send> {
+        if !was_ours {
+            *self.known() = Known::Nothing;
+        }
+        Box::new(held)
     }
 }
 
@@ -175,11 +188,12 @@ fn branches(store: &Disk) -> io::Result<Vec<(String, Disk)>> {
 
 impl Ledger for StoreLedger {
     fn lock(&self) -> Result<Box<dyn Any + Send>> {
-        let (held, was_ours) = lock::work(&self.disk, &self.signature)?;
-        if !was_ours {
-            *self.known() = Known::Nothing;
-        }
-        Ok(Box::new(held))
+        Ok(self.locked(lock::work(&self.disk, &self.signature)?))
+    }
+
+    fn lock_if_free(&self) -> Result<Option<Box<dyn Any + Send>>> {
+        let held = lock::work_if_free(&self.disk, &self.signature)?;
+        Ok(held.map(|held| self.locked(held)))
     }
 
     fn interrupted(&self) -> Result<Vec<(u64, Vec<TreePath>)>> {
@@ -221,6 +235,12 @@ impl Ledger for StoreLedger {
         }
         let record = operation_record::encode(operation, &list)?;
         file.write_all(&record).map_err(failed)
+    }
+
+    fn prepare_again(&self, operation: &OperationRecord) -> Result<()> {
+        let record = operation_record::encode(operation, "")?;
+        let written = self.write_over(DIRECTORY, places::begun_name(operation.sequence), &record);
+        written.map_err(|error| failure::of(Operation::Write, error))
     }
 
     fn append(&self, operation: OperationRecord, before: Option<Arc<dyn Tree>>) -> Result<()> {

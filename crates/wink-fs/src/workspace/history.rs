@@ -186,7 +186,7 @@ impl History {
         self.forget_oldest_saved(saved.id)
     }
 
-    fn forget_oldest_saved(&self, newest: SnapshotId) -> Result<()> {
+    pub(super) fn forget_oldest_saved(&self, newest: SnapshotId) -> Result<()> {
         let mut known = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
         let saved = match known.take() {
             Some(mut saved) => {
@@ -309,10 +309,11 @@ impl History {
     }
 
     /// Takes back what calls had changed whose process died, and says of a replacement that the backend has
-    /// finished since that it was done.
+    /// finished since that it was done; what a program had changed becomes an operation.
     pub(super) fn recover(&self, backend: &mut dyn Backend) -> Result<()> {
         for (number, paths) in self.ledger.interrupted()? {
             match self.ledger.begun_replacement(number)? {
+                Some(begun) if begun.changes.is_empty() => self.recover_executed(backend, begun)?,
                 Some(done) if is_done(&*backend.live(), &done)? => {
                     self.ledger.append(done, None)?
                 }

@@ -9,6 +9,7 @@ mod keep_fork;
 mod look;
 mod merge;
 mod prune;
+mod recover_executed;
 mod repair;
 mod room;
 mod snapshot_after;
@@ -453,10 +454,19 @@ impl Workspace {
     /// Takes back what a call had changed whose process died.
     fn recover(&self) -> Result<()> {
         let Some(history) = &self.0.history else { return Ok(()) };
-        if self.0.properties.read_only || history.ledger.interrupted()?.is_empty() {
+        let interrupted = history.ledger.interrupted()?;
+        if self.0.properties.read_only || interrupted.is_empty() {
             return Ok(());
         }
-        self.alone(history, &mut *self.turn()?).map(drop)
+        let mut writer = self.turn()?;
+        if interrupted.iter().any(|(_, paths)| !paths.is_empty()) {
+            return self.alone(history, &mut writer).map(drop);
+        }
+        // It may be a program that runs just now, and nobody waits for that to open a workspace.
+        match history.ledger.lock_if_free()? {
+            Some(_alone) => history.recover(self.backend(&mut writer)),
+            None => Ok(()),
+        }
     }
 
     /// Keeps other processes out until the value is dropped, and mends what one left that died.
