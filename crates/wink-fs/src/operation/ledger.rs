@@ -1,6 +1,7 @@
 //! Where the history of a workspace is written down.
 
 use std::any::Any;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -19,22 +20,41 @@ pub(crate) const MANY_RECORDS: usize = 2 * KEPT;
 /// How many records there are at most, however often somebody goes to and fro.
 const MOST_RECORDS: usize = 4 * KEPT;
 
-/// Returns how many of some records, oldest first, are too old: what took others back, or did them again,
-/// pushes none of them out.
-pub(crate) fn too_old<'r>(
-    causes: impl ExactSizeIterator<Item = &'r OperationCause> + DoubleEndedIterator,
-) -> usize {
-    let (mut counted, all) = (0, causes.len());
-    let too_old = causes.rev().position(|cause| {
+/// Returns the numbers of those of some records, oldest first, that are not kept any more.
+///
+/// What took others back, or did them again, pushes none of them out: where there is too much of it, what
+/// goes is what was followed by the same the other way round.
+pub(crate) fn not_kept(records: &[(u64, OperationCause)]) -> BTreeSet<u64> {
+    let (too_old, kept) = records.split_at(too_old(records));
+    let excess = kept.len().saturating_sub(MOST_RECORDS);
+    let mut gone: BTreeSet<u64> = too_old.iter().map(|(number, _)| *number).collect();
+    if excess > 0 {
+        gone.extend(overtaken(kept).into_iter().rev().take(excess));
+    }
+    gone
+}
+
+fn too_old(records: &[(u64, OperationCause)]) -> usize {
+    let mut counted = 0;
+    let too_old = records.iter().rposition(|(_, cause)| {
         counted += usize::from(!cause.is_step());
         counted > KEPT
     });
-    too_old.map_or(0, |kept| all - kept).max(all.saturating_sub(MOST_RECORDS))
+    too_old.map_or(0, |last| last + 1)
+}
+
+/// Returns the numbers of the steps, last first, after which there is another of the same operation.
+fn overtaken(records: &[(u64, OperationCause)]) -> Vec<u64> {
+    let mut seen = BTreeSet::new();
+    let steps = records.iter().rev().filter_map(|(number, cause)| Some((number, cause.step_of()?)));
+    steps.filter(|(_, of)| !seen.insert(*of)).map(|(number, _)| *number).collect()
 }
 
 /// Leaves the last operations, with what took them back or did them again.
 pub(crate) fn last_kept(mut operations: Vec<OperationRecord>) -> Vec<OperationRecord> {
-    operations.drain(..too_old(operations.iter().map(|it| &it.cause)));
+    let records: Vec<_> = operations.iter().map(|it| (it.sequence, it.cause)).collect();
+    let gone = not_kept(&records);
+    operations.retain(|it| !gone.contains(&it.sequence));
     operations
 }
 

@@ -112,9 +112,26 @@ impl StoreLedger {
         if records.len() <= MANY_RECORDS {
             return Ok(());
         }
-        let oldest = self.list()?.first().map_or(0, |oldest| oldest.sequence);
-        let too_old: Vec<u64> = records.into_iter().take_while(|it| *it < oldest).collect();
-        self.forget(&too_old)
+        let whole = self.whole_records(&records)?;
+        let listed = last_kept(whole.clone());
+        let oldest = listed.first().map_or(0, |oldest| oldest.sequence);
+        let is_listed = |number: &u64| listed.iter().any(|it| it.sequence == *number);
+        // One that is damaged goes only when it is too old.
+        let is_whole = |number: &u64| whole.iter().any(|it| it.sequence == *number);
+        let goes = |it: &u64| *it < oldest || (is_whole(it) && !is_listed(it));
+        self.forget(&records.into_iter().filter(goes).collect::<Vec<_>>())
+    }
+
+    /// Reads the records of some operations.
+    ///
+    /// One that is damaged, as after a loss of power, is none that could be undone. One that cannot be read
+    /// just now is: to pass over it would be to undo another.
+    fn whole_records(&self, numbers: &[u64]) -> Result<Vec<OperationRecord>> {
+        let is_none = |read: &Result<_>| {
+            read.as_ref().is_err_and(|error: &Error| error.kind() == ErrorKind::Corrupt)
+        };
+        let read = numbers.iter().map(|number| self.read(*number));
+        read.filter(|read| !is_none(read)).collect()
     }
 
     /// Removes an operation. Without its record it counts as interrupted, so the list of what it may have
@@ -264,14 +281,7 @@ impl Ledger for StoreLedger {
     }
 
     fn list(&self) -> Result<Vec<OperationRecord>> {
-        let numbers = self.numbers()?;
-        // One that is damaged, as after a loss of power, is none that could be undone. One that cannot
-        // be read just now is: to pass over it would be to undo another.
-        let is_none = |read: &Result<_>| {
-            read.as_ref().is_err_and(|error: &Error| error.kind() == ErrorKind::Corrupt)
-        };
-        let read = numbers.into_iter().map(|number| self.read(number));
-        read.filter(|read| !is_none(read)).collect::<Result<_>>().map(last_kept)
+        self.whole_records(&self.numbers()?).map(last_kept)
     }
 
     fn numbers(&self) -> Result<Vec<u64>> {

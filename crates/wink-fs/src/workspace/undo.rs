@@ -255,8 +255,14 @@ fn is_taken_back(operations: &[OperationRecord], sequence: u64) -> bool {
 }
 
 /// Finds what would be taken back, or done again, next.
+///
+/// Of the steps of one operation all but the last may be missing: they are not kept for ever.
 fn last_step(operations: &[OperationRecord], way: Way) -> Option<Step> {
     let (mut done, mut undone): (Vec<Step>, Vec<Step>) = (Vec::new(), Vec::new());
+    let forget = |of: u64, done: &mut Vec<Step>, undone: &mut Vec<Step>| {
+        done.retain(|step| step.of != of);
+        undone.retain(|step| step.of != of);
+    };
     for operation in operations {
         let held_by = operation.sequence;
         match operation.cause {
@@ -267,14 +273,14 @@ fn last_step(operations: &[OperationRecord], way: Way) -> Option<Step> {
                 undone.clear();
             }
             OperationCause::Undo { of } => {
-                done.retain(|step| step.of != of);
+                forget(of, &mut done, &mut undone);
                 // One that was passed over is as it was.
                 if !operation.changes.is_empty() {
                     undone.push(Step { of, held_by });
                 }
             }
             OperationCause::Redo { of } => {
-                undone.retain(|step| step.of != of);
+                forget(of, &mut done, &mut undone);
                 done.push(Step { of, held_by });
             }
         }
