@@ -21,6 +21,7 @@ use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::Backend;
 use crate::operation::{BEFORE, BEGUN, BeforeImage, beside, numbered, touched_line};
 use crate::path::TreePath;
+use crate::refusal;
 use crate::scope::Scope;
 use crate::tree::{Kind, Tree};
 
@@ -46,11 +47,15 @@ impl Aside {
 /// How large a file may be of which a copy is made where a link could be written into.
 const MOST_COPIED: i64 = 64 * 1024 * 1024;
 
-/// Who has a name for an entry once it is taken from its place.
+/// What is about to happen to an entry.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Hands {
-    Ours,
-    Anybodys,
+enum Fate {
+    /// Then what is kept is its only name.
+    Replaced,
+    /// Anybody may write into it where it is then.
+    Moved,
+    /// As if it were replaced; but what is in it and cannot be kept would be lost.
+    Removed,
 }
 
 const DIRECTORY: OFlags =
@@ -58,11 +63,19 @@ const DIRECTORY: OFlags =
 
 impl BeforeImage for Aside {
     fn keep(&mut self, path: &TreePath) -> Result<()> {
-        self.keep_entry(path, Hands::Ours)
+        self.keep_entry(path, Fate::Replaced)
     }
 
     fn keep_moved(&mut self, path: &TreePath) -> Result<()> {
-        self.keep_entry(path, Hands::Anybodys)
+        self.keep_entry(path, Fate::Moved)
+    }
+
+    fn keep_removed(&mut self, path: &TreePath) -> Result<()> {
+        self.keep_entry(path, Fate::Removed).map_err(|error| match error.kind() {
+            ErrorKind::SpecialFile => first_special(&*self.host, path)
+                .map_or(error, |special| refusal::holds_special(&special)),
+            _ => error,
+        })
     }
 
     fn keep_copy(&mut self, path: &TreePath) -> Result<()> {
@@ -83,11 +96,11 @@ impl BeforeImage for Aside {
 }
 
 impl Aside {
-    fn keep_entry(&mut self, path: &TreePath, hands: Hands) -> Result<()> {
+    fn keep_entry(&mut self, path: &TreePath, fate: Fate) -> Result<()> {
         self.check_place(path)?;
         let failed = |errno| failure::any(Operation::Write, path, errno);
         if let Some((slot, found)) = self.find(path).map_err(failed)? {
-            match self.take(path, &slot, &found, hands) {
+            match self.take(path, &slot, &found, fate) {
                 // Another file system, or somebody else's file.
                 Err(Errno::XDEV | Errno::PERM | Errno::MLINK | Errno::OPNOTSUPP) => {
                     self.copy(path)?;
@@ -103,17 +116,17 @@ impl Aside {
         path: &TreePath,
         slot: &Slot<'_>,
         found: &Stat,
-        hands: Hands,
+        fate: Fate,
     ) -> SystemResult<()> {
         let kind = entry::kind_of(found.st_mode);
         // Through another name of it, somebody could write into what is kept.
-        let is_shared = hands == Hands::Anybodys || found.st_nlink > 1;
+        let is_shared = fate == Fate::Moved || found.st_nlink > 1;
         match kind {
             // Where it cannot be copied (unreadable, no space), a link is better than a refusal.
-            Kind::File if is_shared && found.st_size <= MOST_COPIED => {
-                self.copy_by_number(path, slot, found).or_else(|_| self.link(path, slot, kind))
-            }
-            _ => self.link(path, slot, kind),
+            Kind::File if is_shared && found.st_size <= MOST_COPIED => self
+                .copy_by_number(path, slot, found)
+                .or_else(|_| self.link(path, slot, kind, fate)),
+            _ => self.link(path, slot, kind, fate),
         }
     }
 
@@ -204,12 +217,18 @@ impl Aside {
         path.segments().try_fold(kept, |kept, name| make_directory(kept.as_fd(), name))
     }
 
-    fn link(&mut self, path: &TreePath, slot: &Slot<'_>, kind: Kind) -> SystemResult<()> {
+    fn link(
+        &mut self,
+        path: &TreePath,
+        slot: &Slot<'_>,
+        kind: Kind,
+        fate: Fate,
+    ) -> SystemResult<()> {
         if kind != Kind::Directory {
             return self.link_by_number(path, slot);
         }
         let into = self.open(&path.parent().unwrap_or_else(TreePath::root))?;
-        link_entry(slot.directory.as_fd(), slot.name, into.as_fd(), kind)
+        link_entry(slot.directory.as_fd(), slot.name, into.as_fd(), kind, fate)
     }
 
     fn link_by_number(&mut self, path: &TreePath, slot: &Slot<'_>) -> SystemResult<()> {
@@ -258,21 +277,40 @@ fn link_entry(
     name: &[u8],
     into: BorrowedFd<'_>,
     kind: Kind,
+    fate: Fate,
 ) -> SystemResult<()> {
     match kind {
+        Kind::Other if fate == Fate::Removed => Err(Errno::NXIO),
         Kind::Other => Ok(()),
-        Kind::Directory => descend(|| link_directory(from, name, into)),
+        Kind::Directory => descend(|| link_directory(from, name, into, fate)),
         Kind::File | Kind::Symlink => rustix::fs::linkat(from, name, into, name, AtFlags::empty()),
     }
 }
 
-fn link_directory(from: BorrowedFd<'_>, name: &[u8], into: BorrowedFd<'_>) -> SystemResult<()> {
+fn link_directory(
+    from: BorrowedFd<'_>,
+    name: &[u8],
+    into: BorrowedFd<'_>,
+    fate: Fate,
+) -> SystemResult<()> {
     let source = rustix::fs::openat(from, name, DIRECTORY, Mode::empty())?;
     let copy = make_directory(into, name)?;
     for child in entry::entries(source.as_fd())? {
-        link_entry(source.as_fd(), child.name.as_bytes(), copy.as_fd(), child.kind)?;
+        link_entry(source.as_fd(), child.name.as_bytes(), copy.as_fd(), child.kind, fate)?;
     }
     Ok(())
+}
+
+/// Finds the first FIFO, socket or device below a directory.
+fn first_special(tree: &dyn Tree, directory: &TreePath) -> Option<TreePath> {
+    tree.list(directory).ok()?.into_iter().find_map(|entry| {
+        let path = directory.join(&entry.name).ok()?;
+        match entry.kind {
+            Kind::Other => Some(path),
+            Kind::Directory => descend(|| first_special(tree, &path)),
+            Kind::File | Kind::Symlink => None,
+        }
+    })
 }
 
 #[cfg(test)]

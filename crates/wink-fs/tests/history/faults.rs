@@ -428,6 +428,50 @@ fn a_pipe_in_a_directory_that_an_operation_removed_is_left_alone() {
     assert_eq!(undone.conflicts, [TreePath::parse("p").unwrap()]);
 }
 
+/// Once, the pipe was lost without a word.
+#[test]
+fn a_directory_with_a_pipe_in_it_is_not_deleted_until_the_pipe_is() {
+    let scene = Scene::host();
+    let files = &scene.files;
+    files.write("p/d/f", "precious").unwrap();
+    run("mkfifo", &[scene.path("root/p/d/pipe").to_str().unwrap()]);
+    let (before, operations) = (lines(files), files.operations().unwrap());
+    let in_one_call = || {
+        files.as_owner("change and delete", |fs| {
+            rewrite(fs, "p/d/f", "changed")?;
+            fs.remove(&TreePath::parse("p/d")?, Recursion::Recursive)
+        })
+    };
+    for refused in [files.delete_all("p").map(drop), in_one_call().map(drop)] {
+        let error = refused.unwrap_err();
+        assert_eq!((error.kind(), error.path()), (ErrorKind::SpecialFile, Some("p/d/pipe")));
+        assert!(error.to_string().contains("delete it by itself first"), "{error}");
+        assert_eq!(
+            (lines(files), files.operations().unwrap()),
+            (before.clone(), operations.clone())
+        );
+    }
+    files.delete("p/d/pipe").unwrap();
+    let without = lines(files);
+    files.delete_all("p").unwrap();
+    files.undo().unwrap();
+    assert_eq!(lines(files), without);
+}
+
+/// Nothing of it is lost, so it may go wherever it is to be.
+#[test]
+fn a_directory_with_a_pipe_in_it_is_moved() {
+    let scene = Scene::host();
+    scene.files.write("p/f", "precious").unwrap();
+    run("mkfifo", &[scene.path("root/p/pipe").to_str().unwrap()]);
+    scene.files.rename("p", "q").unwrap();
+    assert_eq!(lines(&scene.files), ["q/", "q/f \"precious\"", "q/pipe (special)"]);
+    let undone = scene.files.undo();
+    let kept = lines(&scene.files);
+    assert!(kept.iter().any(|it| it.ends_with("/pipe (special)")), "{undone:?}: {kept:?}");
+    assert!(kept.iter().any(|it| it.ends_with("/f \"precious\"")), "{undone:?}: {kept:?}");
+}
+
 /// The number is given again, and what was kept under it must not be taken for another's.
 #[test]
 fn what_a_call_that_fails_had_kept_is_gone_whether_it_was_listed_or_not() {
