@@ -54,6 +54,16 @@ impl Kept {
     }
 }
 
+/// Finds nothing: nothing is kept in a directory of the host here.
+pub(crate) fn first_written_since(
+    _: &Path,
+    _: &Path,
+    _: &[(TreePath, usize)],
+    _: &[TreePath],
+) -> Result<Option<TreePath>> {
+    Ok(None)
+}
+
 fn unsupported() -> Error {
     Error::new(Operation::Open, ErrorKind::Unsupported)
         .with_detail("directories of the host need Linux 5.6 or later; use memory here")

@@ -69,7 +69,7 @@ impl Kept {
     }
 }
 
-fn open(directory: &Path, resolver: Option<Resolver>) -> Result<Option<Host>> {
+pub(super) fn open(directory: &Path, resolver: Option<Resolver>) -> Result<Option<Host>> {
     match Root::open_ambient(directory, resolver) {
         Err(Errno::NOENT) => Ok(None),
         Err(errno) => Err(Error::system(Operation::Open, errno)),

@@ -14,6 +14,7 @@ mod relocate;
 mod replace;
 pub(crate) mod root;
 mod staging;
+mod written;
 
 use std::ffi::OsString;
 use std::fmt;
@@ -36,6 +37,7 @@ pub(crate) use self::kept::Kept;
 use self::mounting::Mounting;
 use self::root::{Resolver, Root, Slot};
 use self::staging::{Area, Temporary, TemporaryWriter};
+pub(crate) use self::written::first_written_since;
 use crate::capture::Capture;
 use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation, Result};

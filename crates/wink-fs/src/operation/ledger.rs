@@ -127,6 +127,12 @@ pub(crate) trait Ledger: Send + Sync {
         Ok(Vec::new())
     }
 
+    /// Returns the first of the files at or below some paths into which somebody wrote after they were kept
+    /// for an operation: they are not what was there before it.
+    fn first_written_since(&self, _sequence: u64, _paths: &[TreePath]) -> Result<Option<TreePath>> {
+        Ok(None)
+    }
+
     /// Returns what was there before an operation.
     fn before(&self, sequence: u64) -> Result<Arc<dyn Tree>>;
 

@@ -17,7 +17,7 @@ use super::temporary::Temporary;
 use super::{BRANCHES, failure, lock, operation_record};
 use crate::ErrorKind;
 use crate::error::{Error, Operation, Result};
-use crate::host::Kept;
+use crate::host::{Kept, first_written_since};
 use crate::operation::{Ledger, MANY_RECORDS, OperationRecord, gone, last_kept, touched_paths};
 use crate::path::TreePath;
 use crate::snapshot::SnapshotId;
@@ -88,6 +88,14 @@ impl StoreLedger {
             }
         }
         Ok(Vec::new())
+    }
+
+    /// Returns those of them for which an entry is kept by the number of its line.
+    fn kept_lines(&self, number: u64) -> Result<Vec<(TreePath, usize)>> {
+        let touched = self.touched(number);
+        let mut lines = touched.map_err(|error| failure::of(Operation::Undo, error))?;
+        lines.retain(|(_, line)| self.disk.is_there(&places::entry(number, *line)));
+        Ok(lines)
     }
 
     fn read_if_there(&self, place: &str) -> io::Result<Vec<u8>> {
@@ -324,6 +332,12 @@ impl Ledger for StoreLedger {
         Ok(kept.any(|kept| lines.iter().all(|(_, line)| places::entry(sequence, *line) != kept)))
     }
 
+    fn first_written_since(&self, sequence: u64, paths: &[TreePath]) -> Result<Option<TreePath>> {
+        let (record, place) = (places::record(sequence), places::kept(sequence));
+        let lines = self.kept_lines(sequence)?;
+        first_written_since(&self.disk.path(&record), &self.disk.path(&place), &lines, paths)
+    }
+
     fn before(&self, sequence: u64) -> Result<Arc<dyn Tree>> {
         let is_known = |numbers: Numbers| {
             numbers.records.contains(&sequence) || numbers.begun.contains(&sequence)
@@ -331,15 +345,14 @@ impl Ledger for StoreLedger {
         if !self.look().is_ok_and(is_known) {
             return Err(gone());
         }
-        let failed = |error| failure::of(Operation::Undo, error);
         if let Some(Some(unlisted)) = self.unlisted().get(&sequence) {
             return Ok(unlisted.clone());
         }
-        let mut kept = self.touched(sequence).map_err(failed)?;
-        if kept.is_empty() {
+        let failed = |error| failure::of(Operation::Undo, error);
+        if self.touched(sequence).map_err(failed)?.is_empty() {
             return Err(gone());
         }
-        kept.retain(|(_, line)| self.disk.is_there(&places::entry(sequence, *line)));
+        let kept = self.kept_lines(sequence)?;
         Kept::open(&self.disk.path(&places::kept(sequence)), kept)
     }
 

@@ -55,7 +55,8 @@ struct Step {
 impl Workspace {
     /// Takes back the last operation that was not taken back; see [`operations`](Self::operations).
     ///
-    /// What somebody changed since is left alone and named; where that is all of it, it is a Conflict. Of
+    /// What somebody changed since is left alone and named; where that is all of it, or a program wrote into
+    /// what was kept because it still had it open, it is a Conflict. Of
     /// the operations that replaced files as a whole, such as a restore or a program's run, the last ten can
     /// be taken back: what was there before an older one is not kept, which is SnapshotNotFound.
     pub fn undo(&self) -> Result<Undone> {
@@ -204,6 +205,11 @@ fn go_back(
     way: Way,
 ) -> Result<u64> {
     let before = history.before(held).map_err(|error| not_kept(of, held, error))?;
+    if held.cause.saved().is_none()
+        && let Some(path) = history.ledger.first_written_since(held.sequence, paths)?
+    {
+        return Err(written_since(&path));
+    }
     let mut scope = Scope::paths(paths.iter().cloned());
     if held.cause.saved().is_some() {
         scope = scope.excluding(history.excluded.known());
@@ -312,6 +318,15 @@ fn not_kept(of: &OperationRecord, held: &OperationRecord, error: Error) -> Error
         }
         _ => error,
     }
+}
+
+/// To bring back something else than was there would be worse than to say so.
+fn written_since(path: &TreePath) -> Error {
+    Error::new(Operation::Undo, ErrorKind::Conflict).with_path(path).with_detail(
+        "a program that still had it open wrote into it after the operation, so what was there \
+         before cannot be brought back, and nothing was undone; pass the operation over to undo \
+         what came before it, or restore the path from a snapshot",
+    )
 }
 
 fn changed_since(path: &TreePath) -> Error {

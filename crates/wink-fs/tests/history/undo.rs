@@ -559,3 +559,62 @@ fn append(scene: &Scene, path: &str) {
     let mut file = fs::OpenOptions::new().append(true).open(scene.path("root").join(path)).unwrap();
     file.write_all(b" and more").unwrap();
 }
+
+/// Opens a file to append to it.
+fn appending(path: &std::path::Path) -> fs::File {
+    fs::OpenOptions::new().append(true).open(path).unwrap()
+}
+
+/// Lets the clock that files are stamped with go on, and writes.
+fn write_later(mut file: fs::File) {
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    file.write_all(b" and more").unwrap();
+}
+
+fn check_refused(scene: &Scene, path: &str) {
+    let before = lines(&scene.files);
+    let error = scene.files.undo().unwrap_err();
+    assert_eq!((error.kind(), error.path()), (ErrorKind::Conflict, Some(path)), "{error}");
+    assert!(error.to_string().contains("still had it open"), "{error}");
+    assert_eq!(lines(&scene.files), before);
+}
+
+/// What is kept of a file is a further link of it, and once, an undo brought back what was in that now.
+#[test]
+fn an_undo_says_where_a_program_wrote_into_what_was_kept() {
+    let changes: [fn(&Workspace); 4] = [
+        |files| assert!(files.write("d/a", "new").is_ok()),
+        |files| assert!(files.delete("d/a").is_ok()),
+        |files| assert!(files.delete_all("d").is_ok()),
+        |files| {
+            files.rename("d", "e").unwrap();
+            // The content is what it was, but in another file.
+            files.write("e/a", "old").unwrap();
+        },
+    ];
+    for change in changes {
+        let scene = Scene::host();
+        scene.files.write("first", "1").unwrap();
+        scene.files.write("d/a", "old").unwrap();
+        let open = appending(&scene.path("root/d/a"));
+        change(&scene.files);
+        write_later(open);
+        check_refused(&scene, "d/a");
+        // It and what it changed are passed over, and what came before is undone.
+        scene.files.pass_over().unwrap();
+        scene.files.pass_over().unwrap();
+        assert!(scene.files.undo().is_ok() && !scene.files.exists("first"));
+    }
+}
+
+/// Only who writes changes what was kept, whatever its time is.
+#[test]
+fn a_file_of_tomorrow_is_brought_back() {
+    let scene = Scene::host();
+    scene.files.write("a", "old").unwrap();
+    let tomorrow = std::time::SystemTime::now() + std::time::Duration::from_secs(86_400);
+    appending(&scene.path("root/a")).set_modified(tomorrow).unwrap();
+    scene.files.write("a", "new").unwrap();
+    scene.files.undo().unwrap();
+    assert_eq!(scene.files.read("a").unwrap().content, "old");
+}
