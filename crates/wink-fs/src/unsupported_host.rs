@@ -46,9 +46,9 @@ impl HostBackend {
 }
 
 /// What operations keep in a directory of the host, on Linux.
-pub(crate) struct Kept;
+pub(crate) struct BeforeTree;
 
-impl Kept {
+impl BeforeTree {
     pub(crate) fn open(_: &Path, _: Vec<(TreePath, usize)>) -> Result<Arc<dyn Tree>> {
         Err(unsupported())
     }

@@ -1,7 +1,7 @@
 //! Entries kept before they change: as further hard links, so that they cost no copy, where nobody has another
 //! name for them.
 //!
-//! A file or a link gets the number of its line in the list, a directory and a copy its own path; [`Kept`]
+//! A file or a link gets the number of its line in the list, a directory and a copy its own path; [`BeforeTree`]
 //! makes one tree of them again.
 
 use std::fs::File;
@@ -13,7 +13,7 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, Stat};
 use rustix::io::{Errno, Result as SystemResult};
 
-use super::kept::Kept;
+use super::kept::BeforeTree;
 use super::root::Slot;
 use super::{Host, HostBackend, entry, failure};
 use crate::descend::descend;
@@ -91,7 +91,7 @@ impl BeforeImage for Aside {
     }
 
     fn tree(&self) -> Result<Arc<dyn Tree>> {
-        Kept::open_by(&self.place, self.numbers.clone(), Some(self.host.root.resolver()))
+        BeforeTree::open_by(&self.place, self.numbers.clone(), Some(self.host.root.resolver()))
     }
 }
 

@@ -33,7 +33,7 @@ use self::aside::Aside;
 use self::capture::index::Index;
 use self::capture::stamp::Moment;
 use self::capture::tree::Captured;
-pub(crate) use self::kept::Kept;
+pub(crate) use self::kept::BeforeTree;
 use self::mounting::Mounting;
 use self::root::{Resolver, Root, Slot};
 use self::staging::{Area, Temporary, TemporaryWriter};

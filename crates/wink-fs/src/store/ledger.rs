@@ -17,7 +17,7 @@ use super::temporary::Temporary;
 use super::{BRANCHES, failure, lock, operation_record};
 use crate::ErrorKind;
 use crate::error::{Error, Operation, Result};
-use crate::host::{Kept, first_written_since};
+use crate::host::{BeforeTree, first_written_since};
 use crate::operation::{Ledger, MANY_RECORDS, OperationRecord, gone, last_kept, touched_paths};
 use crate::path::TreePath;
 use crate::snapshot::SnapshotId;
@@ -353,7 +353,7 @@ impl Ledger for StoreLedger {
             return Err(gone());
         }
         let kept = self.kept_lines(sequence)?;
-        Kept::open(&self.disk.path(&places::kept(sequence)), kept)
+        BeforeTree::open(&self.disk.path(&places::kept(sequence)), kept)
     }
 
     fn head(&self) -> Result<Option<SnapshotId>> {
