@@ -1,5 +1,6 @@
 //! The handle programs work with: paths as text, many readers, one writer.
 
+mod at;
 mod change;
 mod excluded;
 mod execute;
@@ -11,6 +12,8 @@ mod merge;
 mod prune;
 mod recover_executed;
 mod repair;
+mod replacement;
+mod restore;
 mod room;
 mod snapshot_after;
 mod snapshots;
@@ -22,9 +25,11 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use self::at::At;
 pub use self::execute::{Execution, ExecutionPlace};
 pub use self::prune::{PruneOptions, Pruned};
-pub use self::snapshots::{At, Receipt, RestoreOptions, SnapshotOptions};
+pub use self::restore::{Receipt, RestoreOptions};
+pub use self::snapshots::SnapshotOptions;
 pub use self::undo::Undone;
 
 use self::excluded::{Excluded, Source};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Workspace;
 use super::history::{History, describe, keep};
-use super::snapshots::RESTORE;
+use super::restore::RESTORE;
 use crate::compare::{compare, count_files};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::Backend;
