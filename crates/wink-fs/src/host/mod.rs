@@ -8,6 +8,7 @@ pub(crate) mod entry;
 pub(crate) mod failure;
 mod index_file;
 mod kept;
+mod links;
 mod mounting;
 mod place;
 mod purge;
