@@ -4,28 +4,28 @@
 //! gets its name when it is done, and what was there before under names that begin with its number. Such names
 //! without a record are what a process left that died.
 
+mod forget;
+mod read;
+
 use std::any::Any;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use self::read::whole_lines;
 use super::disk::Disk;
 use super::operation_places::{self as places, DIRECTORY, Numbers};
 use super::temporary::Temporary;
 use super::{BRANCHES, failure, lock, operation_record};
-use crate::ErrorKind;
-use crate::error::{Error, Operation, Result};
+use crate::error::{Operation, Result};
 use crate::host::{BeforeTree, first_written_since};
-use crate::operation::{Ledger, MANY_RECORDS, OperationRecord, gone, last_kept, touched_paths};
+use crate::operation::{Ledger, OperationRecord, gone, last_kept};
 use crate::path::TreePath;
 use crate::snapshot::SnapshotId;
 use crate::tree::Tree;
 
 const HEAD: &str = "head";
-const FORGET_EVERY: u64 = 16;
-const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Keeps operations in a store's directory.
 pub(crate) struct StoreLedger {
@@ -67,104 +67,6 @@ impl StoreLedger {
         *known = if *known == Known::Begun(number) { Known::Next(next) } else { Known::Nothing };
     }
 
-    /// Looks at what there is, in one go.
-    fn look(&self) -> io::Result<Numbers> {
-        let names = match self.disk.names(DIRECTORY) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                self.disk.check_there()?;
-                Vec::new()
-            }
-            names => names?,
-        };
-        Ok(Numbers::of(&names))
-    }
-
-    /// Returns the paths that an operation may have changed, each with the number of its line.
-    fn touched(&self, number: u64) -> io::Result<Vec<(TreePath, usize)>> {
-        for place in [places::record(number), places::begun(number), places::old_list(number)] {
-            let lines = touched_paths(&self.read_if_there(&place)?);
-            if !lines.is_empty() {
-                return Ok(lines);
-            }
-        }
-        Ok(Vec::new())
-    }
-
-    /// Returns those of them for which an entry is kept by the number of its line.
-    fn kept_lines(&self, number: u64) -> Result<Vec<(TreePath, usize)>> {
-        let touched = self.touched(number);
-        let mut lines = touched.map_err(|error| failure::of(Operation::Undo, error))?;
-        lines.retain(|(_, line)| self.disk.is_there(&places::entry(number, *line)));
-        Ok(lines)
-    }
-
-    fn read_if_there(&self, place: &str) -> io::Result<Vec<u8>> {
-        match self.disk.read(place, MAX_BYTES) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-            read => read,
-        }
-    }
-
-    fn read(&self, number: u64) -> Result<OperationRecord> {
-        let bytes = self.disk.read(&places::record(number), MAX_BYTES);
-        let bytes = bytes.map_err(|error| failure::of(Operation::Undo, error))?;
-        operation_record::decode(number, &bytes)
-    }
-
-    /// Takes away what is too old to be listed; not each time, because looking for it takes a while.
-    fn forget_oldest(&self, newest: u64) -> Result<()> {
-        if !newest.is_multiple_of(FORGET_EVERY) {
-            return Ok(());
-        }
-        let records = self.numbers()?;
-        if records.len() <= MANY_RECORDS {
-            return Ok(());
-        }
-        let whole = self.whole_records(&records)?;
-        let listed = last_kept(whole.clone());
-        let oldest = listed.first().map_or(0, |oldest| oldest.sequence);
-        let is_listed = |number: &u64| listed.iter().any(|it| it.sequence == *number);
-        // One that is damaged goes only when it is too old.
-        let is_whole = |number: &u64| whole.iter().any(|it| it.sequence == *number);
-        let goes = |it: &u64| *it < oldest || (is_whole(it) && !is_listed(it));
-        self.forget(&records.into_iter().filter(goes).collect::<Vec<_>>())
-    }
-
-    /// Reads the records of some operations.
-    ///
-    /// One that is damaged, as after a loss of power, is none that could be undone. One that cannot be read
-    /// just now is: to pass over it would be to undo another.
-    fn whole_records(&self, numbers: &[u64]) -> Result<Vec<OperationRecord>> {
-        let is_none = |read: &Result<_>| {
-            read.as_ref().is_err_and(|error: &Error| error.kind() == ErrorKind::Corrupt)
-        };
-        let read = numbers.iter().map(|number| self.read(*number));
-        read.filter(|read| !is_none(read)).collect()
-    }
-
-    /// Removes an operation. Without its record it counts as interrupted, so the list of what it may have
-    /// changed goes before, or with it: then there is nothing to take back.
-    fn remove(&self, number: u64, entries: impl Iterator<Item = String>) -> io::Result<()> {
-        self.disk.remove(&places::old_list(number))?;
-        self.disk.remove(&places::begun(number))?;
-        self.disk.remove(&places::record(number))?;
-        for entry in entries {
-            self.disk.remove(&entry)?;
-        }
-        self.disk.remove_all(&places::kept(number))
-    }
-
-    /// Removes what was begun.
-    fn remove_begun(&self, number: u64) -> io::Result<()> {
-        if *self.known() == Known::Begun(number) {
-            // One more than is listed: what failed may be that it could not be.
-            let lines = 0..=self.touched(number)?.len();
-            return self.remove(number, lines.map(|line| places::entry(number, line)));
-        }
-        let names = self.disk.names(DIRECTORY)?;
-        self.remove(number, names.iter().filter_map(|name| places::kept_by(number, name)))
-    }
-
     fn write_head(&self, id: SnapshotId) -> io::Result<()> {
         self.write_over(".", HEAD.to_owned(), format!("{id}\n").as_bytes())
     }
@@ -185,17 +87,6 @@ impl StoreLedger {
         }
         Box::new(held)
     }
-}
-
-/// Reads the list that an operation has begun, and cuts off what could not be written as a whole.
-fn whole_lines(file: &mut File) -> io::Result<String> {
-    let mut list = Vec::new();
-    let read = file.read_to_end(&mut list)?;
-    list.truncate(list.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1));
-    if list.len() < read {
-        file.set_len(list.len() as u64)?;
-    }
-    String::from_utf8(list).map_err(io::Error::other)
 }
 
 /// Returns where the histories are that share a store: its own, which has no name, and those of its branches.
