@@ -343,7 +343,8 @@ pub trait Backend: Filesystem {
     /// while what is new is staged; where it fails, nothing changes.
     fn replace_by(&mut self, plan: &ReplacePlan<'_>, first: DoneFirst<'_>) -> Result<Replaced>;
 
-    /// Refuses such a plan where something lies in the way of it, as doing it would, and changes nothing.
+    /// Refuses such a plan where something lies in the way of it, or the target has what no replacement can
+    /// make, as doing it would, and changes nothing.
     fn check_replace(&self, plan: &ReplacePlan<'_>) -> Result<()>;
 
     /// Returns the files as they are now, less what is excluded; later changes do not show in it.

@@ -114,6 +114,14 @@ pub(crate) fn not_all_named(path: &TreePath) -> Error {
     )
 }
 
+/// Says that something in a directory could not be brought back.
+pub(crate) fn holds_special(path: &TreePath) -> Error {
+    Error::new(Operation::Delete, ErrorKind::SpecialFile).with_path(path).with_detail(
+        "it is a FIFO, socket or device, which could not be brought back with the directory it is \
+         in; delete it by itself first, if nobody needs it",
+    )
+}
+
 /// Says that something which is not captured lies where something else must go.
 pub(crate) fn in_the_way(path: &TreePath) -> Error {
     Error::new(Operation::Replace, ErrorKind::Conflict).with_path(path).with_detail(

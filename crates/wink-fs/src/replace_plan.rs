@@ -4,9 +4,11 @@ use std::fmt;
 
 use crate::capture::Capture;
 use crate::compare::{Difference, compare};
-use crate::error::Result;
+use crate::descend::descend;
+use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::path::TreePath;
 use crate::scope::Scope;
-use crate::tree::Tree;
+use crate::tree::{Kind, Tree};
 
 /// Holds how captured files differ from those that are to take their place.
 ///
@@ -53,6 +55,32 @@ impl<'a> ReplacePlan<'a> {
     /// Tells whether there is nothing to do.
     pub fn is_empty(&self) -> bool {
         self.differences.is_empty()
+    }
+
+    /// Refuses a FIFO, socket or device among what is to be made.
+    pub(crate) fn check_kinds(&self) -> Result<()> {
+        let mut made = self.differences.iter().filter_map(|it| Some((&it.path, it.after?)));
+        made.try_for_each(|(path, kind)| self.check_kind(path, kind))
+    }
+
+    fn check_kind(&self, path: &TreePath, kind: Kind) -> Result<()> {
+        match kind {
+            Kind::Directory => descend(|| self.check_directory(path)),
+            Kind::Other => {
+                Err(Error::new(Operation::Replace, ErrorKind::SpecialFile).with_path(path))
+            }
+            Kind::File | Kind::Symlink => Ok(()),
+        }
+    }
+
+    fn check_directory(&self, path: &TreePath) -> Result<()> {
+        for entry in self.target.list(path)? {
+            let path = path.join(&entry.name)?;
+            if !self.scope.excluded().matches_entry(&path) {
+                self.check_kind(&path, entry.kind)?;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -46,12 +46,22 @@ impl HostBackend {
 }
 
 /// What operations keep in a directory of the host, on Linux.
-pub(crate) struct Kept;
+pub(crate) struct BeforeTree;
 
-impl Kept {
+impl BeforeTree {
     pub(crate) fn open(_: &Path, _: Vec<(TreePath, usize)>) -> Result<Arc<dyn Tree>> {
         Err(unsupported())
     }
+}
+
+/// Finds nothing: nothing is kept in a directory of the host here.
+pub(crate) fn first_written_since(
+    _: &Path,
+    _: &Path,
+    _: &[(TreePath, usize)],
+    _: &[TreePath],
+) -> Result<Option<TreePath>> {
+    Ok(None)
 }
 
 fn unsupported() -> Error {

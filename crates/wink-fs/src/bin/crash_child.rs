@@ -6,8 +6,9 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant, SystemTime};
 
 use wink_fs::{
-    ErrorKind, HostBackend, MemoryBackend, NewSnapshot, PruneOptions, Result, Retention, Snapshot,
-    SnapshotStore as _, Store, Strategy, StrategyOptions, TreePath, Workspace, WriteOptions, ops,
+    ErrorKind, ExecutionPlace, HostBackend, MemoryBackend, NewSnapshot, PruneOptions, Recursion,
+    Result, Retention, Snapshot, SnapshotStore as _, Store, Strategy, StrategyOptions, TreePath,
+    Workspace, WriteOptions, ops,
 };
 
 /// How long things are done that are done again and again.
@@ -89,6 +90,8 @@ fn run(what: &str, directory: &str) -> Result<()> {
     let files = Workspace::host_with_store(place.join("root"), store)?;
     match what {
         "open" => Ok(()),
+        "go-on" => go_on(&files),
+        "execute" => files.as_executor("make", make).map(drop),
         "write" => files.write("d/file", "new content").map(drop),
         "write-new" => files.write("new/deep/file", "new content").map(drop),
         "delete" => files.delete_all("d").map(drop),
@@ -107,6 +110,28 @@ fn run(what: &str, directory: &str) -> Result<()> {
             Err(wink_fs::Error::new(wink_fs::Operation::Open, wink_fs::ErrorKind::InvalidArgument))
         }
     }
+}
+
+/// Changes files as a program does that is run in them.
+fn make(place: &mut ExecutionPlace<'_>) -> Result<()> {
+    let options = WriteOptions::default();
+    ops::write(place.files, &TreePath::parse("d/file")?, "made", &options)?;
+    place.files.remove(&TreePath::parse("changed")?, Recursion::OnlyEmpty)?;
+    ops::write(place.files, &TreePath::parse("made/by/it")?, "made", &options).map(drop)
+}
+
+/// Does several things one after another, and each once more where it fails.
+fn go_on(files: &Workspace) -> Result<()> {
+    let steps: [&dyn Fn() -> Result<()>; 7] = [
+        &|| files.write("d/file", "new content").map(drop),
+        &|| files.write("new/deep/file", "new content").map(drop),
+        &|| files.rename("d/e", "moved/e").map(drop),
+        &|| files.delete_all("d").map(drop),
+        &|| files.undo().map(drop),
+        &|| files.restore("base").map(drop),
+        &|| files.write("changed", "3").map(drop),
+    ];
+    steps.iter().try_for_each(|step| step().or_else(|_| step()))
 }
 
 /// Works in the directory `root`, with what keeps the snapshots in `snapshots` beside it.

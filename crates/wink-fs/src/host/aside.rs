@@ -1,7 +1,7 @@
 //! Entries kept before they change: as further hard links, so that they cost no copy, where nobody has another
 //! name for them.
 //!
-//! A file or a link gets the number of its line in the list, a directory and a copy its own path; [`Kept`]
+//! A file or a link gets the number of its line in the list, a directory and a copy its own path; [`BeforeTree`]
 //! makes one tree of them again.
 
 use std::fs::File;
@@ -9,11 +9,12 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, Stat};
 use rustix::io::{Errno, Result as SystemResult};
 
-use super::kept::Kept;
+use super::kept::BeforeTree;
+use super::links::{DIRECTORY, Fate, copy_file, link_entry, make, make_directory};
 use super::root::Slot;
 use super::{Host, HostBackend, entry, failure};
 use crate::descend::descend;
@@ -22,6 +23,7 @@ use crate::filesystem::Backend;
 use crate::hash::ContentHash;
 use crate::operation::{BEFORE, BEGUN, BeforeImage, beside, numbered, touched_line};
 use crate::path::TreePath;
+use crate::refusal;
 use crate::scope::Scope;
 use crate::tree::{Kind, Tree};
 
@@ -47,29 +49,28 @@ impl Aside {
 /// How large a file may be of which a copy is made where a link could be written into.
 const MOST_COPIED: i64 = 64 * 1024 * 1024;
 
-/// Who has a name for an entry once it is taken from its place.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Hands {
-    Ours,
-    Anybodys,
-}
-
-const DIRECTORY: OFlags =
-    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-
 impl BeforeImage for Aside {
     fn keep(&mut self, path: &TreePath) -> Result<()> {
-        self.keep_entry(path, Hands::Ours)?;
+        self.keep_entry(path, Fate::Replaced)?;
         self.note(path, None)
     }
 
     fn keep_replaced(&mut self, path: &TreePath, by: ContentHash) -> Result<()> {
-        self.keep_entry(path, Hands::Ours)?;
+        self.keep_entry(path, Fate::Replaced)?;
         self.note(path, Some(by))
     }
 
     fn keep_moved(&mut self, path: &TreePath) -> Result<()> {
-        self.keep_entry(path, Hands::Anybodys)?;
+        self.keep_entry(path, Fate::Moved)?;
+        self.note(path, None)
+    }
+
+    fn keep_removed(&mut self, path: &TreePath) -> Result<()> {
+        self.keep_entry(path, Fate::Removed).map_err(|error| match error.kind() {
+            ErrorKind::SpecialFile => first_special(&*self.host, path)
+                .map_or(error, |special| refusal::holds_special(&special)),
+            _ => error,
+        })?;
         self.note(path, None)
     }
 
@@ -91,16 +92,16 @@ impl BeforeImage for Aside {
     }
 
     fn tree(&self) -> Result<Arc<dyn Tree>> {
-        Kept::open_by(&self.place, self.numbers.clone(), Some(self.host.root.resolver()))
+        BeforeTree::open_by(&self.place, self.numbers.clone(), Some(self.host.root.resolver()))
     }
 }
 
 impl Aside {
-    fn keep_entry(&mut self, path: &TreePath, hands: Hands) -> Result<()> {
+    fn keep_entry(&mut self, path: &TreePath, fate: Fate) -> Result<()> {
         self.check_place(path)?;
         let failed = |errno| failure::any(Operation::Write, path, errno);
         if let Some((slot, found)) = self.find(path).map_err(failed)? {
-            match self.take(path, &slot, &found, hands) {
+            match self.take(path, &slot, &found, fate) {
                 // Another file system, or somebody else's file.
                 Err(Errno::XDEV | Errno::PERM | Errno::MLINK | Errno::OPNOTSUPP) => {
                     self.copy(path)?;
@@ -116,17 +117,17 @@ impl Aside {
         path: &TreePath,
         slot: &Slot<'_>,
         found: &Stat,
-        hands: Hands,
+        fate: Fate,
     ) -> SystemResult<()> {
         let kind = entry::kind_of(found.st_mode);
         // Through another name of it, somebody could write into what is kept.
-        let is_shared = hands == Hands::Anybodys || found.st_nlink > 1;
+        let is_shared = fate == Fate::Moved || found.st_nlink > 1;
         match kind {
             // Where it cannot be copied (unreadable, no space), a link is better than a refusal.
-            Kind::File if is_shared && found.st_size <= MOST_COPIED => {
-                self.copy_by_number(path, slot, found).or_else(|_| self.link(path, slot, kind))
-            }
-            _ => self.link(path, slot, kind),
+            Kind::File if is_shared && found.st_size <= MOST_COPIED => self
+                .copy_by_number(path, slot, found)
+                .or_else(|_| self.link(path, slot, kind, fate)),
+            _ => self.link(path, slot, kind, fate),
         }
     }
 
@@ -218,12 +219,18 @@ impl Aside {
         path.segments().try_fold(kept, |kept, name| make_directory(kept.as_fd(), name))
     }
 
-    fn link(&mut self, path: &TreePath, slot: &Slot<'_>, kind: Kind) -> SystemResult<()> {
+    fn link(
+        &mut self,
+        path: &TreePath,
+        slot: &Slot<'_>,
+        kind: Kind,
+        fate: Fate,
+    ) -> SystemResult<()> {
         if kind != Kind::Directory {
             return self.link_by_number(path, slot);
         }
         let into = self.open(&path.parent().unwrap_or_else(TreePath::root))?;
-        link_entry(slot.directory.as_fd(), slot.name, into.as_fd(), kind)
+        link_entry(slot.directory.as_fd(), slot.name, into.as_fd(), kind, fate)
     }
 
     fn link_by_number(&mut self, path: &TreePath, slot: &Slot<'_>) -> SystemResult<()> {
@@ -234,59 +241,21 @@ impl Aside {
     }
 }
 
-/// Copies a file with its permissions, but no right that it gives to whoever runs it.
-fn copy_file(slot: &Slot<'_>, found: &Stat, place: &Path) -> SystemResult<()> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let source = rustix::fs::openat(&slot.directory, slot.name, flags, Mode::empty())?;
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-    let copy = rustix::fs::openat(CWD, place, flags, Mode::RUSR | Mode::WUSR)?;
-    let (mut source, mut copy) = (File::from(source), File::from(copy));
-    io::copy(&mut source, &mut copy)
-        .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
-    rustix::fs::fchmod(&copy, Mode::from_raw_mode(found.st_mode & 0o777))
-}
-
 /// Takes away what is not kept after all; where it stays, it goes with the operation.
 fn remove(entry: &Path) {
     let _ = rustix::fs::unlinkat(CWD, entry, AtFlags::empty());
 }
 
-fn make(directory: &Path) -> SystemResult<()> {
-    match rustix::fs::mkdirat(CWD, directory, Mode::RWXU) {
-        Err(Errno::EXIST) => Ok(()),
-        made => made,
-    }
-}
-
-fn make_directory(into: BorrowedFd<'_>, name: &[u8]) -> SystemResult<OwnedFd> {
-    match rustix::fs::mkdirat(into, name, Mode::RWXU) {
-        Ok(()) | Err(Errno::EXIST) => {}
-        Err(errno) => return Err(errno),
-    }
-    rustix::fs::openat(into, name, DIRECTORY, Mode::empty())
-}
-
-/// Makes another link of an entry, and of everything below it.
-fn link_entry(
-    from: BorrowedFd<'_>,
-    name: &[u8],
-    into: BorrowedFd<'_>,
-    kind: Kind,
-) -> SystemResult<()> {
-    match kind {
-        Kind::Other => Ok(()),
-        Kind::Directory => descend(|| link_directory(from, name, into)),
-        Kind::File | Kind::Symlink => rustix::fs::linkat(from, name, into, name, AtFlags::empty()),
-    }
-}
-
-fn link_directory(from: BorrowedFd<'_>, name: &[u8], into: BorrowedFd<'_>) -> SystemResult<()> {
-    let source = rustix::fs::openat(from, name, DIRECTORY, Mode::empty())?;
-    let copy = make_directory(into, name)?;
-    for child in entry::entries(source.as_fd())? {
-        link_entry(source.as_fd(), child.name.as_bytes(), copy.as_fd(), child.kind)?;
-    }
-    Ok(())
+/// Finds the first FIFO, socket or device below a directory.
+fn first_special(tree: &dyn Tree, directory: &TreePath) -> Option<TreePath> {
+    tree.list(directory).ok()?.into_iter().find_map(|entry| {
+        let path = directory.join(&entry.name).ok()?;
+        match entry.kind {
+            Kind::Other => Some(path),
+            Kind::Directory => descend(|| first_special(tree, &path)),
+            Kind::File | Kind::Symlink => None,
+        }
+    })
 }
 
 #[cfg(test)]

@@ -22,14 +22,14 @@ use crate::tree::{Entry, Kind, Stat, Tree};
 use crate::tree_hash::TreeHash;
 
 /// Looks at the entries that were kept as the tree that they were in.
-pub(crate) struct Kept {
+pub(crate) struct BeforeTree {
     /// The directory of those that have numbers, and their names in it.
     numbered: Host,
     names: BTreeMap<TreePath, TreePath>,
     rest: Arc<dyn Tree>,
 }
 
-impl Kept {
+impl BeforeTree {
     /// Opens what was kept in the place of an operation, for which these lines of its list have entries.
     pub(crate) fn open(place: &Path, lines: Vec<(TreePath, usize)>) -> Result<Arc<dyn Tree>> {
         Self::open_by(place, lines, None)
@@ -69,7 +69,7 @@ impl Kept {
     }
 }
 
-fn open(directory: &Path, resolver: Option<Resolver>) -> Result<Option<Host>> {
+pub(super) fn open(directory: &Path, resolver: Option<Resolver>) -> Result<Option<Host>> {
     match Root::open_ambient(directory, resolver) {
         Err(Errno::NOENT) => Ok(None),
         Err(errno) => Err(Error::system(Operation::Open, errno)),
@@ -83,7 +83,7 @@ fn name_of(place: &Path, line: usize) -> Result<TreePath> {
     TreePath::from_disk(place.file_name().unwrap_or_default().as_encoded_bytes())
 }
 
-impl Tree for Kept {
+impl Tree for BeforeTree {
     fn stat(&self, path: &TreePath) -> Result<Stat> {
         match self.look(path, |tree, path| tree.stat(path)) {
             Err(error) if error.is_absence() && self.below(path).next().is_some() => {
@@ -159,7 +159,7 @@ mod tests {
         }
         holder.symlink(&path("7.2"), b"to").unwrap();
         let place = holder.directory().unwrap().join("7");
-        let tree = Kept::open(&place, vec![(path("d/b/a"), 0), (path("link"), 2)]).unwrap();
+        let tree = BeforeTree::open(&place, vec![(path("d/b/a"), 0), (path("link"), 2)]).unwrap();
         let (file, directory, link) = (Kind::File, Kind::Directory, Kind::Symlink);
         let at = |text: &str, kind| (text.to_owned(), kind);
         assert_eq!(names(&*tree, &TreePath::root()), [at("d", directory), at("link", link)]);
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn where_nothing_was_kept_nothing_is() {
         let holder = HostBackend::temporary().unwrap();
-        let tree = Kept::open(&holder.directory().unwrap().join("7"), Vec::new()).unwrap();
+        let tree = BeforeTree::open(&holder.directory().unwrap().join("7"), Vec::new()).unwrap();
         assert!(tree.list(&TreePath::root()).unwrap().is_empty());
     }
 }

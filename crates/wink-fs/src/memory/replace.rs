@@ -47,7 +47,8 @@ pub(super) fn check(before: &State, plan: &ReplacePlan<'_>, now: SystemTime) -> 
             _ => Node::Link(Arc::new(Link { target: Box::default(), times: Times::new(now) })),
         })
     };
-    rebuilt(before, plan, now, &stand_in).map(drop)
+    rebuilt(before, plan, now, &stand_in)?;
+    plan.check_kinds()
 }
 
 /// Applies a plan to a state; returns it with how many files and links are new in it.

@@ -90,6 +90,12 @@ pub trait BeforeImage: Send {
         self.keep(path)
     }
 
+    /// Keeps what is at a path and will be gone; refuses a directory with something in it that could not be
+    /// brought back.
+    fn keep_removed(&mut self, path: &TreePath) -> Result<()> {
+        self.keep(path)
+    }
+
     /// Keeps what is at a path that will be changed where it lies.
     fn keep_copy(&mut self, path: &TreePath) -> Result<()>;
 

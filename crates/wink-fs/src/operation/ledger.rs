@@ -21,22 +21,41 @@ pub(crate) const MANY_RECORDS: usize = 2 * KEPT;
 /// How many records there are at most, however often somebody goes to and fro.
 const MOST_RECORDS: usize = 4 * KEPT;
 
-/// Returns how many of some records, oldest first, are too old: what took others back, or did them again,
-/// pushes none of them out.
-pub(crate) fn too_old<'r>(
-    causes: impl ExactSizeIterator<Item = &'r OperationCause> + DoubleEndedIterator,
-) -> usize {
-    let (mut counted, all) = (0, causes.len());
-    let too_old = causes.rev().position(|cause| {
+/// Returns the numbers of those of some records, oldest first, that are not kept any more.
+///
+/// What took others back, or did them again, pushes none of them out: where there is too much of it, what
+/// goes is what was followed by the same the other way round.
+pub(crate) fn not_kept(records: &[(u64, OperationCause)]) -> BTreeSet<u64> {
+    let (too_old, kept) = records.split_at(too_old(records));
+    let excess = kept.len().saturating_sub(MOST_RECORDS);
+    let mut gone: BTreeSet<u64> = too_old.iter().map(|(number, _)| *number).collect();
+    if excess > 0 {
+        gone.extend(overtaken(kept).into_iter().rev().take(excess));
+    }
+    gone
+}
+
+fn too_old(records: &[(u64, OperationCause)]) -> usize {
+    let mut counted = 0;
+    let too_old = records.iter().rposition(|(_, cause)| {
         counted += usize::from(!cause.is_step());
         counted > KEPT
     });
-    too_old.map_or(0, |kept| all - kept).max(all.saturating_sub(MOST_RECORDS))
+    too_old.map_or(0, |last| last + 1)
+}
+
+/// Returns the numbers of the steps, last first, after which there is another of the same operation.
+fn overtaken(records: &[(u64, OperationCause)]) -> Vec<u64> {
+    let mut seen = BTreeSet::new();
+    let steps = records.iter().rev().filter_map(|(number, cause)| Some((number, cause.step_of()?)));
+    steps.filter(|(_, of)| !seen.insert(*of)).map(|(number, _)| *number).collect()
 }
 
 /// Leaves the last operations, with what took them back or did them again.
 pub(crate) fn last_kept(mut operations: Vec<OperationRecord>) -> Vec<OperationRecord> {
-    operations.drain(..too_old(operations.iter().map(|it| &it.cause)));
+    let records: Vec<_> = operations.iter().map(|it| (it.sequence, it.cause)).collect();
+    let gone = not_kept(&records);
+    operations.retain(|it| !gone.contains(&it.sequence));
     operations
 }
 
@@ -44,6 +63,11 @@ pub(crate) fn last_kept(mut operations: Vec<OperationRecord>) -> Vec<OperationRe
 pub(crate) trait Ledger: Send + Sync {
     /// Waits until no other process works in the workspace, and keeps it so until the value is dropped.
     fn lock(&self) -> Result<Box<dyn Any + Send>>;
+
+    /// Does the same where no other process works there just now; returns nothing where one does.
+    fn lock_if_free(&self) -> Result<Option<Box<dyn Any + Send>>> {
+        self.lock().map(Some)
+    }
 
     /// Returns the operations, last first, that a process began and did not live to write down, each with
     /// the paths that it may have changed.
@@ -59,6 +83,11 @@ pub(crate) trait Ledger: Send + Sync {
     ///
     /// Its number is the one that [`next`](Self::next) gave.
     fn prepare(&self, operation: &OperationRecord) -> Result<()>;
+
+    /// Writes an operation down again that was prepared before all was known of it, and that lists no paths.
+    fn prepare_again(&self, _operation: &OperationRecord) -> Result<()> {
+        Ok(())
+    }
 
     /// Adds an operation that was prepared.
     fn append(&self, operation: OperationRecord, before: Option<Arc<dyn Tree>>) -> Result<()>;
@@ -102,6 +131,12 @@ pub(crate) trait Ledger: Send + Sync {
     /// Returns where other workspaces are written down that share the snapshots, each with its name.
     fn others(&self) -> Result<Vec<(String, Box<dyn Ledger>)>> {
         Ok(Vec::new())
+    }
+
+    /// Returns the first of the files at or below some paths into which somebody wrote after they were kept
+    /// for an operation: they are not what was there before it.
+    fn first_written_since(&self, _sequence: u64, _paths: &[TreePath]) -> Result<Option<TreePath>> {
+        Ok(None)
     }
 
     /// Returns what was there before an operation.

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::ledger::{Ledger, MANY_RECORDS, last_kept, too_old};
+use super::ledger::{Ledger, MANY_RECORDS, last_kept, not_kept};
 use super::value::OperationRecord;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::path::TreePath;
@@ -71,11 +71,17 @@ impl Ledger for MemoryLedger {
     fn append(&self, operation: OperationRecord, before: Option<Arc<dyn Tree>>) -> Result<()> {
         let mut operations = self.operations();
         operations.push_back((operation, before));
-        let oldest = match operations.len() > MANY_RECORDS {
-            true => too_old(operations.iter().map(|(operation, _)| &operation.cause)),
-            false => 0,
-        };
-        let gone: Vec<Kept> = operations.drain(..oldest).collect();
+        if operations.len() <= MANY_RECORDS {
+            return Ok(());
+        }
+        let records: Vec<_> = operations.iter().map(|(it, _)| (it.sequence, it.cause)).collect();
+        let gone = not_kept(&records);
+        if gone.is_empty() {
+            return Ok(());
+        }
+        let is_gone = |(operation, _): &Kept| gone.contains(&operation.sequence);
+        let (gone, kept): (VecDeque<Kept>, _) = operations.drain(..).partition(is_gone);
+        *operations = kept;
         // What goes may be large: nobody waits for that.
         drop(operations);
         drop(gone);

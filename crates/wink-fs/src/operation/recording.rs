@@ -10,7 +10,8 @@ use crate::filesystem::{PutCondition, Removed};
 use crate::layer::{Call, Layer};
 use crate::ops;
 use crate::path::TreePath;
-use crate::tree::Tree;
+use crate::refusal;
+use crate::tree::{Kind, Tree};
 
 /// Records one operation at a time, between a beginning and an end; nothing otherwise.
 #[derive(Default)]
@@ -106,7 +107,11 @@ impl Record {
         let is_kept_in_part = self.touched.iter().any(|kept| kept.starts_with(path));
         if is_kept_in_part && ops::is_dir(tree, path) {
             for child in tree.list(path)? {
-                self.keep(tree, call, &path.join(&child.name)?)?;
+                let child_path = path.join(&child.name)?;
+                if child.kind == Kind::Other && matches!(call, Call::Remove { .. }) {
+                    return Err(refusal::holds_special(&child_path));
+                }
+                self.keep(tree, call, &child_path)?;
             }
             // Last: it says that all that was in it is kept.
             self.image.keep_directory(path)?;
@@ -116,6 +121,8 @@ impl Record {
             self.image.keep_moved(path)?;
         } else if let Call::Put { staged, .. } = call {
             self.image.keep_replaced(path, staged.hash())?;
+        } else if matches!(call, Call::Remove { .. }) {
+            self.image.keep_removed(path)?;
         } else {
             self.image.keep(path)?;
         }

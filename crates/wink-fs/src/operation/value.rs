@@ -42,9 +42,17 @@ impl OperationCause {
         }
     }
 
+    /// Returns the operation that it took back, or did again.
+    pub(crate) fn step_of(&self) -> Option<u64> {
+        match self {
+            Self::Undo { of } | Self::Redo { of } => Some(*of),
+            _ => None,
+        }
+    }
+
     /// Tells whether it took another operation back, or did it again.
     pub(crate) fn is_step(&self) -> bool {
-        matches!(self, Self::Undo { .. } | Self::Redo { .. })
+        self.step_of().is_some()
     }
 }
 

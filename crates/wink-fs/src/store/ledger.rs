@@ -4,28 +4,29 @@
 //! gets its name when it is done, and what was there before under names that begin with its number. Such names
 //! without a record are what a process left that died.
 
+mod forget;
+mod read;
+
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use self::read::whole_lines;
 use super::disk::Disk;
 use super::operation_places::{self as places, DIRECTORY, Numbers};
 use super::temporary::Temporary;
 use super::{BRANCHES, failure, lock, operation_record};
-use crate::ErrorKind;
-use crate::error::{Error, Operation, Result};
+use crate::error::{Operation, Result};
 use crate::hash::ContentHash;
-use crate::host::Kept;
-use crate::operation::{Ledger, MANY_RECORDS, OperationRecord, Touched, gone, last_kept, touched};
+use crate::host::{BeforeTree, first_written_since};
+use crate::operation::{Ledger, OperationRecord, Touched, gone, last_kept};
 use crate::path::TreePath;
 use crate::snapshot::SnapshotId;
 use crate::tree::Tree;
 
 const HEAD: &str = "head";
-const FORGET_EVERY: u64 = 16;
-const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Keeps operations in a store's directory.
 pub(crate) struct StoreLedger {
@@ -67,85 +68,25 @@ impl StoreLedger {
         *known = if *known == Known::Begun(number) { Known::Next(next) } else { Known::Nothing };
     }
 
-    /// Looks at what there is, in one go.
-    fn look(&self) -> io::Result<Numbers> {
-        let names = match self.disk.names(DIRECTORY) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                self.disk.check_there()?;
-                Vec::new()
-            }
-            names => names?,
-        };
-        Ok(Numbers::of(&names))
-    }
-
-    /// Returns the list of what an operation may have changed.
-    fn touched(&self, number: u64) -> io::Result<Vec<Touched>> {
-        for place in [places::record(number), places::begun(number), places::old_list(number)] {
-            let lines = touched(&self.read_if_there(&place)?);
-            if !lines.is_empty() {
-                return Ok(lines);
-            }
-        }
-        Ok(Vec::new())
-    }
-
-    fn read_if_there(&self, place: &str) -> io::Result<Vec<u8>> {
-        match self.disk.read(place, MAX_BYTES) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-            read => read,
-        }
-    }
-
-    fn read(&self, number: u64) -> Result<OperationRecord> {
-        let bytes = self.disk.read(&places::record(number), MAX_BYTES);
-        let bytes = bytes.map_err(|error| failure::of(Operation::Undo, error))?;
-        operation_record::decode(number, &bytes)
-    }
-
-    /// Takes away what is too old to be listed; not each time, because looking for it takes a while.
-    fn forget_oldest(&self, newest: u64) -> Result<()> {
-        if !newest.is_multiple_of(FORGET_EVERY) {
-            return Ok(());
-        }
-        let records = self.numbers()?;
-        if records.len() <= MANY_RECORDS {
-            return Ok(());
-        }
-        let oldest = self.list()?.first().map_or(0, |oldest| oldest.sequence);
-        let too_old: Vec<u64> = records.into_iter().take_while(|it| *it < oldest).collect();
-        self.forget(&too_old)
-    }
-
-    /// Removes an operation. Without its record it counts as interrupted, so the list of what it may have
-    /// changed goes before, or with it: then there is nothing to take back.
-    fn remove(&self, number: u64, entries: impl Iterator<Item = String>) -> io::Result<()> {
-        self.disk.remove(&places::old_list(number))?;
-        self.disk.remove(&places::begun(number))?;
-        self.disk.remove(&places::record(number))?;
-        for entry in entries {
-            self.disk.remove(&entry)?;
-        }
-        self.disk.remove_all(&places::kept(number))
-    }
-
-    /// Removes what was begun.
-    fn remove_begun(&self, number: u64) -> io::Result<()> {
-        if *self.known() == Known::Begun(number) {
-            // One more than is listed: what failed may be that it could not be.
-            let lines = 0..=self.touched(number)?.len();
-            return self.remove(number, lines.map(|line| places::entry(number, line)));
-        }
-        let names = self.disk.names(DIRECTORY)?;
-        self.remove(number, names.iter().filter_map(|name| places::kept_by(number, name)))
-    }
-
     fn write_head(&self, id: SnapshotId) -> io::Result<()> {
-        let mut file = Temporary::over(&self.disk, ".", HEAD.to_owned())?;
-        writeln!(file, "{id}")?;
+        self.write_over(".", HEAD.to_owned(), format!("{id}\n").as_bytes())
+    }
+
+    /// Writes a file in the place of one that may be there, as a whole.
+    fn write_over(&self, directory: &'static str, name: String, bytes: &[u8]) -> io::Result<()> {
+        let mut file = Temporary::over(&self.disk, directory, name)?;
+        file.write_all(bytes)?;
         file.rename()?;
         file.keep();
         Ok(())
+    }
+
+    /// Forgets what was known where somebody else has had the turn since.
+    fn locked(&self, (held, was_ours): (lock::Held, bool)) -> Box<dyn Any + Send> {
+        if !was_ours {
+            *self.known() = Known::Nothing;
+        }
+        Box::new(held)
     }
 }
 
@@ -164,11 +105,12 @@ fn branches(store: &Disk) -> io::Result<Vec<(String, Disk)>> {
 
 impl Ledger for StoreLedger {
     fn lock(&self) -> Result<Box<dyn Any + Send>> {
-        let (held, was_ours) = lock::work(&self.disk, &self.signature)?;
-        if !was_ours {
-            *self.known() = Known::Nothing;
-        }
-        Ok(Box::new(held))
+        Ok(self.locked(lock::work(&self.disk, &self.signature)?))
+    }
+
+    fn lock_if_free(&self) -> Result<Option<Box<dyn Any + Send>>> {
+        let held = lock::work_if_free(&self.disk, &self.signature)?;
+        Ok(held.map(|held| self.locked(held)))
     }
 
     fn interrupted(&self) -> Result<Vec<(u64, Vec<TreePath>)>> {
@@ -204,18 +146,18 @@ impl Ledger for StoreLedger {
         let failed = |error| failure::of(Operation::Write, error);
         let mut file =
             self.disk.open_to_continue(&places::begun(operation.sequence)).map_err(failed)?;
-        let mut list = String::new();
-        file.read_to_string(&mut list).map_err(failed)?;
+        let list = whole_lines(&mut file).map_err(failed)?;
         if list.is_empty() {
             self.unlisted().insert(operation.sequence, None);
         }
-        // Somebody else may have died who wrote one.
-        if !list.is_empty() && !list.ends_with('\n') {
-            file.write_all(b"\n").map_err(failed)?;
-            list.push('\n');
-        }
         let record = operation_record::encode(operation, &list)?;
         file.write_all(&record).map_err(failed)
+    }
+
+    fn prepare_again(&self, operation: &OperationRecord) -> Result<()> {
+        let record = operation_record::encode(operation, "")?;
+        let written = self.write_over(DIRECTORY, places::begun_name(operation.sequence), &record);
+        written.map_err(|error| failure::of(Operation::Write, error))
     }
 
     fn append(&self, operation: OperationRecord, before: Option<Arc<dyn Tree>>) -> Result<()> {
@@ -239,14 +181,7 @@ impl Ledger for StoreLedger {
     }
 
     fn list(&self) -> Result<Vec<OperationRecord>> {
-        let numbers = self.numbers()?;
-        // One that is damaged, as after a loss of power, is none that could be undone. One that cannot
-        // be read just now is: to pass over it would be to undo another.
-        let is_none = |read: &Result<_>| {
-            read.as_ref().is_err_and(|error: &Error| error.kind() == ErrorKind::Corrupt)
-        };
-        let read = numbers.into_iter().map(|number| self.read(number));
-        read.filter(|read| !is_none(read)).collect::<Result<_>>().map(last_kept)
+        self.whole_records(&self.numbers()?).map(last_kept)
     }
 
     fn numbers(&self) -> Result<Vec<u64>> {
@@ -294,6 +229,12 @@ impl Ledger for StoreLedger {
         Ok(kept.any(|kept| lines.iter().all(|it| places::entry(sequence, it.line) != kept)))
     }
 
+    fn first_written_since(&self, sequence: u64, paths: &[TreePath]) -> Result<Option<TreePath>> {
+        let (record, place) = (places::record(sequence), places::kept(sequence));
+        let lines = self.kept_lines(sequence)?;
+        first_written_since(&self.disk.path(&record), &self.disk.path(&place), &lines, paths)
+    }
+
     fn before(&self, sequence: u64) -> Result<Arc<dyn Tree>> {
         let is_known = |numbers: Numbers| {
             numbers.records.contains(&sequence) || numbers.begun.contains(&sequence)
@@ -301,17 +242,15 @@ impl Ledger for StoreLedger {
         if !self.look().is_ok_and(is_known) {
             return Err(gone());
         }
-        let failed = |error| failure::of(Operation::Undo, error);
         if let Some(Some(unlisted)) = self.unlisted().get(&sequence) {
             return Ok(unlisted.clone());
         }
-        let touched = self.touched(sequence).map_err(failed)?;
-        if touched.is_empty() {
+        let failed = |error| failure::of(Operation::Undo, error);
+        if self.touched(sequence).map_err(failed)?.is_empty() {
             return Err(gone());
         }
-        let is_there = |it: &Touched| self.disk.is_there(&places::entry(sequence, it.line));
-        let kept = touched.into_iter().filter(is_there).map(|it| (it.path, it.line)).collect();
-        Kept::open(&self.disk.path(&places::kept(sequence)), kept)
+        let kept = self.kept_lines(sequence)?;
+        BeforeTree::open(&self.disk.path(&places::kept(sequence)), kept)
     }
 
     fn head(&self) -> Result<Option<SnapshotId>> {

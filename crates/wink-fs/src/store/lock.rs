@@ -57,8 +57,22 @@ pub(crate) fn publish(disk: &Disk) -> Result<Held> {
 ///
 /// Tells also whether it was there already: then nobody else has had the turn since.
 pub(crate) fn work(disk: &Disk, signature: &Signature) -> Result<(Held, bool)> {
-    let mut file = open(disk, WORK)?;
+    let file = open(disk, WORK)?;
     wait(&file, File::try_lock)?;
+    signed(file, signature)
+}
+
+/// Does the same where nobody else has the turn just now.
+pub(crate) fn work_if_free(disk: &Disk, signature: &Signature) -> Result<Option<(Held, bool)>> {
+    let file = open(disk, WORK)?;
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(failure::of(Operation::Snapshot, error)),
+        Ok(()) => signed(file, signature).map(Some),
+    }
+}
+
+fn signed(mut file: File, signature: &Signature) -> Result<(Held, bool)> {
     let signed = signature.put_into(&mut file);
     let was_there = signed.map_err(|error| failure::of(Operation::Snapshot, error))?;
     Ok((Held { _file: file }, was_there))

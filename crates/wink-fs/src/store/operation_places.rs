@@ -13,7 +13,12 @@ pub(super) fn record(number: u64) -> String {
 
 /// Returns the place of the list, and of the record, until the operation is done.
 pub(super) fn begun(number: u64) -> String {
-    format!("{DIRECTORY}/{number}{BEGUN}")
+    format!("{DIRECTORY}/{}", begun_name(number))
+}
+
+/// Returns the same as a name in the directory.
+pub(super) fn begun_name(number: u64) -> String {
+    format!("{number}{BEGUN}")
 }
 
 /// Returns the place of what is kept: that of a directory, and how all other names begin.

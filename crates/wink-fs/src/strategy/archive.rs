@@ -11,7 +11,7 @@ use bytes::Bytes;
 use zstd::stream::read::Decoder;
 use zstd::stream::write::Encoder;
 
-use super::keeper::{Finished, Keeper, Kept, Reader, Work};
+use super::keeper::{Finished, Keeper, KeptContent, Reader, Work};
 use super::manifest::{Directory, KeptFile, Manifest, Place};
 use super::streamed::{ReadFrom, streamed};
 use super::tar::{self, Member};
@@ -191,7 +191,7 @@ impl Work for Packing<'_> {
         }
     }
 
-    fn file(&self, path: &TreePath, mode: FileMode, content: &Content) -> io::Result<Kept> {
+    fn file(&self, path: &TreePath, mode: FileMode, content: &Content) -> io::Result<KeptContent> {
         let (mut writer, size) = (self.writer(), content.len());
         let is_large = size > FRAME_BYTES as u64;
         if is_large {
@@ -204,7 +204,7 @@ impl Work for Packing<'_> {
             false => writer.add_small(content)?,
         };
         writer.flush_if_full()?;
-        Ok(Kept { hash, size, place })
+        Ok(KeptContent { hash, size, place })
     }
 
     fn link(&self, path: &TreePath, target: &[u8]) -> io::Result<()> {

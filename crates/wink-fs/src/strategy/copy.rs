@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use super::keeper::{Finished, Keeper, Kept, Reader, Work};
+use super::keeper::{Finished, Keeper, KeptContent, Reader, Work};
 use super::manifest::{Directory, KeptFile, Manifest, Place};
 use super::reflink;
 use crate::content::Content;
@@ -84,13 +84,13 @@ impl Work for Copying {
         self.copies.make_dir(path)
     }
 
-    fn file(&self, path: &TreePath, _: FileMode, content: &Content) -> io::Result<Kept> {
+    fn file(&self, path: &TreePath, _: FileMode, content: &Content) -> io::Result<KeptContent> {
         let copy = self.copies.make_file(path)?;
         let (hash, size) = match self.way {
             Way::Copy => write(content, &copy)?,
             Way::Clone => reflink::clone(content, &copy)?,
         };
-        Ok(Kept { hash, size, place: Place::new() })
+        Ok(KeptContent { hash, size, place: Place::new() })
     }
 
     fn link(&self, path: &TreePath, target: &[u8]) -> io::Result<()> {

@@ -93,7 +93,7 @@ pub(super) trait Work: Sync {
     }
 
     /// Keeps a file; returns what was kept.
-    fn file(&self, path: &TreePath, mode: FileMode, content: &Content) -> io::Result<Kept>;
+    fn file(&self, path: &TreePath, mode: FileMode, content: &Content) -> io::Result<KeptContent>;
 
     /// Keeps a link.
     fn link(&self, _: &TreePath, _: &[u8]) -> io::Result<()> {
@@ -110,7 +110,7 @@ pub(super) trait Work: Sync {
 }
 
 /// What was kept of a file.
-pub(super) struct Kept {
+pub(super) struct KeptContent {
     pub(super) hash: ContentHash,
     pub(super) size: u64,
     pub(super) place: Place,

@@ -11,7 +11,7 @@ use crate::compare::compare;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::event::Event;
 use crate::filesystem::{Backend, Filesystem};
-use crate::operation::{OperationCause, OperationChange};
+use crate::operation::{OperationCause, OperationChange, OperationRecord};
 use crate::path::TreePath;
 use crate::scope::Scope;
 use crate::snapshot::{Snapshot, SnapshotId};
@@ -69,6 +69,8 @@ struct Before {
     capture: Capture,
     saved: Snapshot,
     tree: Arc<dyn Tree>,
+    /// The operation, which is written down without changes until they are known.
+    begun: OperationRecord,
 }
 
 impl Workspace {
@@ -76,8 +78,9 @@ impl Workspace {
     ///
     /// It is the only writer meanwhile; readers go on. What is there before is kept in a snapshot. Where
     /// `work` fails, what it changed is taken back; where it succeeds, [`undo`](Self::undo) takes it back,
-    /// and what changed is returned. A workspace that keeps no history knows nothing of what changed and
-    /// can take nothing back.
+    /// and what changed is returned. Where the process dies meanwhile, what had changed becomes an operation
+    /// when the workspace is opened next. A workspace that keeps no history knows nothing of what changed
+    /// and can take nothing back.
     ///
     /// ```
     /// # let directory = tempfile::tempdir().unwrap();
@@ -126,9 +129,9 @@ impl Workspace {
         name: &str,
         work: impl FnOnce(&mut ExecutionPlace<'_>) -> Result<T>,
     ) -> Result<(T, Execution)> {
-        let before = history.before_execution(backend)?;
+        let before = history.before_execution(backend, name)?;
         let done = run(backend, work).and_then(|done| {
-            let changes = self.record_executed(history, backend, name, &before)?;
+            let changes = self.record_executed(history, backend, &before)?;
             let saved = (!changes.is_empty()).then_some(before.saved.id);
             Ok((done, Execution { changes, saved }))
         });
@@ -143,23 +146,20 @@ impl Workspace {
         &self,
         history: &History,
         backend: &mut dyn Backend,
-        name: &str,
         before: &Before,
     ) -> Result<Vec<OperationChange>> {
-        let live = &*self.0.live;
+        let live = self.tree_without_excluded();
         let changes = retried(|| {
             let after = history.capture(backend)?;
             let differences = compare(&*before.tree, &*after.tree, &history.everything())?;
-            describe(&differences, live)
+            describe(&differences, &*live)
         })?;
         if changes.is_empty() {
-            history.forget_unneeded(&before.saved);
+            history.forget_executed(&before.begun, &before.saved);
             return Ok(changes);
         }
-        let (sequence, _) = history.ledger.next()?;
-        let cause = OperationCause::Replacement { saved: before.saved.id };
-        let operation = history.prepare(sequence, name, cause, changes.clone())?;
-        history.ledger.append(operation, None)?;
+        let done = OperationRecord { at: history.clock.now(), ..before.begun.clone() };
+        history.append_executed(done, changes.clone())?;
         // It is written down: tidying up that fails now is done with the next one.
         let _ = history.settle(backend, &before.capture, &before.saved);
         Ok(changes)
@@ -180,15 +180,35 @@ impl History {
     }
 
     /// Keeps all files, which nobody else can be trusted to do.
-    fn before_execution(&self, backend: &mut dyn Backend) -> Result<Before> {
-        let name = backend.properties().backend;
+    fn before_execution(&self, backend: &mut dyn Backend, name: &str) -> Result<Before> {
+        let backend_name = backend.properties().backend;
         let (capture, saved) = retried(|| {
             let capture = self.capture(backend)?;
-            let saved = self.save_before(name, &capture)?;
+            let saved = self.save_before(backend_name, &capture)?;
             Ok((capture, saved))
         })?;
         let tree = self.snapshots.load(&saved.id)?;
-        Ok(Before { capture, saved, tree })
+        let begun = self.begin_execution(name, &saved);
+        let begun = begun.inspect_err(|_| self.forget_unneeded(&saved))?;
+        Ok(Before { capture, saved, tree, begun })
+    }
+
+    /// Writes down that a program is about to run, for whoever finds this after a crash.
+    fn begin_execution(&self, name: &str, saved: &Snapshot) -> Result<OperationRecord> {
+        let (sequence, _) = self.ledger.next()?;
+        let cause = OperationCause::Replacement { saved: saved.id };
+        self.prepare(sequence, name, cause, Vec::new())
+    }
+
+    /// Writes down what it changed.
+    pub(super) fn append_executed(
+        &self,
+        mut operation: OperationRecord,
+        changes: Vec<OperationChange>,
+    ) -> Result<()> {
+        operation.changes = changes;
+        self.ledger.prepare_again(&operation)?;
+        self.ledger.append(operation, None)
     }
 
     /// Puts back what a program changed that could not be run to its end.
@@ -201,12 +221,18 @@ impl History {
         if !differences.is_empty() {
             backend.replace(&*before.tree, &self.everything())?;
         }
-        self.forget_unneeded(&before.saved);
+        self.forget_executed(&before.begun, &before.saved);
         Ok(())
     }
 
+    /// Forgets a run that left nothing changed.
+    fn forget_executed(&self, begun: &OperationRecord, saved: &Snapshot) {
+        self.ledger.discard(begun.sequence);
+        self.forget_unneeded(saved);
+    }
+
     /// Forgets what was kept in vain, so that it takes no place of what undo needs.
-    fn forget_unneeded(&self, saved: &Snapshot) {
+    pub(super) fn forget_unneeded(&self, saved: &Snapshot) {
         // One too many does no harm; a later one takes it away.
         let _ = self.snapshots.delete_unpinned(&saved.id, self.clock.now());
     }

@@ -186,7 +186,7 @@ impl History {
         self.forget_oldest_saved(saved.id)
     }
 
-    fn forget_oldest_saved(&self, newest: SnapshotId) -> Result<()> {
+    pub(super) fn forget_oldest_saved(&self, newest: SnapshotId) -> Result<()> {
         let mut known = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
         let saved = match known.take() {
             Some(mut saved) => {

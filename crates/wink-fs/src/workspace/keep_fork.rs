@@ -1,6 +1,6 @@
 //! The files of a fork where it was made: kept, or only compared and tried.
 
-use super::snapshots::Restore;
+use super::replacement::Restore;
 use super::{Receipt, RestoreOptions, Workspace};
 use crate::capture::Capture;
 use crate::compare::compare;

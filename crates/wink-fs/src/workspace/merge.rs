@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::snapshots::Restore;
+use super::replacement::Restore;
 use super::{At, Workspace};
 use crate::error::{Operation, Result};
 use crate::merge::{MergeOptions, Merged, OnConflict, Sides, three_way};

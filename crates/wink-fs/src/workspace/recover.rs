@@ -24,10 +24,11 @@ impl History {
     pub(super) fn recover(&self, backend: &mut dyn Backend) -> Result<()> {
         for (number, paths) in self.ledger.interrupted()? {
             match self.ledger.begun_record(number)? {
+                Some(begun) if is_programs_run(&begun) => self.recover_executed(backend, begun)?,
                 Some(done) if is_done(&*backend.live(), &done)? => {
                     self.ledger.append(done, None)?
                 }
-                _ => self.take_back_call(backend, number, paths)?,
+                begun => self.take_back_call(backend, number, paths, begun)?,
             }
         }
         Ok(())
@@ -38,6 +39,7 @@ impl History {
         backend: &mut dyn Backend,
         number: u64,
         paths: Vec<TreePath>,
+        begun: Option<OperationRecord>,
     ) -> Result<()> {
         if paths.is_empty() {
             self.ledger.discard(number);
@@ -45,7 +47,7 @@ impl History {
         }
         let before = self.ledger.before(number)?;
         let (theirs, ours) = match self.ledger.put_by(number)? {
-            Some(put) => told_apart(&*before, &*backend.live(), put, paths)?,
+            Some(put) => told_apart(&*before, &*backend.live(), put, begun.as_ref(), paths)?,
             None => (Vec::new(), paths),
         };
         let taken_back = self.take_back(backend, &*before, &ours)?;
@@ -110,12 +112,15 @@ impl History {
     }
 }
 
-/// Tells whether an operation that was written down is done: something is as it leaves it.
-///
-/// A call is written down after it has changed files, and then it was not seen to be done; all else before,
-/// and then the backend finishes it.
+/// Tells whether an operation is a program's run: what it will change is not known before.
+fn is_programs_run(operation: &OperationRecord) -> bool {
+    operation.cause.saved().is_some() && operation.changes.is_empty()
+}
+
+/// Tells whether an operation that was written down is done, because something is as it leaves it: one that the
+/// backend finishes, or one that stays as it was found. All else is taken back, whoever was told that it failed.
 fn is_done(live: &dyn Tree, operation: &OperationRecord) -> Result<bool> {
-    if operation.cause == OperationCause::Call && operation.name != INTERRUPTED {
+    if operation.name != INTERRUPTED && operation.cause.saved().is_none() {
         return Ok(false);
     }
     for change in &operation.changes {
@@ -132,6 +137,7 @@ fn told_apart(
     before: &dyn Tree,
     live: &dyn Tree,
     put: BTreeSet<ContentHash>,
+    begun: Option<&OperationRecord>,
     paths: Vec<TreePath>,
 ) -> Result<(Vec<TreePath>, Vec<TreePath>)> {
     let mut known = put;
@@ -140,6 +146,9 @@ fn told_apart(
     }
     let mut changed = Vec::new();
     for path in &paths {
+        if is_left_by(begun, live, path)? {
+            continue;
+        }
         let mut is_known = true;
         each_file(live, path, &mut |hash| is_known &= known.contains(&hash))?;
         changed.extend((!is_known).then(|| path.clone()));
@@ -147,6 +156,12 @@ fn told_apart(
     let overlaps =
         |path: &TreePath, other: &TreePath| path.starts_with(other) || other.starts_with(path);
     Ok(paths.into_iter().partition(|path| changed.iter().any(|other| overlaps(path, other))))
+}
+
+/// Tells whether a path is as an operation leaves it that was written down.
+fn is_left_by(begun: Option<&OperationRecord>, live: &dyn Tree, path: &TreePath) -> Result<bool> {
+    let change = begun.and_then(|begun| begun.changes.iter().find(|it| it.path == *path));
+    change.map_or(Ok(false), |change| Ok(Left::at(live, path)? == change.left))
 }
 
 /// Looks at the content of each file at a path and below it.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Workspace;
 use super::halves::left_behind;
 use super::history::{History, describe, keep};
-use super::snapshots::RESTORE;
+use super::restore::RESTORE;
 use crate::compare::{compare, count_files};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::Backend;
@@ -56,7 +56,8 @@ struct Step {
 impl Workspace {
     /// Takes back the last operation that was not taken back; see [`operations`](Self::operations).
     ///
-    /// What somebody changed since is left alone and named; where that is all of it, it is a Conflict. Of
+    /// What somebody changed since is left alone and named; where that is all of it, or a program wrote into
+    /// what was kept because it still had it open, it is a Conflict. Of
     /// the operations that replaced files as a whole, such as a restore or a program's run, the last ten can
     /// be taken back: what was there before an older one is not kept, which is SnapshotNotFound.
     pub fn undo(&self) -> Result<Undone> {
@@ -242,6 +243,11 @@ fn go_back(
     way: Way,
 ) -> Result<u64> {
     let before = history.before(held).map_err(|error| not_kept(of, held, error))?;
+    if held.cause.saved().is_none()
+        && let Some(path) = history.ledger.first_written_since(held.sequence, paths)?
+    {
+        return Err(written_since(&path));
+    }
     let mut scope = Scope::paths(paths.iter().cloned());
     if held.cause.saved().is_some() {
         scope = scope.excluding(history.excluded.known());
@@ -293,6 +299,8 @@ fn is_taken_back(operations: &[OperationRecord], sequence: u64) -> bool {
 }
 
 /// Finds what would be taken back, or done again, next.
+///
+/// Of the steps of one operation all but the last may be missing: they are not kept for ever.
 fn last_step(operations: &[OperationRecord], way: Way) -> Option<Step> {
     let (done, undone) = steps(operations);
     match way {
@@ -309,6 +317,10 @@ fn step_of(operations: &[OperationRecord], number: u64) -> Option<Step> {
 /// Returns what can be taken back, and what can be done again, the next one last.
 fn steps(operations: &[OperationRecord]) -> (Vec<Step>, Vec<Step>) {
     let (mut done, mut undone): (Vec<Step>, Vec<Step>) = (Vec::new(), Vec::new());
+    let forget = |of: u64, done: &mut Vec<Step>, undone: &mut Vec<Step>| {
+        done.retain(|step| step.of != of);
+        undone.retain(|step| step.of != of);
+    };
     for operation in operations {
         let held_by = operation.sequence;
         match operation.cause {
@@ -319,14 +331,14 @@ fn steps(operations: &[OperationRecord]) -> (Vec<Step>, Vec<Step>) {
                 undone.clear();
             }
             OperationCause::Undo { of } => {
-                done.retain(|step| step.of != of);
+                forget(of, &mut done, &mut undone);
                 // One that was passed over is as it was.
                 if !operation.changes.is_empty() {
                     undone.push(Step { of, held_by });
                 }
             }
             OperationCause::Redo { of } => {
-                undone.retain(|step| step.of != of);
+                forget(of, &mut done, &mut undone);
                 done.push(Step { of, held_by });
             }
         }
@@ -362,6 +374,15 @@ fn not_kept(of: &OperationRecord, held: &OperationRecord, error: Error) -> Error
         }
         _ => error,
     }
+}
+
+/// To bring back something else than was there would be worse than to say so.
+fn written_since(path: &TreePath) -> Error {
+    Error::new(Operation::Undo, ErrorKind::Conflict).with_path(path).with_detail(
+        "a program that still had it open wrote into it after the operation, so what was there \
+         before cannot be brought back, and nothing was undone; pass the operation over to undo \
+         what came before it, or restore the path from a snapshot",
+    )
 }
 
 fn changed_since(path: &TreePath) -> Error {

@@ -4,7 +4,8 @@ use rayon::prelude::*;
 use wink_fs::Workspace;
 
 use crate::scene::{
-    Call, check_tags, check_whole, choose, copy, killed_at, lines, list_calls, template,
+    Call, check_store, check_tags, check_whole, choose, copy, killed_at, lines, list_calls, open,
+    template,
 };
 
 pub(crate) fn check(what: &str, last: &dyn Fn(&Workspace)) {
@@ -73,4 +74,30 @@ fn fault_03_an_undo_that_is_killed_is_done_or_not() {
 #[test]
 fn fault_03_a_redo_that_is_killed_is_done_or_not() {
     check("redo", &|files| drop(files.undo().unwrap()));
+}
+
+/// Nobody takes back what a program did, but everybody can: half of it is better seen than lost.
+#[test]
+fn fault_01_a_program_whose_process_is_killed_can_be_undone() {
+    let before = template(&|files| drop(files.write("last", "1").unwrap()));
+    let all = list_calls("execute", copy(before.path()).path());
+    let old = lines(before.path());
+    let undone = |call: &Call| {
+        let place = killed_at("execute", before.path(), call)?;
+        let files = open(place.path());
+        let is_changed = lines(place.path()) != old;
+        if is_changed {
+            let undone = files.undo().unwrap();
+            assert_eq!(undone.operation.name, "make", "killed at {call:?}");
+        }
+        assert_eq!(lines(place.path()), old, "killed at {call:?}");
+        files.undo().unwrap();
+        assert!(!files.exists("last"), "killed at {call:?}");
+        check_store("execute", call, place.path());
+        Some(is_changed)
+    };
+    let undone: Vec<bool> = choose(&all).par_iter().filter_map(undone).collect();
+    let changed = undone.iter().filter(|is_changed| **is_changed).count();
+    println!("execute killed at {} system calls, {changed} times in the middle", undone.len());
+    assert!(changed > 3, "{changed}");
 }

@@ -10,6 +10,7 @@
 
 mod errors;
 mod git_prune;
+mod going_on;
 mod kills;
 mod locks;
 mod prune;

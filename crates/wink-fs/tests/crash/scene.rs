@@ -153,7 +153,7 @@ fn check_old_is_kept(what: &str, call: &Call, place: &Path, old: &[String]) {
     assert!(store.list().unwrap().iter().any(has_it), "{what} killed at {call:?} lost the old");
 }
 
-fn check_store(what: &str, call: &Call, place: &Path) {
+pub(crate) fn check_store(what: &str, call: &Call, place: &Path) {
     let store = Store::open_ambient(place.join("store")).unwrap();
     let found = store.verify(&VerifyOptions::default().data(true)).unwrap();
     assert_eq!(found.problems, [], "{what} killed at {call:?}");

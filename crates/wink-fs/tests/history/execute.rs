@@ -95,15 +95,134 @@ fn another_process_undoes_what_a_program_changed() {
     assert_eq!(lines(&again), before);
 }
 
+/// Runs a program in a process that does not live to see the end of it.
+fn run_and_die(files: &Workspace) {
+    let died = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        files.as_executor("make", |place| -> Result<()> {
+            program(place)?;
+            panic!("the process dies here")
+        })
+    }));
+    assert!(died.is_err());
+}
+
+/// Once, its changes were in no operation.
+#[test]
+fn what_a_program_had_changed_whose_process_died_is_undone_and_redone() {
+    let scene = Scene::host();
+    varied(&scene.files);
+    let before = lines(&scene.files);
+    run_and_die(&scene.files);
+    let (after, operations) = (lines(&scene.files), scene.files.operations().unwrap().len());
+    assert_ne!(after, before);
+    let again = scene.open_again();
+    assert_eq!(lines(&again), after, "it is not taken back by itself");
+    assert_eq!(again.operations().unwrap().len(), operations + 1);
+    let undone = again.undo().unwrap();
+    assert_eq!((undone.operation.name.as_str(), undone.conflicts.len()), ("make", 0));
+    assert_eq!(lines(&again), before);
+    again.redo().unwrap();
+    assert_eq!(lines(&again), after);
+}
+
+#[test]
+fn calls_go_on_after_a_program_that_nobody_saw_the_end_of() {
+    let scene = Scene::host();
+    let files = &scene.files;
+    varied(files);
+    let before = lines(files);
+    run_and_die(files);
+    let after = lines(files);
+    files.write("later", "1").unwrap();
+    files.undo().unwrap();
+    assert_eq!(lines(files), after);
+    files.undo().unwrap();
+    assert_eq!(lines(files), before);
+}
+
+#[test]
+fn a_program_that_had_changed_nothing_when_its_process_died_leaves_nothing() {
+    let scene = Scene::host();
+    varied(&scene.files);
+    let operations = scene.files.operations().unwrap().len();
+    let died = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        scene.files.as_executor("sleep", |_| -> Result<()> { panic!("the process dies here") })
+    }));
+    assert!(died.is_err());
+    let again = scene.open_again();
+    assert_eq!(again.operations().unwrap().len(), operations);
+    assert!(again.snapshots().unwrap().is_empty());
+    let left = fs::read_dir(scene.path("store/operations")).unwrap().flatten();
+    let left = left.filter(|it| it.path().extension().is_some_and(|it| it == "begun"));
+    assert_eq!(left.count(), 0);
+}
+
+/// Nobody can tell any more what it changed, and everybody can work.
+#[test]
+fn calls_go_on_where_the_snapshot_before_such_a_program_is_gone() {
+    let scene = Scene::host();
+    varied(&scene.files);
+    run_and_die(&scene.files);
+    let after = lines(&scene.files);
+    for entry in fs::read_dir(scene.path("store/snapshots")).unwrap().flatten() {
+        fs::remove_file(entry.path()).unwrap();
+    }
+    let again = scene.open_again();
+    again.write("later", "1").unwrap();
+    again.undo().unwrap();
+    assert_eq!(lines(&again), after);
+}
+
+#[test]
+fn whoever_opens_a_workspace_does_not_wait_for_a_program_that_runs() {
+    let scene = Scene::host();
+    scene.files.write("a", "1").unwrap();
+    let (took, execution) = scene
+        .files
+        .as_executor("make", |place| {
+            fs::write(place.directory.as_ref().unwrap().join("a"), "2").unwrap();
+            let start = std::time::Instant::now();
+            assert_eq!(scene.open_again().read("a")?.content, "2");
+            Ok(start.elapsed())
+        })
+        .unwrap();
+    assert!(took < std::time::Duration::from_secs(2), "{took:?}");
+    assert_eq!(execution.unwrap().changes.len(), 1);
+    let names: Vec<_> = scene.files.operations().unwrap().into_iter().map(|it| it.name).collect();
+    assert_eq!(names, ["write", "make"]);
+}
+
+/// Makes a workspace of a directory in which something is excluded.
+fn excluding(directory: &std::path::Path, pattern: &str) -> Workspace {
+    let root = directory.join("root");
+    fs::create_dir(&root).unwrap();
+    Workspace::builder(HostBackend::open_ambient(&root).unwrap())
+        .store(Store::create_ambient(directory.join("store")).unwrap())
+        .exclude(Exclusions::parse([pattern]).unwrap())
+        .build()
+}
+
+/// Once, the directory was taken for one that somebody had changed since.
+#[test]
+fn a_directory_with_something_excluded_that_a_program_made_is_undone() {
+    let directory = tempfile::tempdir().unwrap();
+    let files = excluding(directory.path(), "*.log");
+    let made = files.as_executor("make", |place| {
+        let root = place.directory.as_ref().unwrap();
+        fs::create_dir(root.join("out")).unwrap();
+        fs::write(root.join("out/a"), "a").unwrap();
+        fs::write(root.join("out/make.log"), "log").unwrap();
+        Ok(())
+    });
+    made.unwrap();
+    assert_eq!(files.undo().unwrap().conflicts, []);
+    assert!(!files.exists("out/a") && files.is_file("out/make.log"));
+}
+
 #[test]
 fn what_is_excluded_is_neither_told_nor_taken_back() {
     let directory = tempfile::tempdir().unwrap();
-    let root = directory.path().join("root");
-    fs::create_dir(&root).unwrap();
-    let files = Workspace::builder(HostBackend::open_ambient(&root).unwrap())
-        .store(Store::create_ambient(directory.path().join("store")).unwrap())
-        .exclude(Exclusions::parse(["/target"]).unwrap())
-        .build();
+    let files = excluding(directory.path(), "/target");
     let (_, changes) = files
         .as_executor("make", |place| {
             let root = place.directory.as_ref().unwrap();

@@ -4,7 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use wink_fs::{Error, ErrorKind, OperationCause, Recursion, Result, TreePath, Workspace};
+use wink_fs::{
+    ContentHash, Error, ErrorKind, OperationCause, Recursion, Result, TreePath, Workspace,
+};
 
 use crate::scene::{Scene, lines, rewrite};
 
@@ -95,9 +97,10 @@ fn a1_30_the_longest_names_come_back() {
 
 // --- open files ----------------------------------------------------------------------------------
 
-/// Runs a test of this program again, in a process of its own.
+/// Runs a test of this program again, in a process of its own, which a limit of size does not kill.
 fn again(test: &str) {
-    let mut program = Command::new(std::env::current_exe().unwrap());
+    let mut program = Command::new("sh");
+    program.args(["-c", "trap '' XFSZ; exec \"$0\" \"$@\""]).arg(std::env::current_exe().unwrap());
     let output = program.args(["--exact", test]).env("WINK_ALONE", "1").output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }
@@ -172,6 +175,86 @@ fn fault_16_calls_fail_without_files_to_open_and_work_again_with_them() {
     assert_eq!(lines(files), before);
 }
 
+// --- a limit of size -----------------------------------------------------------------------------
+
+/// Sets how large a file may become.
+fn limit_size(bytes: Option<u64>) {
+    let mut limit = rustix::process::getrlimit(rustix::process::Resource::Fsize);
+    limit.current = bytes;
+    rustix::process::setrlimit(rustix::process::Resource::Fsize, limit).unwrap();
+}
+
+/// Once, its record was written into the line that was not whole, and nobody could undo it.
+#[test]
+fn fault_11_a_call_that_goes_on_after_a_path_could_not_be_listed_can_be_undone() {
+    if !is_alone() {
+        return again(
+            "faults::fault_11_a_call_that_goes_on_after_a_path_could_not_be_listed_can_be_undone",
+        );
+    }
+    let scene = Scene::host();
+    let long = "é".repeat(60);
+    for path in ["a", &long] {
+        scene.files.write(path, "old").unwrap();
+    }
+    // In the middle of a letter, and between two.
+    for size in [40, 41] {
+        let changed = scene.files.as_owner("change", |fs| {
+            rewrite(fs, "a", "new")?;
+            limit_size(Some(size));
+            let refused = rewrite(fs, &long, "new");
+            limit_size(None);
+            Ok(refused.unwrap_err().kind())
+        });
+        assert_eq!(changed.unwrap(), ErrorKind::NoSpace, "{size}");
+        assert_eq!(scene.files.read(&long).unwrap().content, "old");
+        let undone = scene.open_again().undo().unwrap();
+        assert_eq!((undone.operation.name.as_str(), undone.paths.len()), ("change", 1), "{size}");
+        assert_eq!(scene.files.read("a").unwrap().content, "old");
+    }
+}
+
+/// Whatever of an operation is not written as a whole: what it keeps, its list, or its record.
+#[test]
+fn fault_11_a_workspace_goes_on_after_each_call_that_met_a_limit_of_size() {
+    if !is_alone() {
+        return again(
+            "faults::fault_11_a_workspace_goes_on_after_each_call_that_met_a_limit_of_size",
+        );
+    }
+    let scene = Scene::host();
+    let files = &scene.files;
+    files.write("d/a", "old").unwrap();
+    let snapshot = files.snapshot("old").unwrap();
+    files.write("d/a", "new").unwrap();
+    let calls: [&dyn Fn() -> Result<()>; 5] = [
+        &|| files.write("d/a", "newer").map(drop),
+        &|| files.rename("d", "e/f").map(drop),
+        &|| files.delete_all("d").map(drop),
+        &|| files.restore(&snapshot).map(drop),
+        &|| files.as_executor("sh", |place| rewrite(place.files, "b", "made")).map(drop),
+    ];
+    let before = lines(files);
+    let mut refused = 0;
+    for (number, call) in calls.iter().enumerate() {
+        for size in (0..1000).step_by(37) {
+            limit_size(Some(size));
+            let done = call();
+            limit_size(None);
+            match done {
+                Ok(()) => drop(files.undo().unwrap()),
+                Err(_) => refused += 1,
+            }
+            // What could not be taken back within so few bytes is now.
+            files.as_owner("nothing", |_| Ok(())).unwrap();
+            assert_eq!(lines(files), before, "call {number} within {size} bytes");
+        }
+    }
+    assert!((40..calls.len() * 27).contains(&refused), "{refused}");
+    files.undo().unwrap();
+    assert_eq!(files.read("d/a").unwrap().content, "old");
+}
+
 // --- damage --------------------------------------------------------------------------------------
 
 /// Damages each byte of a file in turn, and looks at the workspace as whoever opens it next.
@@ -235,34 +318,54 @@ fn fault_19_a_damaged_operation_is_not_listed_and_the_others_are() {
     assert_eq!(scene.files.operations().unwrap().len(), 3);
 }
 
-/// A path that a damaged list names was never touched, and is not taken back.
+/// Changes `a` as a process that dies in the middle of it; returns the list that it leaves.
+fn changed_and_died(scene: &Scene) -> Vec<u8> {
+    let mut list = Vec::new();
+    let changed = scene.files.as_owner("change a", |fs| {
+        rewrite(fs, "a", "new")?;
+        list = fs::read(scene.path("store/operations/3.begun")).unwrap();
+        Ok(())
+    });
+    changed.unwrap();
+    let hash = ContentHash::of(b"new");
+    assert_eq!(String::from_utf8_lossy(&list), format!("81260acb a\t{hash}\n"));
+    list
+}
+
+/// Leaves what such a process would, with a list of ours, and opens the workspace.
+fn opened_after_it(scene: &Scene, list: &[u8]) -> Workspace {
+    let kept = scene.path("store/operations/3");
+    fs::remove_file(kept.with_extension("op")).unwrap_or_default();
+    fs::write(kept.with_extension("0"), "old").unwrap();
+    fs::write(kept.with_extension("begun"), list).unwrap();
+    scene.open_again()
+}
+
+fn recoveries(files: &Workspace) -> usize {
+    let operations = files.operations().unwrap();
+    operations.iter().filter(|it| it.cause == OperationCause::Recovery).count()
+}
+
+/// A path that a damaged list names was never touched, and does not become what was kept of another.
 #[test]
 fn fault_19_a_damaged_list_of_what_a_dead_process_changed_harms_nothing_else() {
     let scene = Scene::host();
+    // One bit makes the one name of the other.
+    scene.files.write("a", "old").unwrap();
     scene.files.write("c", "untouched").unwrap();
-    let (begun, done) = (scene.path("store/operations/2.begun"), "store/operations/2.op");
-    let mut whole = Vec::new();
-    scene
-        .files
-        .as_owner("make a", |fs| {
-            rewrite(fs, "a", "made")?;
-            whole = fs::read(&begun).unwrap();
-            Ok(())
-        })
-        .unwrap();
-    assert!(!whole.is_empty());
+    let whole = changed_and_died(&scene);
     for at in 0..whole.len() * 8 {
-        fs::remove_file(scene.path(done)).unwrap_or_default();
         let mut damaged = whole.clone();
         damaged[at / 8] ^= 1 << (at % 8);
-        fs::write(&begun, damaged).unwrap();
-        let files = scene.open_again();
+        let files = opened_after_it(&scene, &damaged);
+        let read = |path: &str| files.read(path).unwrap().content;
+        assert_eq!((read("a").as_str(), read("c").as_str()), ("new", "untouched"), "bit {at}");
+        assert_eq!(recoveries(&files), 0, "bit {at}");
         files.write("later", &at.to_string()).unwrap();
-        assert_eq!(files.read("c").unwrap().content, "untouched", "bit {at}");
-        let recovered = files.operations().unwrap();
-        assert!(recovered.iter().all(|it| it.cause != OperationCause::Recovery), "bit {at}");
     }
-    assert!(scene.files.is_file("a"));
+    let files = opened_after_it(&scene, &whole);
+    assert_eq!(files.read("a").unwrap().content, "old");
+    assert_eq!(recoveries(&files), 1);
 }
 
 /// What is kept of an operation is found by the list before its record, so the list is covered as well.
@@ -326,6 +429,50 @@ fn a_pipe_in_a_directory_that_an_operation_removed_is_left_alone() {
     let undone = scene.files.undo().unwrap();
     assert_eq!(scene.files.read("a").unwrap().content, "new");
     assert_eq!(undone.conflicts, [TreePath::parse("p").unwrap()]);
+}
+
+/// Once, the pipe was lost without a word.
+#[test]
+fn a_directory_with_a_pipe_in_it_is_not_deleted_until_the_pipe_is() {
+    let scene = Scene::host();
+    let files = &scene.files;
+    files.write("p/d/f", "precious").unwrap();
+    run("mkfifo", &[scene.path("root/p/d/pipe").to_str().unwrap()]);
+    let (before, operations) = (lines(files), files.operations().unwrap());
+    let in_one_call = || {
+        files.as_owner("change and delete", |fs| {
+            rewrite(fs, "p/d/f", "changed")?;
+            fs.remove(&TreePath::parse("p/d")?, Recursion::Recursive)
+        })
+    };
+    for refused in [files.delete_all("p").map(drop), in_one_call().map(drop)] {
+        let error = refused.unwrap_err();
+        assert_eq!((error.kind(), error.path()), (ErrorKind::SpecialFile, Some("p/d/pipe")));
+        assert!(error.to_string().contains("delete it by itself first"), "{error}");
+        assert_eq!(
+            (lines(files), files.operations().unwrap()),
+            (before.clone(), operations.clone())
+        );
+    }
+    files.delete("p/d/pipe").unwrap();
+    let without = lines(files);
+    files.delete_all("p").unwrap();
+    files.undo().unwrap();
+    assert_eq!(lines(files), without);
+}
+
+/// Nothing of it is lost, so it may go wherever it is to be.
+#[test]
+fn a_directory_with_a_pipe_in_it_is_moved() {
+    let scene = Scene::host();
+    scene.files.write("p/f", "precious").unwrap();
+    run("mkfifo", &[scene.path("root/p/pipe").to_str().unwrap()]);
+    scene.files.rename("p", "q").unwrap();
+    assert_eq!(lines(&scene.files), ["q/", "q/f \"precious\"", "q/pipe (special)"]);
+    let undone = scene.files.undo();
+    let kept = lines(&scene.files);
+    assert!(kept.iter().any(|it| it.ends_with("/pipe (special)")), "{undone:?}: {kept:?}");
+    assert!(kept.iter().any(|it| it.ends_with("/f \"precious\"")), "{undone:?}: {kept:?}");
 }
 
 /// The number is given again, and what was kept under it must not be taken for another's.

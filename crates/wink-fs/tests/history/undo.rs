@@ -494,14 +494,66 @@ fn what_was_excluded_when_a_snapshot_was_taken_is_left_alone_by_its_restore() {
     assert!(files.exists(".git/HEAD") && !files.exists("new"));
 }
 
+/// Once, whoever had gone to and fro eight hundred times could go no further, nor undo what came before.
+#[test]
+fn however_often_somebody_goes_to_and_fro_everything_can_be_undone() {
+    go_to_and_fro(&Scene::memory().files);
+}
+
+fn go_to_and_fro(files: &Workspace) {
+    let contents = ["one", "two", "three", "four"];
+    contents.iter().for_each(|content| drop(files.write("a", content).unwrap()));
+    for round in 0..300 {
+        let steps = 1 + round % 3;
+        (0..steps).for_each(|_| drop(files.undo().unwrap()));
+        assert_eq!(files.read("a").unwrap().content, contents[3 - steps]);
+        (0..steps).for_each(|_| drop(files.redo().unwrap()));
+        assert_eq!(files.read("a").unwrap().content, "four");
+    }
+    let operations = files.operations().unwrap();
+    assert_eq!((operations.len(), operations[0].sequence), (800, 1));
+    for content in ["three", "two", "one"] {
+        assert_eq!(files.undo().unwrap().operation.name, "write");
+        assert_eq!(files.read("a").unwrap().content, content);
+    }
+    files.undo().unwrap();
+    assert!(!files.exists("a") && files.undo().is_err());
+    (0..4).for_each(|_| drop(files.redo().unwrap()));
+    assert_eq!(files.read("a").unwrap().content, "four");
+}
+
+/// Writes the record of an operation down once more, under another number.
+fn renumber(scene: &Scene, from: usize, to: usize) {
+    let record = |number| scene.path(&format!("store/operations/{number}.op"));
+    let text = fs::read_to_string(record(from)).unwrap();
+    let body = text.trim_end().rsplit_once('\n').unwrap().0;
+    let body = body.replace(&format!("\"sequence\":{from},"), &format!("\"sequence\":{to},"));
+    let sum = blake3::hash(body.as_bytes()).to_hex();
+    fs::write(record(to), format!("{body}\nblake3 {sum}\n")).unwrap();
+}
+
+/// What is not listed is not kept either, unless it is damaged: then it may be of a later version.
 #[test]
 fn what_goes_to_and_fro_is_kept_in_bounded_space() {
-    let scene = Scene::memory();
+    let scene = Scene::host();
     scene.files.write("a", "one").unwrap();
-    // It ends when the call itself is too long ago.
-    while scene.files.undo().is_ok() && scene.files.redo().is_ok() {}
-    let operations = scene.files.operations().unwrap();
-    assert_eq!((operations.len(), operations[0].sequence), (800, 2));
+    scene.files.undo().unwrap();
+    scene.files.redo().unwrap();
+    (4..=901).for_each(|number| renumber(&scene, 2 + number % 2, number));
+    let damaged = scene.path("store/operations/500.op");
+    fs::write(&damaged, "damaged").unwrap();
+    let files = scene.open_again();
+    assert_eq!(files.operations().unwrap().len(), 800);
+    for _ in 0..6 {
+        files.undo().unwrap();
+        assert!(!files.exists("a"));
+        files.redo().unwrap();
+        assert_eq!(files.read("a").unwrap().content, "one");
+    }
+    let names = fs::read_dir(scene.path("store/operations")).unwrap().flatten();
+    let records = names.filter(|it| it.path().extension().is_some_and(|it| it == "op")).count();
+    assert!((800..=816).contains(&records), "{records}");
+    assert!(damaged.exists());
 }
 
 #[test]
@@ -622,4 +674,63 @@ fn what_is_kept_as_a_copy_gives_nobody_rights() {
 fn append(scene: &Scene, path: &str) {
     let mut file = fs::OpenOptions::new().append(true).open(scene.path("root").join(path)).unwrap();
     file.write_all(b" and more").unwrap();
+}
+
+/// Opens a file to append to it.
+fn appending(path: &std::path::Path) -> fs::File {
+    fs::OpenOptions::new().append(true).open(path).unwrap()
+}
+
+/// Lets the clock that files are stamped with go on, and writes.
+fn write_later(mut file: fs::File) {
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    file.write_all(b" and more").unwrap();
+}
+
+fn check_refused(scene: &Scene, path: &str) {
+    let before = lines(&scene.files);
+    let error = scene.files.undo().unwrap_err();
+    assert_eq!((error.kind(), error.path()), (ErrorKind::Conflict, Some(path)), "{error}");
+    assert!(error.to_string().contains("still had it open"), "{error}");
+    assert_eq!(lines(&scene.files), before);
+}
+
+/// What is kept of a file is a further link of it, and once, an undo brought back what was in that now.
+#[test]
+fn an_undo_says_where_a_program_wrote_into_what_was_kept() {
+    let changes: [fn(&Workspace); 4] = [
+        |files| assert!(files.write("d/a", "new").is_ok()),
+        |files| assert!(files.delete("d/a").is_ok()),
+        |files| assert!(files.delete_all("d").is_ok()),
+        |files| {
+            files.rename("d", "e").unwrap();
+            // The content is what it was, but in another file.
+            files.write("e/a", "old").unwrap();
+        },
+    ];
+    for change in changes {
+        let scene = Scene::host();
+        scene.files.write("first", "1").unwrap();
+        scene.files.write("d/a", "old").unwrap();
+        let open = appending(&scene.path("root/d/a"));
+        change(&scene.files);
+        write_later(open);
+        check_refused(&scene, "d/a");
+        // It and what it changed are passed over, and what came before is undone.
+        scene.files.pass_over().unwrap();
+        scene.files.pass_over().unwrap();
+        assert!(scene.files.undo().is_ok() && !scene.files.exists("first"));
+    }
+}
+
+/// Only who writes changes what was kept, whatever its time is.
+#[test]
+fn a_file_of_tomorrow_is_brought_back() {
+    let scene = Scene::host();
+    scene.files.write("a", "old").unwrap();
+    let tomorrow = std::time::SystemTime::now() + std::time::Duration::from_secs(86_400);
+    appending(&scene.path("root/a")).set_modified(tomorrow).unwrap();
+    scene.files.write("a", "new").unwrap();
+    scene.files.undo().unwrap();
+    assert_eq!(scene.files.read("a").unwrap().content, "old");
 }

@@ -98,6 +98,11 @@ impl Stamp {
         self.modified
     }
 
+    /// Tells whether somebody wrote into it after a moment; a time that somebody set says nothing.
+    pub(in crate::host) fn is_written_after(&self, moment: Moment) -> bool {
+        self.modified > moment && self.changed > moment
+    }
+
     pub(in crate::host) fn kind(&self) -> Kind {
         entry::kind_of(RawMode::from(self.mode))
     }

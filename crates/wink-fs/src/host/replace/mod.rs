@@ -34,7 +34,8 @@ pub(super) fn replace(host: &Arc<Host>, target: &dyn Tree, scope: &Scope) -> Res
 /// Refuses what would be refused before anything is written.
 pub(super) fn check(host: &Arc<Host>, planned: &ReplacePlan<'_>) -> Result<()> {
     let before = Captured::of(&*planned.before.tree, host).ok_or_else(not_ours)?;
-    plan(before, &planned.differences).map(drop)
+    plan(before, &planned.differences)?;
+    planned.check_kinds()
 }
 
 /// Does what was planned.

@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use self::object::{ID_BYTES, ObjectId, ObjectKind};
 use self::pack::PackWriter;
 use self::packs::Packs;
-use super::keeper::{Condensed, Finished, Keeper, Kept, ManifestOf, Reader, Work};
+use super::keeper::{Condensed, Finished, Keeper, KeptContent, ManifestOf, Reader, Work};
 use super::manifest::{Directory, Manifest, Node, Place};
 use crate::content::Content;
 use crate::path::{Name, TreePath};
@@ -202,19 +202,19 @@ impl Work for Committing<'_> {
         self.base
     }
 
-    fn file(&self, _: &TreePath, _: FileMode, content: &Content) -> io::Result<Kept> {
+    fn file(&self, _: &TreePath, _: FileMode, content: &Content) -> io::Result<KeptContent> {
         let size = content.len();
         if size <= LARGE_BYTES {
             let bytes = content.read_all()?;
             let hash = crate::ContentHash::of(&bytes);
             let place = self.add(ObjectKind::Blob, &bytes)?.0.to_vec();
-            return Ok(Kept { hash, size: bytes.len() as u64, place });
+            return Ok(KeptContent { hash, size: bytes.len() as u64, place });
         }
         let (id, hash) = object::identify(content)?;
         if !self.has(&id) {
             self.writer.add_large(id, content)?;
         }
-        Ok(Kept { hash, size, place: id.0.to_vec() })
+        Ok(KeptContent { hash, size, place: id.0.to_vec() })
     }
 
     fn link(&self, _: &TreePath, target: &[u8]) -> io::Result<()> {

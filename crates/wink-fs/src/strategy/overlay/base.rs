@@ -20,7 +20,7 @@ use crate::scope::Exclusions;
 use crate::snapshot::Snapshot;
 use crate::store::disk::Disk;
 use crate::strategy::capture::capture;
-use crate::strategy::keeper::{Finished, Kept, Reader, Work};
+use crate::strategy::keeper::{Finished, KeptContent, Reader, Work};
 use crate::strategy::manifest::{Directory, KeptFile, Manifest, Node, Place};
 use crate::strategy::tree::KeptTree;
 use crate::tree::FileMode;
@@ -122,9 +122,9 @@ fn gather(directory: &Directory, places: &mut HashMap<ContentHash, Place>) {
 struct Describing;
 
 impl Work for Describing {
-    fn file(&self, path: &TreePath, _: FileMode, content: &Content) -> io::Result<Kept> {
+    fn file(&self, path: &TreePath, _: FileMode, content: &Content) -> io::Result<KeptContent> {
         let place = path.as_bytes().to_vec();
-        Ok(Kept { hash: content.hash()?, size: content.len(), place })
+        Ok(KeptContent { hash: content.hash()?, size: content.len(), place })
     }
 
     fn finish(self: Box<Self>, _: &Snapshot, _: &Directory) -> io::Result<Finished> {

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use self::base::Base;
 pub use self::mount::OverlayMount;
 use super::copy::{CopyKeeper, Way};
-use super::keeper::{Finished, Keeper, Kept, Reader, Work};
+use super::keeper::{Finished, Keeper, KeptContent, Reader, Work};
 use super::manifest::{Directory, KeptFile, Manifest};
 use crate::content::Content;
 use crate::path::TreePath;
@@ -105,10 +105,10 @@ impl Work for Differing<'_> {
         Some(&self.base.root)
     }
 
-    fn file(&self, path: &TreePath, mode: FileMode, content: &Content) -> io::Result<Kept> {
+    fn file(&self, path: &TreePath, mode: FileMode, content: &Content) -> io::Result<KeptContent> {
         let hash = content.hash()?;
         if let Some(place) = self.base.find(&hash) {
-            return Ok(Kept { hash, size: content.len(), place: place.clone() });
+            return Ok(KeptContent { hash, size: content.len(), place: place.clone() });
         }
         self.make_parents(path)?;
         self.copying.file(path, mode, content)

@@ -325,6 +325,7 @@ macro_rules! __conformance_cases {
                 a_target_that_cannot_be_read_changes_nothing
                 a_special_file_in_the_target_changes_nothing
                 a_plan_is_refused_when_it_is_checked_as_when_it_is_done
+                a_special_file_in_the_target_is_refused_when_it_is_checked
             }
             capturing {
                 a_capture_is_the_same_tree

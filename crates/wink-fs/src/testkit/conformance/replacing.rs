@@ -172,3 +172,19 @@ pub(super) fn a_plan_is_refused_when_it_is_checked_as_when_it_is_done(fs: &mut d
     fs.check_replace(&plan).unwrap();
     assert_eq!(dump(fs).unwrap(), before);
 }
+
+/// As an entry of its own, and in a directory that is new as a whole.
+pub(super) fn a_special_file_in_the_target_is_refused_when_it_is_checked(fs: &mut dyn Backend) {
+    occupied(fs);
+    let target = Broken { inner: varied(), special: true };
+    let before = dump(fs).unwrap();
+    for start in [None, Some("was-file"), Some("d/e")] {
+        let scope = start.map_or_else(Scope::everything, |start| Scope::paths([at(start)]));
+        let capture = fs.capture(&Exclusions::default()).unwrap();
+        let plan = ReplacePlan::new(capture, &target, &scope).unwrap();
+        let checked = fs.check_replace(&plan).unwrap_err();
+        let done = fs.replace_by(&plan, &mut || Ok(())).unwrap_err();
+        assert_eq!((checked.kind(), done.kind()), (ErrorKind::SpecialFile, ErrorKind::SpecialFile));
+        assert_eq!(dump(fs).unwrap(), before);
+    }
+}

@@ -1,0 +1,82 @@
+//! What a ledger reads: which operations there are, their lists and their records.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+
+use super::super::operation_places::{self as places, DIRECTORY, Numbers};
+use super::super::{failure, operation_record};
+use super::StoreLedger;
+use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::operation::{OperationRecord, Touched, touched};
+use crate::path::TreePath;
+
+const MAX_BYTES: u64 = 64 * 1024 * 1024;
+
+impl StoreLedger {
+    /// Looks at what there is, in one go.
+    pub(super) fn look(&self) -> io::Result<Numbers> {
+        let names = match self.disk.names(DIRECTORY) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.disk.check_there()?;
+                Vec::new()
+            }
+            names => names?,
+        };
+        Ok(Numbers::of(&names))
+    }
+
+    /// Returns the list of what an operation may have changed.
+    pub(super) fn touched(&self, number: u64) -> io::Result<Vec<Touched>> {
+        for place in [places::record(number), places::begun(number), places::old_list(number)] {
+            let lines = touched(&self.read_if_there(&place)?);
+            if !lines.is_empty() {
+                return Ok(lines);
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    /// Returns the paths of which an entry is kept by the number of its line.
+    pub(super) fn kept_lines(&self, number: u64) -> Result<Vec<(TreePath, usize)>> {
+        let touched = self.touched(number);
+        let touched = touched.map_err(|error| failure::of(Operation::Undo, error))?;
+        let is_there = |it: &Touched| self.disk.is_there(&places::entry(number, it.line));
+        Ok(touched.into_iter().filter(is_there).map(|it| (it.path, it.line)).collect())
+    }
+
+    pub(super) fn read_if_there(&self, place: &str) -> io::Result<Vec<u8>> {
+        match self.disk.read(place, MAX_BYTES) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            read => read,
+        }
+    }
+
+    pub(super) fn read(&self, number: u64) -> Result<OperationRecord> {
+        let bytes = self.disk.read(&places::record(number), MAX_BYTES);
+        let bytes = bytes.map_err(|error| failure::of(Operation::Undo, error))?;
+        operation_record::decode(number, &bytes)
+    }
+
+    /// Reads the records of some operations.
+    ///
+    /// One that is damaged, as after a loss of power, is none that could be undone. One that cannot be read
+    /// just now is: to pass over it would be to undo another.
+    pub(super) fn whole_records(&self, numbers: &[u64]) -> Result<Vec<OperationRecord>> {
+        let is_none = |read: &Result<_>| {
+            read.as_ref().is_err_and(|error: &Error| error.kind() == ErrorKind::Corrupt)
+        };
+        let read = numbers.iter().map(|number| self.read(*number));
+        read.filter(|read| !is_none(read)).collect()
+    }
+}
+
+/// Reads the list that an operation has begun, and cuts off what could not be written as a whole.
+pub(super) fn whole_lines(file: &mut File) -> io::Result<String> {
+    let mut list = Vec::new();
+    let read = file.read_to_end(&mut list)?;
+    list.truncate(list.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1));
+    if list.len() < read {
+        file.set_len(list.len() as u64)?;
+    }
+    String::from_utf8(list).map_err(io::Error::other)
+}

@@ -1,0 +1,44 @@
+//! Which state is meant.
+
+use crate::snapshot::{Snapshot, SnapshotId};
+
+/// Says which state is meant: that of now, or that of a snapshot.
+///
+/// A snapshot is named by its tag, its id, or the beginning of its id.
+///
+/// ```
+/// use wink_fs::{At, Workspace};
+///
+/// let files = Workspace::memory();
+/// let first = files.snapshot("first")?;
+/// let second = files.snapshot("second")?;
+/// assert!(files.diff("first", &second)?.is_empty());
+/// assert!(files.diff(first.id.short().as_str(), At::Live)?.is_empty());
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum At {
+    /// The files as they are now.
+    Live,
+    /// The files of a snapshot.
+    Snapshot(String),
+}
+
+impl From<&str> for At {
+    fn from(name: &str) -> Self {
+        Self::Snapshot(name.to_owned())
+    }
+}
+
+impl From<&Snapshot> for At {
+    fn from(snapshot: &Snapshot) -> Self {
+        snapshot.id.into()
+    }
+}
+
+impl From<SnapshotId> for At {
+    fn from(id: SnapshotId) -> Self {
+        Self::Snapshot(id.to_string())
+    }
+}

@@ -1,0 +1,140 @@
+//! One call that writes: all of it or nothing, and written down as an operation.
+
+use std::any::Any;
+
+use super::Workspace;
+use super::history::History;
+use super::turn::Turn;
+use crate::compare::compare;
+use crate::error::Result;
+use crate::filesystem::{Backend, Filesystem};
+use crate::guard::Guard;
+use crate::layer::Layered;
+use crate::operation::Record;
+use crate::scope::Scope;
+
+impl Workspace {
+    /// Does something for an agent, as the only writer, within the limits.
+    ///
+    /// It is one operation: where `work` fails, what it changed so far is taken back, and where it
+    /// succeeds, [`undo`](Self::undo) takes it back. Writers take turns: `work` must use the filesystem
+    /// it is given. Another call that writes through a handle to this workspace, from `work` or from an
+    /// observer, would wait for itself for ever.
+    pub fn as_agent<T>(
+        &self,
+        name: &str,
+        work: impl FnOnce(&mut dyn Filesystem) -> Result<T>,
+    ) -> Result<T> {
+        Ok(self.as_agent_operation(name, work)?.0)
+    }
+
+    /// Does the same, and returns also the number of the operation, for [`retract`](Self::retract).
+    ///
+    /// There is none where nothing changed, and in a workspace that keeps no history.
+    ///
+    /// ```
+    /// let files = wink_fs::Workspace::memory();
+    /// let directory = files.path("src")?;
+    /// let ((), made) = files.as_agent_operation("make", |fs| fs.create_dir(&directory))?;
+    /// assert_eq!(made, Some(1));
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn as_agent_operation<T>(
+        &self,
+        name: &str,
+        work: impl FnOnce(&mut dyn Filesystem) -> Result<T>,
+    ) -> Result<(T, Option<u64>)> {
+        self.operate(name, self.turn()?, |writer| work(writer))
+    }
+
+    /// Does something for the program itself, as the only writer, without limits.
+    ///
+    /// It is one operation, as for an agent.
+    pub fn as_owner<T>(
+        &self,
+        name: &str,
+        work: impl FnOnce(&mut dyn Filesystem) -> Result<T>,
+    ) -> Result<T> {
+        Ok(self.operate(name, self.turn()?, |writer| work(self.backend(writer)))?.0)
+    }
+
+    /// Takes back what a call had changed whose process died.
+    pub(super) fn recover(&self) -> Result<()> {
+        let Some(history) = &self.0.history else { return Ok(()) };
+        let interrupted = history.ledger.interrupted()?;
+        if self.0.properties.read_only || interrupted.is_empty() {
+            return Ok(());
+        }
+        let mut writer = self.turn()?;
+        if interrupted.iter().any(|(_, paths)| !paths.is_empty()) {
+            return self.alone(history, &mut writer).map(drop);
+        }
+        // It may be a program that runs just now, and nobody waits for that to open a workspace.
+        match history.ledger.lock_if_free()? {
+            Some(_alone) => history.recover(self.backend(&mut writer)),
+            None => Ok(()),
+        }
+    }
+
+    /// Keeps other processes out until the value is dropped, and mends what one left that died.
+    pub(super) fn alone(
+        &self,
+        history: &History,
+        writer: &mut Layered<Guard>,
+    ) -> Result<Box<dyn Any + Send>> {
+        let alone = history.ledger.lock()?;
+        history.recover(self.backend(writer))?;
+        Ok(alone)
+    }
+
+    /// Does something as one operation: all of it or nothing, and written down under a number.
+    fn operate<T>(
+        &self,
+        name: &str,
+        mut writer: Turn<'_, Layered<Guard>>,
+        work: impl FnOnce(&mut Layered<Guard>) -> Result<T>,
+    ) -> Result<(T, Option<u64>)> {
+        let Some(history) = &self.0.history else { return Ok((work(&mut writer)?, None)) };
+        let _alone = self.alone(history, &mut writer)?;
+        let (sequence, aside) = history.ledger.next()?;
+        let recorded = self.0.recording.during(writer.before_image(&aside)?, || work(&mut writer));
+        let (result, record) = recorded;
+        let done = result
+            .and_then(|done| Ok((done, history.record(sequence, name, &record, &*self.0.live)?)));
+        if done.is_err() {
+            self.abandon(history, &mut writer, sequence, &record);
+        }
+        done
+    }
+
+    /// Takes back an operation that failed; where that fails too, the next call that writes tries again.
+    fn abandon(
+        &self,
+        history: &History,
+        writer: &mut Layered<Guard>,
+        sequence: u64,
+        record: &Record,
+    ) {
+        match (self.take_back(writer, record), record.tree()) {
+            (Ok(()), _) => history.ledger.discard(sequence),
+            (Err(_), Ok(before)) => {
+                history.ledger.remember_interrupted(sequence, record.touched(), before);
+            }
+            // What was kept cannot be looked at just now; it is all there is.
+            (Err(_), Err(_)) => {}
+        }
+    }
+
+    /// Puts back what an operation changed that failed.
+    fn take_back(&self, writer: &mut Layered<Guard>, record: &Record) -> Result<()> {
+        if record.touched().is_empty() {
+            return Ok(());
+        }
+        let scope = Scope::paths(record.touched().iter().cloned());
+        let before = record.tree()?;
+        match compare(&*before, &*self.0.live, &scope)?.is_empty() {
+            true => Ok(()),
+            false => self.backend(writer).replace(&*before, &scope).map(drop),
+        }
+    }
+}

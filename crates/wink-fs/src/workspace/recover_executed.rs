@@ -1,0 +1,62 @@
+//! What a program had changed when the process died that ran it.
+
+use super::history::{History, describe, retried};
+use crate::compare::compare;
+use crate::error::{Error, ErrorKind, Result};
+use crate::excluding::Excluding;
+use crate::filesystem::Backend;
+use crate::operation::{OperationChange, OperationRecord};
+use crate::scope::Scope;
+use crate::snapshot::Snapshot;
+
+impl History {
+    /// Makes an operation of what a program had changed, by the snapshot that was taken before it.
+    ///
+    /// Where that cannot be told any more, what it changed stays, and nobody can take it back.
+    pub(super) fn recover_executed(
+        &self,
+        backend: &dyn Backend,
+        begun: OperationRecord,
+    ) -> Result<()> {
+        match self.changed_during(backend, &begun) {
+            Ok(Some((_, changes))) if !changes.is_empty() => {
+                let saved = begun.cause.saved();
+                self.append_executed(begun, changes)?;
+                saved.map_or(Ok(()), |saved| self.forget_oldest_saved(saved))
+            }
+            Err(error) if !is_untold(&error) => Err(error),
+            found => {
+                self.ledger.discard(begun.sequence);
+                if let Ok(Some((saved, _))) = found {
+                    self.forget_unneeded(&saved);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Compares what is there with the snapshot that was taken before a program ran.
+    fn changed_during(
+        &self,
+        backend: &dyn Backend,
+        begun: &OperationRecord,
+    ) -> Result<Option<(Snapshot, Vec<OperationChange>)>> {
+        let Some(saved) = begun.cause.saved() else { return Ok(None) };
+        let saved = self.snapshots.describe(&saved)?;
+        let excluded = self.excluded.known().and(&saved.excluded)?;
+        let before = self.snapshots.load(&saved.id)?;
+        let scope = Scope::everything().excluding(excluded.clone());
+        let live = Excluding { tree: backend.live(), excluded: excluded.clone() };
+        let changes = retried(|| {
+            let after = backend.capture(&excluded)?;
+            describe(&compare(&*before, &*after.tree, &scope)?, &live)
+        })?;
+        Ok(Some((saved, changes)))
+    }
+}
+
+/// Tells whether nobody will ever know what changed: the snapshot is gone or damaged, or what the program left
+/// running goes on writing. The calls that come next must not fail for that.
+fn is_untold(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::SnapshotNotFound | ErrorKind::Corrupt | ErrorKind::Conflict)
+}

@@ -1,0 +1,146 @@
+//! Becoming another state: what is there is kept, and it is written down as an operation.
+
+use super::history::{History, describe, retried};
+use crate::capture::Capture;
+use crate::compare::{Difference, count_files};
+use crate::error::Result;
+use crate::filesystem::{Backend, DoneFirst, Replaced};
+use crate::operation::{OperationCause, OperationChange, OperationRecord};
+use crate::replace_plan::ReplacePlan;
+use crate::scope::Scope;
+use crate::snapshot::Snapshot;
+use crate::tree::Tree;
+
+/// One way to another state.
+pub(super) struct Restore<'a> {
+    pub(super) history: &'a History,
+    pub(super) target: &'a dyn Tree,
+    pub(super) scope: &'a Scope,
+}
+
+/// What was kept before a replacement.
+struct BeforeReplacement {
+    saved: Snapshot,
+    operation: OperationRecord,
+}
+
+/// What a replacement did.
+pub(super) struct Done<'a> {
+    pub(super) plan: ReplacePlan<'a>,
+    pub(super) counts: Replaced,
+    pub(super) saved: Option<Snapshot>,
+    pub(super) changes: Vec<OperationChange>,
+}
+
+impl<'a> Restore<'a> {
+    /// Makes a plan that would not be refused.
+    pub(super) fn checked(
+        &self,
+        backend: &dyn Backend,
+        before: Capture,
+    ) -> Result<ReplacePlan<'a>> {
+        let plan = ReplacePlan::new(before, self.target, self.scope)?;
+        backend.check_replace(&plan)?;
+        Ok(plan)
+    }
+
+    /// Keeps what is there, makes it the target, and writes that down as an operation.
+    ///
+    /// It is captured again where it changes while it is kept.
+    pub(super) fn replace(
+        &self,
+        backend: &mut dyn Backend,
+        before: Capture,
+        name: &str,
+    ) -> Result<Done<'a>> {
+        let mut before = Some(before);
+        retried(|| {
+            let before = before.take().map_or_else(|| self.history.capture(backend), Ok)?;
+            self.replace_captured(backend, before, name)
+        })
+    }
+
+    /// Does the same once, with what was captured as what is there.
+    pub(super) fn replace_captured(
+        &self,
+        backend: &mut dyn Backend,
+        before: Capture,
+        name: &str,
+    ) -> Result<Done<'a>> {
+        let plan = ReplacePlan::new(before, self.target, self.scope)?;
+        let changes = self.describe(&plan)?;
+        let backend_name = backend.properties().backend;
+        let mut kept = None;
+        let counts = self.replace_counted(backend, &plan, &mut || {
+            if !plan.is_empty() {
+                kept = Some(self.keep(backend_name, &plan.before, name, &changes)?);
+            }
+            Ok(())
+        })?;
+        let saved = kept.map(|kept| self.settle(backend, &plan.before, kept)).transpose()?;
+        Ok(Done { plan, counts, saved, changes })
+    }
+
+    /// Does what is planned, and counts the files it writes where somebody wants to know.
+    fn replace_counted(
+        &self,
+        backend: &mut dyn Backend,
+        plan: &ReplacePlan<'_>,
+        first: DoneFirst<'_>,
+    ) -> Result<Replaced> {
+        let Some(progress) = &self.history.progress else { return backend.replace_by(plan, first) };
+        let expected = |it: &Difference| count_files(plan.target, &it.path, it.after);
+        progress.begin(plan.differences.iter().map(expected).sum::<Result<_>>()?, 0);
+        let target = progress.counted(plan.target);
+        backend.replace_by(&ReplacePlan { target: &target, ..plan.clone() }, first)
+    }
+
+    /// Keeps what is there, and writes down what is about to be done to it.
+    fn keep(
+        &self,
+        backend: &'static str,
+        before: &Capture,
+        name: &str,
+        changes: &[OperationChange],
+    ) -> Result<BeforeReplacement> {
+        let saved = self.history.save_before(backend, before)?;
+        let operation = self.write_down(name, &saved, changes)?;
+        Ok(BeforeReplacement { saved, operation })
+    }
+
+    /// Says that it was done.
+    fn settle(
+        &self,
+        backend: &mut dyn Backend,
+        before: &Capture,
+        kept: BeforeReplacement,
+    ) -> Result<Snapshot> {
+        self.history.ledger.append(kept.operation, None)?;
+        self.history.settle(backend, before, &kept.saved)?;
+        Ok(kept.saved)
+    }
+
+    fn write_down(
+        &self,
+        name: &str,
+        saved: &Snapshot,
+        changes: &[OperationChange],
+    ) -> Result<OperationRecord> {
+        let (sequence, _) = self.history.ledger.next()?;
+        let cause = OperationCause::Replacement { saved: saved.id };
+        self.history.prepare(sequence, name, cause, changes.to_vec())
+    }
+
+    /// Says what would change.
+    pub(super) fn changes(
+        &self,
+        backend: &dyn Backend,
+        before: Capture,
+    ) -> Result<Vec<OperationChange>> {
+        self.describe(&self.checked(backend, before)?)
+    }
+
+    pub(super) fn describe(&self, plan: &ReplacePlan<'_>) -> Result<Vec<OperationChange>> {
+        describe(&plan.differences, self.target)
+    }
+}
