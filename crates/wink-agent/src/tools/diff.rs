@@ -1,18 +1,20 @@
 //! `diff`: what is different between two states.
 
+mod compared;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use wink_fs::{Changed, Diff, DiffOptions, ErrorKind, Scope, Workspace};
 
-use crate::named_state::State;
+use self::compared::Compared;
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
 use crate::states::Changes;
 use crate::tool::{Effect, Family, Run, Tool};
 use crate::tool_call::ToolCall;
 use crate::words::counted;
-use crate::{arguments, named_state, schema, states};
+use crate::{arguments, schema, states};
 
 pub(crate) const TOOL: Tool = Tool {
     name: "diff",
@@ -63,14 +65,13 @@ fn run(call: &ToolCall<'_>, mut params: Params) -> Result<ToolResult, Refusal> {
     let offset = usize::try_from(params.offset).unwrap_or(usize::MAX);
     // The first answer has the lines of all that fit.
     let mut options = DiffOptions::default().renames(true).hunks(params.lines && offset == 0);
+    let (compared, title) = Compared::find(call, &params)?;
     if let Some(path) = &params.path {
-        options.scope = Scope::paths([call.path(path)?]);
+        let path = call.path(path)?;
+        compared.check(files, &path)?;
+        options.scope = Scope::paths([path]);
     }
-    let (diff, title) = match &params.fork {
-        Some(name) => (in_fork(call, files, &params, &options)?, format!("in fork {name}")),
-        None => between(call, files, &params, &options)?,
-    };
-    Ok(answer(&params, &diff, &title, offset))
+    Ok(answer(&params, &compared.diff(files, &options)?, &title, offset))
 }
 
 fn answer(params: &Params, diff: &Diff, title: &str, offset: usize) -> ToolResult {
@@ -106,26 +107,6 @@ fn next(params: &Params, offset: usize) -> Value {
     next
 }
 
-fn between(
-    call: &ToolCall<'_>,
-    files: &Workspace,
-    params: &Params,
-    options: &DiffOptions,
-) -> Result<(Diff, String), Refusal> {
-    let from = params.from.as_deref().unwrap_or_default();
-    let to = params.to.as_deref().unwrap_or(states::LIVE);
-    let title = format!("from {} to {}", shown(from), shown(to));
-    let diff = match (named_state::find(call, from)?, named_state::find(call, to)?) {
-        (State::At(from), State::At(to)) => files.diff_with(from, to, options),
-        (from, to) => files.diff_trees(&*from.tree(files)?, &*to.tree(files)?, options),
-    };
-    Ok((diff.map_err(states::refusal)?, title))
-}
-
-fn shown(state: &str) -> &str {
-    if state.trim() == states::LIVE { "now" } else { state }
-}
-
 fn last(files: &Workspace) -> Result<String, Refusal> {
     let id = files.current_snapshot_id().map_err(states::refusal)?;
     id.map(|id| id.short()).ok_or_else(|| {
@@ -134,23 +115,6 @@ fn last(files: &Workspace) -> Result<String, Refusal> {
             "There is no snapshot yet to compare with; take one with snapshot, and compare later.",
         )
     })
-}
-
-fn in_fork(
-    call: &ToolCall<'_>,
-    files: &Workspace,
-    params: &Params,
-    options: &DiffOptions,
-) -> Result<Diff, Refusal> {
-    if params.from.is_some() || params.to.is_some() {
-        return Err(Refusal::invalid_argument("Give either `fork`, or `from` and `to`."));
-    }
-    let fork = call.context().forks.find(params.fork.as_deref().unwrap_or_default())?;
-    let origin = fork.forked_from().ok_or_else(|| {
-        Refusal::new(ErrorKind::NotFound, "The beginning of this fork is not known; merge it.")
-    })?;
-    let before = files.tree_at(origin).map_err(states::refusal)?;
-    files.diff_trees(&*before, &*fork.tree(), options).map_err(states::refusal)
 }
 
 fn message(diff: &Diff, changes: &Changes, title: &str, listed: &str) -> String {

@@ -3,16 +3,17 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use wink_fs::{Receipt, RestoreOptions};
+use wink_fs::{At, Receipt, RestoreOptions, TreePath, Workspace};
 
 use crate::named_state::State;
+use crate::nowhere::Both;
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
 use crate::states::Changes;
 use crate::tool::{Effect, Family, Run, Tool};
 use crate::tool_call::ToolCall;
 use crate::words::counted;
-use crate::{arguments, named_state, schema, states};
+use crate::{arguments, named_state, nowhere, schema, states};
 
 pub(crate) const TOOL: Tool = Tool {
     name: "restore",
@@ -42,7 +43,11 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
     let files = call.everything()?;
     let mut options = RestoreOptions::default().dry_run(params.dry_run);
     options.paths.extend(params.path.clone());
-    let (receipt, what, id) = match named_state::find(call, &params.snapshot)? {
+    let state = named_state::find(call, &params.snapshot)?;
+    if let Some(path) = &params.path {
+        check(files, &state, &call.path(path)?)?;
+    }
+    let (receipt, what, id) = match state {
         // A snapshot of it would be a change.
         State::Fork(fork, name) if params.dry_run => {
             (files.rehearse_restore(&fork, &options), format!("fork {name}"), None)
@@ -66,6 +71,17 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
         "changes": changes.value(),
     });
     Ok(ToolResult::success(message, value))
+}
+
+/// Refuses a path for which nothing could happen; the files as they are now are refused as a snapshot.
+fn check(files: &Workspace, state: &State, path: &TreePath) -> Result<(), Refusal> {
+    if matches!(state, State::At(At::Live)) {
+        return Ok(());
+    }
+    files.heed_exclusions().map_err(states::refusal)?;
+    let trees = [files.tree_without_excluded(), state.tree(files)?];
+    let in_none = "neither in the workspace nor in the snapshot";
+    nowhere::check(files, path, &Both { trees, in_none })
 }
 
 fn message(receipt: &Receipt, changes: &Changes, what: &str, dry_run: bool) -> String {
