@@ -161,6 +161,7 @@ fn glob_lists_paths_and_says_what_is_hidden() {
             ("glob", json!({"pattern": "*.txt"})),
             ("glob", json!({"pattern": "**", "respect_ignore_files": "true"})),
             ("glob", json!({"pattern": "*.py", "path": "src"})),
+            ("glob", json!({"pattern": "**", "offset": 9})),
             ("glob", json!({"pattern": "["})),
             ("glob", json!({"pattern": "*", "path": "missing"})),
         ]
@@ -179,6 +180,8 @@ fn grep_shows_lines_files_counts_and_what_was_not_searched() {
             ("grep", json!({"pattern": "o", "mode": "count"})),
             ("grep", json!({"pattern": "o", "mode": "files", "glob": "*.txt"})),
             ("grep", json!({"pattern": "o", "max_matches": 1})),
+            ("grep", json!({"pattern": "o", "max_matches": 1, "mode": "count", "offset": 1})),
+            ("grep", json!({"pattern": "o", "offset": 3})),
             ("grep", json!({"pattern": "nowhere"})),
             ("grep", json!({"pattern": "(?=x)"})),
         ]

@@ -102,7 +102,13 @@ const OUTPUTS: &[(&str, &Fields)] = &[
     ("rm", &[("path", Text), ("files", Number), ("directories", Number)]),
     (
         "glob",
-        &[("paths", List(&Text)), ("total", Number), ("truncated", Flag), ("ignored", Number)],
+        &[
+            ("paths", List(&Text)),
+            ("offset", Number),
+            ("total", Number),
+            ("truncated", Flag),
+            ("ignored", Number),
+        ],
     ),
     (
         "grep",
@@ -117,8 +123,9 @@ const OUTPUTS: &[(&str, &Fields)] = &[
                     ("match_count", Number),
                 ])),
             ),
-            ("files", List(&Object(&[("path", Text), ("matching_lines", Number)]))),
-            ("total_lines", Number),
+            ("files", List(&Object(&[("path", Text), ("matching_lines", Sometimes(&Number))]))),
+            ("offset", Number),
+            ("total_lines", Sometimes(&Number)),
             ("total_files", Number),
             ("searched", Number),
             ("truncated", Flag),
