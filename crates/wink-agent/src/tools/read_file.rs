@@ -95,7 +95,9 @@ fn text(call: &ToolCall<'_>, path: &TreePath, params: &Params) -> Result<ToolRes
         Err(error) if error.kind() == ErrorKind::TooLarge => part::read(call, path, &part, limit),
         page => {
             let page = page?;
-            page.content_hash.into_iter().for_each(|hash| call.saw(hash));
+            if !page.content.is_empty() || page.total_lines == 0 {
+                page.content_hash.into_iter().for_each(|hash| call.saw(hash));
+            }
             Ok(page::answer(&page, limit))
         }
     }

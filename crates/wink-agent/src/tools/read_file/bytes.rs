@@ -21,7 +21,9 @@ pub(super) fn read(
     let limit = limit.map_or(limits.max_read_bytes, |limit| limit.min(limits.max_read_bytes));
     let options = ReadOptions::default().offset(offset).limit(PageLimit::Count(limit)).hash(true);
     let page = ops::read_bytes(&*call.tree(), path, &options, limits)?;
-    page.content_hash.into_iter().for_each(|hash| call.saw(hash));
+    if !page.content.is_empty() || page.total_bytes == 0 {
+        page.content_hash.into_iter().for_each(|hash| call.saw(hash));
+    }
     Ok(ToolResult::success(message(&page, limit), value(&page)))
 }
 

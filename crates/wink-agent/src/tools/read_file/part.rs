@@ -28,7 +28,9 @@ pub(super) fn read(
             _ => refusal,
         }
     })?;
-    part.content_hash.into_iter().for_each(|hash| call.saw(hash));
+    if !part.content.is_empty() || part.total_lines == 0 {
+        part.content_hash.into_iter().for_each(|hash| call.saw(hash));
+    }
     Ok(ToolResult::success(message(&part, limit), value(&part)))
 }
 
