@@ -7,17 +7,29 @@ use crate::input;
 
 /// Reads arguments: `key=value` pairs, JSON objects, `-` for an object from standard input.
 ///
-/// A value is text; the tool reads numbers, truth and lists from it.
+/// A value is text; the tool reads numbers, truth and lists from it. A key that is given twice is refused,
+/// because one of its values would be dropped.
 pub(super) fn parse(all: &[String]) -> Result<Value, Failure> {
     let mut arguments = Map::new();
     for text in all {
-        match text.as_str() {
-            "-" => arguments.extend(object(&input::read()?)?),
-            json if json.starts_with('{') => arguments.extend(object(json.as_bytes())?),
-            pair => arguments.extend([key_and_value(pair)?]),
-        }
+        let given = match text.as_str() {
+            "-" => object(&input::read()?)?,
+            json if json.starts_with('{') => object(json.as_bytes())?,
+            pair => Map::from_iter([key_and_value(pair)?]),
+        };
+        add(&mut arguments, given)?;
     }
     Ok(Value::Object(arguments))
+}
+
+fn add(arguments: &mut Map<String, Value>, given: Map<String, Value>) -> Result<(), Failure> {
+    for (key, value) in given {
+        if arguments.contains_key(&key) {
+            return Err(Failure::argument_given_twice(&key));
+        }
+        arguments.insert(key, value);
+    }
+    Ok(())
 }
 
 fn object(json: &[u8]) -> Result<Map<String, Value>, Failure> {
@@ -42,8 +54,20 @@ mod tests {
     #[test]
     fn pairs_and_objects_are_one() {
         assert_eq!(parsed(&[]), Some(json!({})));
-        let mixed = parsed(&["path=a=b", r#"{"limit": 3, "path": "c"}"#, "content="]);
-        assert_eq!(mixed, Some(json!({"path": "c", "limit": 3, "content": ""})));
+        let mixed = parsed(&["path=a=b", r#"{"limit": 3, "mode": "c"}"#, "content="]);
+        assert_eq!(mixed, Some(json!({"path": "a=b", "limit": 3, "mode": "c", "content": ""})));
+    }
+
+    #[test]
+    fn a_key_that_is_given_twice_is_refused() {
+        for all in [
+            ["path=a", "path=b"],
+            ["path=a", "path=a"],
+            ["path=a", r#"{"path": "b"}"#],
+            [r#"{"path": "a"}"#, r#"{"limit": 3, "path": "b"}"#],
+        ] {
+            assert_eq!(parsed(&all), None, "{all:?}");
+        }
     }
 
     #[test]
