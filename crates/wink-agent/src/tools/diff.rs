@@ -1,11 +1,12 @@
 //! `diff`: what is different between two states.
 
 mod compared;
+mod lines;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use wink_fs::{Changed, Diff, DiffOptions, ErrorKind, Scope, Workspace};
+use wink_fs::{Diff, DiffOptions, ErrorKind, Scope, Workspace};
 
 use self::compared::Compared;
 use crate::refusal::Refusal;
@@ -20,7 +21,8 @@ pub(crate) const TOOL: Tool = Tool {
     name: "diff",
     title: "Compare states",
     description: "Shows what changed from one state of all files to another: A added, M modified, \
-                  D deleted, R renamed, with the lines. A state is a snapshot's tag or id (or the \
+                  D deleted, R renamed, with the lines; many paths come in parts, each with the lines of \
+                  its own paths and the call that shows the next one. A state is a snapshot's tag or id (or the \
                   beginning of it), @- for the last one, @ for the files as they are now, or the name of a \
                   fork for the files in it. Without `from` it compares \
                   with the snapshot that was taken or restored last; with `fork` it shows what was \
@@ -54,28 +56,36 @@ fn yes() -> bool {
     true
 }
 
-/// Bytes of lines that an answer shows.
-const MOST_BYTES: usize = 32 * 1024;
-
 fn run(call: &ToolCall<'_>, mut params: Params) -> Result<ToolResult, Refusal> {
     let files = call.everything()?;
     if params.fork.is_none() && params.from.is_none() {
         params.from = Some(last(files)?);
     }
     let offset = usize::try_from(params.offset).unwrap_or(usize::MAX);
-    // The first answer has the lines of all that fit.
-    let mut options = DiffOptions::default().renames(true).hunks(params.lines && offset == 0);
+    let mut options = DiffOptions::default().renames(true);
     let (compared, title) = Compared::find(call, &params)?;
     if let Some(path) = &params.path {
         let path = call.path(path)?;
         compared.check(files, &path)?;
         options.scope = Scope::paths([path]);
     }
-    Ok(answer(&params, &compared.diff(files, &options)?, &title, offset))
+    let diff = compared.diff(files, &options)?;
+    let changes = Changes::of_diff(&diff);
+    let mut result = answer(&params, &diff, &changes, &title, offset);
+    if params.lines {
+        let lines = lines::of_page(&compared, files, &diff, changes.page(offset))?;
+        lines::add(&mut result.message, &lines);
+    }
+    Ok(result)
 }
 
-fn answer(params: &Params, diff: &Diff, title: &str, offset: usize) -> ToolResult {
-    let changes = Changes::of_diff(diff);
+fn answer(
+    params: &Params,
+    diff: &Diff,
+    changes: &Changes,
+    title: &str,
+    offset: usize,
+) -> ToolResult {
     let message = match params.offset > 0 && params.offset >= changes.len() {
         true => {
             let count = counted(changes.len(), "path");
@@ -83,7 +93,7 @@ fn answer(params: &Params, diff: &Diff, title: &str, offset: usize) -> ToolResul
         }
         false => {
             let listed = changes.listed_from(offset, |end| Some(next(params, end)));
-            message(diff, &changes, title, &listed)
+            message(diff, changes, title, &listed)
         }
     };
     let value = json!({
@@ -95,9 +105,9 @@ fn answer(params: &Params, diff: &Diff, title: &str, offset: usize) -> ToolResul
     ToolResult::success(message, value)
 }
 
-/// Returns the arguments that list the paths after so many.
+/// Returns the arguments that show the paths after so many.
 fn next(params: &Params, offset: usize) -> Value {
-    let mut next = json!({"lines": false, "offset": offset});
+    let mut next = json!({"lines": params.lines, "offset": offset});
     let Params { from, to, path, fork, .. } = params;
     for (name, given) in [("from", from), ("to", to), ("path", path), ("fork", fork)] {
         if let Some(given) = given {
@@ -122,24 +132,5 @@ fn message(diff: &Diff, changes: &Changes, title: &str, listed: &str) -> String 
         let same = counted(diff.unchanged_count, "file");
         return format!("Nothing changed {title}; the same in both: {same}.");
     }
-    let head = format!("{} changed {title}:", counted(changes.len(), "path"));
-    let mut message = head + listed;
-    let mut left_out = 0;
-    for text in diff.modified.iter().chain(&diff.added).chain(&diff.deleted).filter_map(lines) {
-        match message.len() + text.len() > MOST_BYTES {
-            true => left_out += 1,
-            false => message.push_str(&text),
-        }
-    }
-    if left_out > 0 {
-        let files = counted(left_out, "file");
-        message += &format!("\nThe lines of {files} are left out; see them with diff and a path.");
-    }
-    message
-}
-
-fn lines(changed: &Changed) -> Option<String> {
-    let hunks = changed.hunks.as_ref().filter(|hunks| !hunks.is_empty())?;
-    let hunks: String = hunks.iter().map(ToString::to_string).collect();
-    Some(format!("\n\n{}\n{}", changed.path, hunks.trim_end_matches('\n')))
+    format!("{} changed {title}:{listed}", counted(changes.len(), "path"))
 }
