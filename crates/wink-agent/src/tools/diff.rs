@@ -21,7 +21,7 @@ pub(crate) const TOOL: Tool = Tool {
     name: "diff",
     title: "Compare states",
     description: "Shows what changed from one state of all files to another: A added, M modified, \
-                  D deleted, R renamed, with the lines; many paths come in parts, each with the lines of \
+                  D deleted, R renamed, with the lines. Many paths come in parts, each with the lines of \
                   its own paths and the call that shows the next one. A state is a snapshot's tag or id (or the \
                   beginning of it), @- for the last one, @ for the files as they are now, or the name of a \
                   fork for the files in it. Without `from` it compares \

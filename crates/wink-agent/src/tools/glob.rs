@@ -62,11 +62,11 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
     let start = usize::try_from(params.offset).unwrap_or(usize::MAX).min(found.paths.len());
     let end = start.saturating_add(most).min(found.paths.len());
     let page = Page { params, found, start, end };
-    Ok(ToolResult::success(page.message(), page.value()))
+    Ok(ToolResult::success(page.message(call), page.value()))
 }
 
 impl Page<'_> {
-    fn message(&self) -> String {
+    fn message(&self, call: &ToolCall<'_>) -> String {
         let Params { pattern, path, offset, .. } = self.params;
         let count = counted(self.found.paths.len() as u64, "file");
         let mut message = match (self.found.paths.is_empty(), self.shown().is_empty()) {
@@ -77,7 +77,7 @@ impl Page<'_> {
         for path in self.shown() {
             message.push_str(&format!("\n{path}"));
         }
-        message + &self.next_call() + &self.hidden()
+        message + &self.next_call(call) + &self.hidden()
     }
 
     fn shown(&self) -> &[TreePath] {
@@ -88,7 +88,7 @@ impl Page<'_> {
         !self.shown().is_empty() && self.end < self.found.paths.len()
     }
 
-    fn next_call(&self) -> String {
+    fn next_call(&self, call: &ToolCall<'_>) -> String {
         if !self.is_truncated() {
             return String::new();
         }
@@ -98,6 +98,7 @@ impl Page<'_> {
             next["respect_ignore_files"] = true.into();
         }
         let (first, end, total) = (self.start + 1, self.end, self.found.paths.len());
+        let next = call.next(next);
         format!("\nShown are files {first} to {end} of {total}. Next call: glob {next}")
     }
 

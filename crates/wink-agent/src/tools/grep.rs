@@ -81,7 +81,7 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
     let max = params.max_matches.unwrap_or(limits.max_grep_matches).min(limits.max_grep_matches);
     let options = options(params).max_matches(max).stop(call.stop(limits.max_search_time)?);
     let found = grep(&*call.tree(), &params.pattern, &base, &options, limits)?;
-    Ok(ToolResult::success(message(params, &found), value(params, &found)))
+    Ok(ToolResult::success(message(call, params, &found), value(params, &found)))
 }
 
 fn options(params: &Params) -> GrepOptions {
@@ -104,7 +104,7 @@ fn options(params: &Params) -> GrepOptions {
     }
 }
 
-fn message(params: &Params, found: &GrepResult) -> String {
+fn message(call: &ToolCall<'_>, params: &Params, found: &GrepResult) -> String {
     let mut text = headline(params, found);
     for line in &found.matches {
         show(&mut text, line);
@@ -116,7 +116,7 @@ fn message(params: &Params, found: &GrepResult) -> String {
             _ => write!(text, "\n{}", file.path),
         };
     }
-    text + &next_call(params, found) + &skipped(found)
+    text + &next_call(call, params, found) + &skipped(found)
 }
 
 /// Returns how many lines or files are shown.
@@ -128,7 +128,7 @@ fn is_truncated(found: &GrepResult) -> bool {
     found.truncated && shown(found) > 0
 }
 
-fn next_call(params: &Params, found: &GrepResult) -> String {
+fn next_call(call: &ToolCall<'_>, params: &Params, found: &GrepResult) -> String {
     if !is_truncated(found) {
         return String::new();
     }
@@ -137,7 +137,7 @@ fn next_call(params: &Params, found: &GrepResult) -> String {
         Mode::Files | Mode::Count => ("files", found.total_files),
     };
     let (first, end) = (params.offset + 1, params.offset + shown(found));
-    let next = next(params, end);
+    let next = call.next(next(params, end));
     format!("\nShown are {noun} {first} to {end} of {total}. Next call: grep {next}")
 }
 

@@ -20,9 +20,9 @@ pub(crate) const TOOL: Tool = Tool {
     name: "ls",
     title: "List directory",
     description: "Lists what is in a directory, sorted by name, each entry with its kind and its \
-                  size in bytes, a link with the path of the workspace that it stands for. Without a \
-                  path it lists the workspace root. With `depth` it also \
-                  lists what is in the directories below, by their path from the listed one. \
+                  size in bytes. A link is shown with the path of the workspace that it stands for, \
+                  which is the one to use. Without a path it lists the workspace root. With `depth` \
+                  it also lists what is in the directories below, by their path from the listed one. \
                   Long listings come in parts, each with the call that shows the next one.",
     effect: Effect::Reads,
     family: Family::Files,
@@ -80,11 +80,11 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
     let shown = found.iter().skip(start).take(most);
     let shown = shown.map(|it| Row::of(&*tree, it)).collect::<Result<_, Refusal>>()?;
     let page = Page { path, depth: params.depth, offset: params.offset, found, shown };
-    Ok(ToolResult::success(page.message(), page.value()))
+    Ok(ToolResult::success(page.message(call), page.value()))
 }
 
 impl Page {
-    fn message(&self) -> String {
+    fn message(&self, call: &ToolCall<'_>) -> String {
         let Self { path, offset, .. } = self;
         let total = self.found.len();
         if total == 0 {
@@ -98,7 +98,7 @@ impl Page {
         }
         let mut message = format!("{path}: {}\n", counted(&self.found));
         self.shown.iter().for_each(|row| message.push_str(&self.line(row)));
-        message + &self.next_call()
+        message + &self.next_call(call)
     }
 
     fn line(&self, Row { found, size, target }: &Row) -> String {
@@ -124,12 +124,12 @@ impl Page {
         !self.shown.is_empty() && self.end() < self.found.len() as u64
     }
 
-    fn next_call(&self) -> String {
+    fn next_call(&self, call: &ToolCall<'_>) -> String {
         if !self.is_truncated() {
             return String::new();
         }
         let (path, depth, end) = (self.path.to_string(), self.depth, self.end());
-        let arguments = json!({"path": path, "depth": depth, "offset": end});
+        let arguments = call.next(json!({"path": path, "depth": depth, "offset": end}));
         let total = self.found.len();
         format!(
             "Shown are entries {} to {end} of {total}. Next call: ls {arguments}, or find by name \
