@@ -14,20 +14,24 @@ pub(crate) struct Both {
 }
 
 /// Refuses a path that neither state has, so that nobody takes its absence for a file that is the same.
-pub(crate) fn check(files: &Workspace, path: &TreePath, both: &Both) -> Result<(), Refusal> {
-    let mut unknown = None;
+///
+/// Tells whether both have it; where one has not, and nothing differs all the same, it is
+/// [`excluded`].
+pub(crate) fn is_in_both(files: &Workspace, path: &TreePath, both: &Both) -> Result<bool, Refusal> {
+    let (mut found, mut unknown) = (0, None);
     for tree in &both.trees {
         match tree.stat(path) {
-            Ok(_) => return Ok(()),
+            Ok(_) => found += 1,
             Err(error) if is_absent(&error) => {}
             Err(error) => unknown = Some(error),
         }
     }
-    Err(match unknown {
-        Some(error) => states::refusal(error),
-        None if files.tree().stat(path).is_ok() => excluded(path),
-        None => nowhere(path, both.in_none),
-    })
+    match unknown {
+        _ if found > 0 => Ok(found == both.trees.len()),
+        Some(error) => Err(states::refusal(error)),
+        None if files.tree().stat(path).is_ok() => Err(excluded(path)),
+        None => Err(nowhere(path, both.in_none)),
+    }
 }
 
 fn is_absent(error: &Error) -> bool {
@@ -40,9 +44,11 @@ fn nowhere(path: &TreePath, in_none: &str) -> Refusal {
     Refusal::new(ErrorKind::NotFound, message).with_path(path)
 }
 
-fn excluded(path: &TreePath) -> Refusal {
+/// Refuses a path of which snapshots know nothing, or knew nothing when one was taken.
+pub(crate) fn excluded(path: &TreePath) -> Refusal {
     let message = format!(
-        "`{path}` is excluded from snapshots, which neither hold nor change it; name another path."
+        "`{path}` is excluded from snapshots, or was when one was taken, so that it is neither compared \
+         nor changed; name another path."
     );
     Refusal::new(ErrorKind::InvalidArgument, message).with_path(path)
 }

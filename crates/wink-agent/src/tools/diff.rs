@@ -15,7 +15,7 @@ use crate::states::Changes;
 use crate::tool::{Effect, Family, Run, Tool};
 use crate::tool_call::ToolCall;
 use crate::words::counted;
-use crate::{arguments, schema, states};
+use crate::{arguments, nowhere, schema, states};
 
 pub(crate) const TOOL: Tool = Tool {
     name: "diff",
@@ -64,12 +64,16 @@ fn run(call: &ToolCall<'_>, mut params: Params) -> Result<ToolResult, Refusal> {
     let offset = usize::try_from(params.offset).unwrap_or(usize::MAX);
     let mut options = DiffOptions::default().renames(true);
     let (compared, title) = Compared::find(call, &params)?;
-    if let Some(path) = &params.path {
-        let path = call.path(path)?;
-        compared.check(files, &path)?;
-        options.scope = Scope::paths([path]);
-    }
+    let path = params.path.as_deref().map(|path| call.path(path)).transpose()?;
+    options.scope = path.clone().map_or_else(Scope::everything, |path| Scope::paths([path]));
+    let one_sided = match path {
+        Some(path) => compared.only_in_one(files, path)?,
+        None => None,
+    };
     let diff = compared.diff(files, &options)?;
+    if let Some(path) = one_sided.filter(|_| diff.is_empty()) {
+        return Err(nowhere::excluded(&path));
+    }
     let changes = Changes::of_diff(&diff);
     let mut result = answer(&params, &diff, &changes, &title, offset);
     if params.lines {

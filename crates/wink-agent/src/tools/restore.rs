@@ -44,9 +44,10 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
     let mut options = RestoreOptions::default().dry_run(params.dry_run);
     options.paths.extend(params.path.clone());
     let state = named_state::find(call, &params.snapshot)?;
-    if let Some(path) = &params.path {
-        check(files, &state, &call.path(path)?)?;
-    }
+    let one_sided = match &params.path {
+        Some(path) => only_in_one(files, &state, call.path(path)?)?,
+        None => None,
+    };
     let (receipt, what, id) = match state {
         // A snapshot of it would be a change.
         State::Fork(fork, name) if params.dry_run => {
@@ -59,6 +60,9 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
         }
     };
     let receipt = receipt.map_err(states::refusal)?;
+    if let Some(path) = one_sided.filter(|_| receipt.changes.is_empty()) {
+        return Err(nowhere::excluded(&path));
+    }
     let changes = Changes::of(&receipt.changes);
     let message = message(&receipt, &changes, &what, params.dry_run);
     let value = json!({
@@ -73,15 +77,21 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
     Ok(ToolResult::success(message, value))
 }
 
-/// Refuses a path for which nothing could happen; the files as they are now are refused as a snapshot.
-fn check(files: &Workspace, state: &State, path: &TreePath) -> Result<(), Refusal> {
+/// Returns the path where only one side has it; one for which nothing could happen is refused.
+fn only_in_one(
+    files: &Workspace,
+    state: &State,
+    path: TreePath,
+) -> Result<Option<TreePath>, Refusal> {
     if matches!(state, State::At(At::Live)) {
-        return Ok(());
+        // It is refused as a snapshot.
+        return Ok(None);
     }
     files.heed_exclusions().map_err(states::refusal)?;
     let trees = [files.tree_without_excluded(), state.tree(files)?];
     let in_none = "neither in the workspace nor in the snapshot";
-    nowhere::check(files, path, &Both { trees, in_none })
+    let is_in_both = nowhere::is_in_both(files, &path, &Both { trees, in_none })?;
+    Ok((!is_in_both).then_some(path))
 }
 
 fn message(receipt: &Receipt, changes: &Changes, what: &str, dry_run: bool) -> String {

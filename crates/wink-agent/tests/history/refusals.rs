@@ -1,5 +1,8 @@
 //! What is refused, and that it changes nothing.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use serde_json::{Value, json};
 use wink_agent::{Family, PathRules, ToolContext, Toolset};
 use wink_fs::{Exclusions, MemoryBackend, Workspace};
@@ -190,15 +193,34 @@ fn a_path_that_neither_state_has_is_refused_and_not_the_same() {
 
 #[test]
 fn a_path_that_is_excluded_is_refused_as_such() {
-    let files = Workspace::builder(MemoryBackend::new());
-    let files = files.exclude(Exclusions::parse(["target/"]).unwrap()).build();
-    files.write("target/out", "built").unwrap();
-    files.snapshot("start").unwrap();
+    let is_excluded = Arc::new(AtomicBool::new(false));
+    let told = is_excluded.clone();
+    let excluded = move || {
+        let patterns: &[&str] = if told.load(Ordering::Relaxed) { &["target/"] } else { &[] };
+        Exclusions::parse(patterns.iter().copied()).map(Some)
+    };
+    let files = Workspace::builder(MemoryBackend::new()).exclude_by(excluded).build();
+    files.write("target/old", "built").unwrap();
+    files.snapshot("with").unwrap();
+    files.delete("target/old").unwrap();
+    files.write("target/new", "built").unwrap();
+    is_excluded.store(true, Ordering::Relaxed);
+    files.snapshot("without").unwrap();
     let context = ToolContext::over(&files);
-    for (tool, mut arguments) in [("diff", json!({})), ("restore", json!({"snapshot": "start"}))] {
-        arguments["path"] = "target/out".into();
+    let refused = |tool: &str, arguments: Value| {
         let refused = call(&context, tool, arguments);
         assert_eq!(refused.code(), Some("invalid_argument"), "{}", refused.message);
-        assert!(refused.message.starts_with("`target/out` is excluded from snapshots"));
+        assert!(refused.message.contains("` is excluded from snapshots"), "{}", refused.message);
+    };
+    for (snapshot, path) in [("with", "target/old"), ("with", "target"), ("without", "target/new")]
+    {
+        refused("diff", json!({"from": snapshot, "path": path}));
+        for dry_run in [true, false] {
+            let restore = json!({"snapshot": snapshot, "path": path, "dry_run": dry_run});
+            refused("restore", restore);
+        }
     }
+    is_excluded.store(false, Ordering::Relaxed);
+    refused("restore", json!({"snapshot": "without", "path": "target/new"}));
+    assert!(call(&context, "restore", json!({"snapshot": "with", "path": "target/old"})).ok());
 }

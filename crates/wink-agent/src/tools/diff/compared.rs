@@ -39,11 +39,16 @@ impl Compared {
         diff.map_err(states::refusal)
     }
 
-    /// Refuses a path that is in neither state.
-    pub(super) fn check(&self, files: &Workspace, path: &TreePath) -> Result<(), Refusal> {
+    /// Returns the path where only one state has it; one that is in neither is refused.
+    pub(super) fn only_in_one(
+        &self,
+        files: &Workspace,
+        path: TreePath,
+    ) -> Result<Option<TreePath>, Refusal> {
         files.heed_exclusions().map_err(states::refusal)?;
         let both = Both { trees: self.trees(files)?, in_none: "in neither of the two states" };
-        nowhere::check(files, path, &both)
+        let is_in_both = nowhere::is_in_both(files, &path, &both)?;
+        Ok((!is_in_both).then_some(path))
     }
 
     fn trees(&self, files: &Workspace) -> Result<[Arc<dyn Tree>; 2], Refusal> {
