@@ -29,9 +29,13 @@ pub(crate) fn is_in_both(files: &Workspace, path: &TreePath, both: &Both) -> Res
     match unknown {
         _ if found > 0 => Ok(found == both.trees.len()),
         Some(error) => Err(states::refusal(error)),
-        None if files.tree().stat(path).is_ok() => Err(excluded(path)),
+        None if is_excluded_now(files, path) => Err(excluded(path)),
         None => Err(nowhere(path, both.in_none)),
     }
+}
+
+fn is_excluded_now(files: &Workspace, path: &TreePath) -> bool {
+    files.tree().stat(path).is_ok() && files.tree_without_excluded().stat(path).is_err()
 }
 
 fn is_absent(error: &Error) -> bool {

@@ -192,6 +192,19 @@ fn a_path_that_neither_state_has_is_refused_and_not_the_same() {
 }
 
 #[test]
+fn a_path_that_is_only_in_the_files_of_now_is_in_neither_of_two_snapshots() {
+    on_each_backend(|files| {
+        files.snapshot("one").unwrap();
+        files.write("a.txt", "a").unwrap();
+        files.snapshot("two").unwrap();
+        files.write("now.txt", "now").unwrap();
+        let arguments = json!({"from": "one", "to": "two", "path": "now.txt"});
+        let refused = call(&ToolContext::over(files), "diff", arguments);
+        assert_eq!(refused.code(), Some("not_found"), "{}", refused.message);
+    });
+}
+
+#[test]
 fn a_path_that_is_excluded_is_refused_as_such() {
     let is_excluded = Arc::new(AtomicBool::new(false));
     let told = is_excluded.clone();
