@@ -44,7 +44,7 @@ fn is_absent(error: &Error) -> bool {
 
 fn nowhere(path: &TreePath, in_none: &str) -> Refusal {
     let message =
-        format!("`{path}` is {in_none}; list what is there with ls, or leave `path` out.");
+        format!("`{path}` is {in_none}; list what is there with ls, or what changed with diff.");
     Refusal::new(ErrorKind::NotFound, message).with_path(path)
 }
 
