@@ -15,6 +15,13 @@ pub(crate) fn parse(text: Option<&str>) -> Result<Option<ContentHash>, Refusal> 
 
 /// Words the conflict of a caller who knows an older version.
 pub(crate) fn stale(refusal: Refusal, path: &TreePath) -> Refusal {
+    if refusal.knows_no_hash() {
+        return refusal.reworded(format!(
+            "Nothing is there at {path}, so that no version of it can be the one named by \
+             expected_hash, and nothing was written: repeat this call without expected_hash to make \
+             the file."
+        ));
+    }
     refusal.reworded(format!(
         "{path} has changed since the version named by expected_hash and nothing was written: read \
          it again with read_file and work from what it shows."

@@ -44,6 +44,7 @@ pub mod follow;
 mod forks;
 mod lock;
 mod named_state;
+mod nowhere;
 mod policy;
 pub mod prompt;
 mod refusal;

@@ -92,6 +92,20 @@ impl Refusal {
         self
     }
 
+    /// Tells whether it knows of no content that is there now.
+    pub(crate) fn knows_no_hash(&self) -> bool {
+        self.current_hash.is_none()
+    }
+
+    /// Returns the message, with the hash of what is there now, for whoever reads nothing else.
+    fn complete_message(&self) -> String {
+        let hash = self.current_hash.map(|hash| hash.to_string());
+        match hash.filter(|hash| !self.message.contains(hash)) {
+            Some(hash) => format!("{}\ncurrent_hash: {hash}", self.message),
+            None => self.message.clone(),
+        }
+    }
+
     fn value(&self) -> Value {
         let mut value = Map::new();
         value.insert("error".into(), self.kind.code().into());
@@ -141,8 +155,8 @@ impl From<Error> for Refusal {
 
 impl From<Refusal> for ToolResult {
     fn from(refusal: Refusal) -> Self {
-        let value = refusal.value();
-        ToolResult { error: Some(refusal.kind), message: refusal.message, value }
+        let (message, value) = (refusal.complete_message(), refusal.value());
+        ToolResult { error: Some(refusal.kind), message, value }
     }
 }
 

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use wink_fs::{
-    Diff, Error, ErrorKind, Kind, MergeOptions, Merged, OnConflict, OperationChange, Snapshot,
-    SnapshotId, TreePath,
+    Changed, Diff, Error, ErrorKind, Kind, MergeOptions, Merged, OnConflict, OperationChange,
+    Snapshot, SnapshotId, TreePath,
 };
 
 use crate::refusal::Refusal;
@@ -43,9 +43,17 @@ pub(crate) fn named(snapshot: &Snapshot) -> String {
     }
 }
 
-/// Paths with a letter each: A for added, M for modified, D for deleted, R for renamed.
+/// A path with a letter: A for added, M for modified, D for deleted, R for renamed.
+pub(crate) type Row = (char, String);
+
+/// Returns how an entry that is different is listed.
+pub(crate) fn row(changed: &Changed) -> Row {
+    (letter(changed.before, changed.after), changed.path.to_string())
+}
+
+/// Paths with a letter each.
 #[derive(Default)]
-pub(crate) struct Changes(Vec<(char, String)>);
+pub(crate) struct Changes(Vec<Row>);
 
 impl Changes {
     pub(crate) fn of(changes: &[OperationChange]) -> Self {
@@ -55,8 +63,7 @@ impl Changes {
 
     pub(crate) fn of_diff(diff: &Diff) -> Self {
         let all = diff.added.iter().chain(&diff.modified).chain(&diff.deleted);
-        let mut changes: Vec<_> =
-            all.map(|it| (letter(it.before, it.after), it.path.to_string())).collect();
+        let mut changes: Vec<_> = all.map(row).collect();
         let renamed = diff.renamed.iter().map(|it| ('R', format!("{} -> {}", it.from, it.to)));
         changes.extend(renamed);
         changes.sort_by(|(_, a), (_, b)| a.cmp(b));
@@ -92,7 +99,8 @@ impl Changes {
         }
     }
 
-    fn page(&self, offset: usize) -> &[(char, String)] {
+    /// Returns those that one answer lists.
+    pub(crate) fn page(&self, offset: usize) -> &[Row] {
         let rest = self.0.get(offset..).unwrap_or_default();
         &rest[..rest.len().min(MOST)]
     }
@@ -102,7 +110,7 @@ impl Changes {
     }
 
     pub(crate) fn value_from(&self, offset: usize) -> Value {
-        let value = |(letter, path): &(char, String)| json!({"change": letter, "path": path});
+        let value = |(letter, path): &Row| json!({"change": letter, "path": path});
         self.page(offset).iter().map(value).collect()
     }
 }

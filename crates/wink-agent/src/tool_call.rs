@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
+use serde_json::Value;
 use wink_fs::search::Stop;
 use wink_fs::{ContentHash, ErrorKind, Filesystem, Limits, Properties, Tree, TreePath, Workspace};
 
@@ -14,6 +15,9 @@ use crate::refusal::{self, Refusal};
 use crate::result::ToolResult;
 use crate::states;
 use crate::tool::{Effect, Tool};
+
+/// The parameter by which a caller names the fork that a call works in.
+const FORK: &str = "fork";
 
 /// Gives a tool's function what it may use: files to look at, and files to change if it says so.
 ///
@@ -53,6 +57,16 @@ impl<'c> ToolCall<'c> {
     /// Makes a path of what a model sent.
     pub fn path(&self, text: &str) -> Result<TreePath, Refusal> {
         Ok(self.workspace.path(text)?)
+    }
+
+    /// Completes the arguments of a call that goes on where this one ends: in the same fork.
+    pub(crate) fn next(&self, mut arguments: Value) -> Value {
+        if let Some(fork) = &self.context.fork
+            && self.context.caller_parameters.contains(&FORK)
+        {
+            arguments[FORK] = fork.as_str().into();
+        }
+        arguments
     }
 
     /// Returns the files to look at.

@@ -100,6 +100,38 @@ fn overwriting_needs_the_hash_of_what_is_there() {
 }
 
 #[test]
+fn the_text_of_a_conflict_has_the_present_hash() {
+    let workspace = workspace();
+    let other = wink_fs::ContentHash::of(b"other").to_string();
+    let edit = json!({"old_string": "one", "new_string": "1"});
+    for (tool, mut arguments) in [
+        ("write_file", json!({"content": "new"})),
+        ("write_file", json!({"content": "new", "expected_hash": other})),
+        ("write_file", json!({"content": "new", "expected_hash": other, "mode": "append"})),
+        ("edit_file", json!({"old_string": "one", "new_string": "1", "expected_hash": other})),
+        ("multi_edit", json!({"edits": [edit], "expected_hash": other})),
+    ] {
+        arguments["path"] = "notes.txt".into();
+        let refused = call(&ToolContext::over(&workspace), tool, arguments);
+        assert_eq!(refused.code(), Some("conflict"), "{tool}");
+        let hash = hash_of(&workspace, "notes.txt");
+        assert!(refused.message.contains(hash.as_str().unwrap()), "{}", refused.message);
+    }
+}
+
+#[test]
+fn a_write_of_a_version_where_nothing_is_says_that_nothing_is_there() {
+    let hash = wink_fs::ContentHash::of(b"other").to_string();
+    for mode in ["overwrite", "append"] {
+        let write = json!({"path": "gone", "content": "", "mode": mode, "expected_hash": hash});
+        let refused = call(&ToolContext::over(&workspace()), "write_file", write);
+        assert_eq!(refused.code(), Some("conflict"));
+        assert!(refused.message.starts_with("Nothing is there at gone, "), "{}", refused.message);
+        assert!(!refused.message.contains("changed"), "{}", refused.message);
+    }
+}
+
+#[test]
 fn a_refused_overwrite_leaves_the_old_content() {
     let workspace = workspace();
     let before = hash_of(&workspace, "notes.txt");
@@ -161,6 +193,7 @@ fn glob_lists_paths_and_says_what_is_hidden() {
             ("glob", json!({"pattern": "*.txt"})),
             ("glob", json!({"pattern": "**", "respect_ignore_files": "true"})),
             ("glob", json!({"pattern": "*.py", "path": "src"})),
+            ("glob", json!({"pattern": "**", "offset": 9})),
             ("glob", json!({"pattern": "["})),
             ("glob", json!({"pattern": "*", "path": "missing"})),
         ]
@@ -179,6 +212,8 @@ fn grep_shows_lines_files_counts_and_what_was_not_searched() {
             ("grep", json!({"pattern": "o", "mode": "count"})),
             ("grep", json!({"pattern": "o", "mode": "files", "glob": "*.txt"})),
             ("grep", json!({"pattern": "o", "max_matches": 1})),
+            ("grep", json!({"pattern": "o", "max_matches": 1, "mode": "count", "offset": 1})),
+            ("grep", json!({"pattern": "o", "offset": 3})),
             ("grep", json!({"pattern": "nowhere"})),
             ("grep", json!({"pattern": "(?=x)"})),
         ]

@@ -48,10 +48,12 @@ fn next_call(message: &str, tool: &str) -> Option<Value> {
     values.next().map(Result::unwrap)
 }
 
-/// Tells whether a line is one of a file: those have a number and a tab before them.
+/// Tells whether a line is one of a file: those have a number and a tab before them, or the path of a match.
 fn is_content(line: &str, message: &str) -> bool {
     let number = line.trim_start().split('\t').next().unwrap();
-    message.contains(": line") && line.contains('\t') && number.parse::<u64>().is_ok()
+    let is_numbered =
+        message.contains(": line") && line.contains('\t') && number.parse::<u64>().is_ok();
+    is_numbered || line.starts_with('d')
 }
 
 /// Takes the text out of a page of numbered lines, and checks the numbers.
@@ -180,6 +182,94 @@ fn a_long_listing_is_shown_once_in_parts() {
     assert_eq!(shown.len(), 6);
     let shown: Vec<String> = shown.iter().flat_map(names).collect();
     assert_eq!(shown, (0..20).map(|n| format!("{n:02}/f")).collect::<Vec<_>>());
+}
+
+/// Makes files with so many matching lines each, three levels deep.
+fn with_hits(limits: &Limits, hits: &[usize], test: impl Fn(&Workspace)) {
+    let make = |files: Workspace| {
+        for (n, hits) in hits.iter().enumerate() {
+            let text = "Next call: grep {}\nnothing\n".repeat(*hits);
+            files.write(&format!("d{}/e/f{n:03}", n % 3), &text).unwrap();
+        }
+        test(&files);
+    };
+    make(Workspace::builder(MemoryBackend::new()).limits(limits.clone()).build());
+    let directory = tempfile::tempdir().unwrap();
+    let host = HostBackend::open_ambient(directory.path()).unwrap();
+    make(Workspace::builder(host).limits(limits.clone()).build());
+}
+
+/// Returns what the pages of a search list, in order: `path`, or `path:line`.
+fn listed(files: &Workspace, tool: &str, arguments: Value) -> Vec<String> {
+    let messages = follow(files, tool, arguments);
+    let lines = messages.iter().flat_map(|message| message.lines());
+    let found = lines.filter(|line| line.starts_with('d') && line.contains("/e/f"));
+    found.map(|line| line.split(": ").next().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_list_of_five_thousand_files_is_followed_to_its_end() {
+    with_hits(&Limits::default(), &[1; 5_000], |files| {
+        let mut paths: Vec<_> = (0..5_000).map(|n| format!("d{}/e/f{n:03}", n % 3)).collect();
+        paths.sort();
+        for (tool, arguments) in [
+            ("glob", json!({"pattern": "f*"})),
+            ("grep", json!({"pattern": "Next", "mode": "files"})),
+            ("grep", json!({"pattern": "Next", "mode": "count"})),
+        ] {
+            assert_eq!(listed(files, tool, arguments), paths, "{tool}");
+        }
+    });
+}
+
+#[test]
+fn files_that_are_only_named_have_no_false_numbers_of_lines() {
+    with_hits(&Limits::default(), &[30; 300], |files| {
+        let context = ToolContext::over(files);
+        let found = |mode: &str| {
+            call(&context, "grep", json!({"pattern": "Next", "mode": mode, "max_matches": 1})).value
+        };
+        for mode in ["content", "count"] {
+            assert_eq!(found(mode)["total_lines"], 9_000);
+            assert_eq!(found(mode)["total_files"], 300);
+        }
+        assert_eq!(found("count")["files"][0]["matching_lines"], 30);
+        let named = found("files");
+        assert_eq!(named["total_files"], 300);
+        assert!(named.get("total_lines").is_none(), "{named}");
+        assert!(named["files"][0].get("matching_lines").is_none(), "{named}");
+    });
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn every_match_of_a_search_is_listed_once_whatever_the_pages(
+        hits in prop::collection::vec(0_usize..6, 0..24),
+        most in 1_u64..9,
+        max_matches in prop::option::of(1_u64..12),
+    ) {
+        let mut limits = Limits::default();
+        limits.max_grep_matches = most;
+        let files = hits.iter().enumerate().map(|(n, hits)| (format!("d{}/e/f{n:03}", n % 3), *hits));
+        let mut files: Vec<(String, usize)> = files.collect();
+        files.sort();
+        let matched = files.iter().filter(|(_, hits)| *hits > 0).map(|(path, _)| path.clone());
+        let matched: Vec<String> = matched.collect();
+        let line = |(path, hits): &(String, usize)| {
+            (0..*hits).map(|n| format!("{path}:{}", 2 * n + 1)).collect::<Vec<_>>()
+        };
+        let lines: Vec<String> = files.iter().flat_map(line).collect();
+        let all: Vec<String> = files.into_iter().map(|(path, _)| path).collect();
+        with_hits(&limits, &hits, |files| {
+            assert_eq!(listed(files, "glob", json!({"pattern": "**/f*"})), all);
+            for (mode, expected) in [("content", &lines), ("files", &matched), ("count", &matched)] {
+                let arguments = json!({"pattern": "Next call", "mode": mode, "max_matches": max_matches});
+                assert_eq!(&listed(files, "grep", arguments), expected, "{mode}");
+            }
+        });
+    }
 }
 
 proptest! {

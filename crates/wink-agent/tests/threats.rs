@@ -29,6 +29,7 @@ macro_rules! on_both {
 
 on_both!(
     a1_08_nothing_is_edited_through_a_link,
+    ls_shows_the_path_a_link_stands_for_and_no_path_of_the_host,
     a1_26_an_edit_is_exact_or_refused,
     a1_28_the_root_is_never_removed,
 );
@@ -114,4 +115,44 @@ fn a1_15_an_edit_does_not_reach_the_other_name_of_a_file() {
     assert!(call(&ToolContext::over(&files), "edit_file", edit("one", "two")).ok());
     assert_eq!(files.read("f").unwrap().content, "two\n");
     assert_eq!(outer.read("f").unwrap().content, "one\n");
+}
+
+fn ls_shows_the_path_a_link_stands_for_and_no_path_of_the_host(builder: WorkspaceBuilder) {
+    let files = builder.build();
+    files.write("real/f", "text").unwrap();
+    let inside: [(&str, &[u8], &str); 5] = [
+        ("near", b"f", "real/f"),
+        ("up", b".././real//f", "real/f"),
+        ("root", b"..", "."),
+        ("gone", b"no/such", "real/no/such"),
+        ("odd", b"a\x1b\nb", "real/a\\x1b\\x0ab"),
+    ];
+    let outside: [(&str, &[u8], &str); 3] = [
+        ("absolute", b"/srv/secret", "(an absolute path, which is not shown)"),
+        ("leaving", b"../../srv/secret", "(outside the workspace)"),
+        ("again", b"../../srv/../secret", "(outside the workspace)"),
+    ];
+    for (name, target, _) in inside.iter().chain(&outside) {
+        files.symlink(&format!("real/{name}"), target).unwrap();
+    }
+    let listed = call(&ToolContext::over(&files), "ls", json!({"path": "real"}));
+    for (name, _, shown) in inside.iter().chain(&outside) {
+        let row = format!(" - {name} -> {shown}\n");
+        assert!(listed.message.contains(&row), "{name}: {}", listed.message);
+    }
+    let shown = |wanted: &str| {
+        let entries = listed.value["entries"].as_array().unwrap();
+        entries.iter().find(|it| it["name"] == wanted).unwrap().clone()
+    };
+    inside.iter().for_each(|(name, _, path)| assert_eq!(shown(name)["target"], *path));
+    for (name, ..) in outside {
+        assert_eq!(shown(name).get("target"), Some(&Value::Null), "{name}");
+    }
+    assert!(shown("f").get("target").is_none());
+    for answer in [listed.message, listed.value.to_string()] {
+        assert!(!answer.contains("srv") && !answer.contains("secret"), "{answer}");
+    }
+    let read =
+        call(&ToolContext::over(&files), "read_file", json!({"path": shown("up")["target"]}));
+    assert!(read.ok(), "{}", read.message);
 }

@@ -74,23 +74,31 @@ fn has_carriage_return(text: &str) -> bool {
 
 /// Counts the places; where there may be only one, a second one that overlaps the first counts too.
 fn count(bytes: &[u8], search: &Search<'_>, edit: &Edit<'_>) -> Result<usize, EditRefusal> {
-    let mut places: Vec<usize> = search.places().take(lines::LISTED).collect();
-    let count = match places.len() {
-        lines::LISTED => search.places().count(),
-        few => few,
-    };
-    if let (&[only], false) = (places.as_slice(), edit.replace_all) {
-        places.extend(search.overlapping(only));
+    let mut places = search.places();
+    let Some(first) = places.next() else { return Err(missing(bytes, edit)) };
+    if edit.replace_all {
+        return Ok(1 + places.count());
     }
-    match places.as_slice() {
-        [] => Err(missing(bytes, edit)),
-        [_, _, ..] if !edit.replace_all => {
-            let starts = places.iter().map(|place| search.start(*place));
-            let lines = lines::numbers(bytes, starts);
-            Err(EditRefusal::Ambiguous { count: count.max(places.len()), lines })
+    match places.next().or_else(|| search.overlapping(first)) {
+        Some(_) => Err(ambiguous(search)),
+        None => Ok(1),
+    }
+}
+
+fn ambiguous(search: &Search<'_>) -> EditRefusal {
+    let (mut count, mut line_count, mut last) = (0, 0, 0);
+    let mut lines = Vec::new();
+    for line in search.all_lines() {
+        count += 1;
+        if line == last {
+            continue;
         }
-        _ => Ok(count),
+        (line_count, last) = (line_count + 1, line);
+        if lines.len() < lines::LISTED {
+            lines.push(line);
+        }
     }
+    EditRefusal::Ambiguous { count, line_count, lines }
 }
 
 fn missing(bytes: &[u8], edit: &Edit<'_>) -> EditRefusal {
@@ -197,12 +205,23 @@ mod tests {
     #[test]
     fn two_places_are_refused_even_where_they_overlap() {
         let lines = |bytes: &[u8], old| match refused(bytes, old, "x") {
-            EditRefusal::Ambiguous { count, lines } => (count, lines),
+            EditRefusal::Ambiguous { count, lines, .. } => (count, lines),
             other => panic!("{other:?}"),
         };
         assert_eq!(lines(b"a\nb\r\na\n", "a"), (2, vec![1, 3]));
-        assert_eq!(lines(b"aaa", "aa"), (2, vec![1, 1]));
+        assert_eq!(lines(b"aaa", "aa"), (2, vec![1]));
+        assert_eq!(lines(b"a\n\n\n\nb", "\n\n"), (3, vec![1, 2, 3]));
+        assert_eq!(lines(b"a\r\n\r\n\r\n\r\nb", "\n\n"), (3, vec![1, 2, 3]));
         assert_eq!(lines(b"a\nb\na\r\nb", "a\nb"), (2, vec![1, 3]));
+    }
+
+    #[test]
+    fn every_line_with_a_place_is_named_once() {
+        let named = |bytes: &[u8]| refused(bytes, "a", "x").to_string();
+        assert!(named(b"aaaa\nb").contains("there 4 times (line 1);"), "{}", named(b"aaaa\nb"));
+        let many = "aa\n".repeat(12);
+        let expected = "there 24 times (lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 2 more);";
+        assert!(named(many.as_bytes()).contains(expected), "{}", named(many.as_bytes()));
     }
 
     #[test]

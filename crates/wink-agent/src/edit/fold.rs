@@ -14,6 +14,19 @@ pub(super) struct Fold {
 impl Fold {
     pub(super) const ALL: Self = Self { space: true, marks: true, case: true };
 
+    /// Everything but white space.
+    const BUT_SPACE: Self = Self { space: false, ..Self::ALL };
+
+    /// Tells whether there is nothing but white space, typographic spaces included.
+    pub(super) fn is_blank(bytes: &[u8]) -> bool {
+        Self::ALL.positions(bytes).next().is_none()
+    }
+
+    /// Returns the length of the first character.
+    pub(super) fn first_length(bytes: &[u8]) -> usize {
+        if bytes.is_empty() { 0 } else { Self::BUT_SPACE.first(bytes).0 }
+    }
+
     /// Returns the text without what does not count.
     pub(super) fn text(self, bytes: &[u8]) -> Vec<u8> {
         let mut folded = Vec::with_capacity(bytes.len());

@@ -35,8 +35,10 @@ pub(super) fn end(bytes: &[u8], at: usize) -> usize {
 /// Words a list of line numbers of which only the first are known.
 pub(super) fn listed(lines: &[usize], count: usize) -> String {
     let numbers: Vec<_> = lines.iter().map(ToString::to_string).collect();
-    match count.saturating_sub(lines.len()) {
-        0 => format!("lines {}", numbers.join(", ")),
-        more => format!("lines {} and {more} more", numbers.join(", ")),
+    let numbers = numbers.join(", ");
+    match (count.saturating_sub(lines.len()), count) {
+        (0, 1) => format!("line {numbers}"),
+        (0, _) => format!("lines {numbers}"),
+        (more, _) => format!("lines {numbers} and {more} more"),
     }
 }

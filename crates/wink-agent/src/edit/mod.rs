@@ -19,6 +19,7 @@ mod fold;
 mod line_feeds;
 mod lines;
 mod nearest;
+mod overlaps;
 pub(crate) mod patch;
 #[cfg(test)]
 mod properties;

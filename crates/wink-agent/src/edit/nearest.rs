@@ -5,6 +5,7 @@
 
 mod difference;
 mod divergence;
+mod edges;
 mod pasted;
 
 use std::ops::Range;
@@ -13,6 +14,7 @@ use memchr::memmem;
 
 pub(crate) use self::difference::Difference;
 use self::divergence::divergence;
+use self::edges::Edges;
 use super::fold::Fold;
 use super::{lines, snippet};
 
@@ -65,8 +67,11 @@ fn alike(bytes: &[u8], folded: &[u8], old: &str) -> Option<Nearest> {
     let first = Fold::ALL.original(bytes, at);
     let last = first + Fold::ALL.original(&bytes[first..], wanted.len() - 1);
     let window = whole_lines(bytes, first..last);
-    let at_end = window.end == bytes.len();
-    let difference = difference::between(&bytes[window.clone()], old, at_end);
+    let edges = Edges::of(bytes, first, last, old);
+    if let Some((at, at_old)) = edges.differing() {
+        return Some(divergence::shown(bytes, at, old.as_bytes(), at_old));
+    }
+    let difference = difference::between(&bytes[window.clone()], old, &edges);
     Some(found(bytes, window, difference))
 }
 
@@ -120,6 +125,36 @@ mod tests {
         assert_eq!(difference(bytes, old), (2, expected.clone()));
         let old = "fn b() -> u8 {\n    let pear = 1;\n    done();\n}";
         assert_eq!(difference(bytes, old), (2, expected));
+    }
+
+    #[test]
+    fn a_line_that_goes_on_in_the_file_is_no_difference_in_white_space() {
+        let text = |file: &str, given: &str| Difference::Text {
+            file: file.to_owned(),
+            given: given.to_owned(),
+        };
+        for (bytes, old, line, expected) in [
+            (&b"def foo(x):\n"[..], "def foo(x)\n", 1, text("def foo(x):", "def foo(x)")),
+            (b"def foo(x):\nbar\n", "def foo(x)\n", 1, text("def foo(x):", "def foo(x)")),
+            (b"foo(x) # c\n", "foo(x)\n", 1, text("foo(x) # c", "foo(x)")),
+            (b"a\nx = foo(x)\n", "\nfoo(x)", 2, text("x = foo(x)", "foo(x)")),
+            (b"x=foo(x)\n", "    foo(x)", 1, text("x=foo(x)", "    foo(x)")),
+            (b"foo(x):\n", "foo(x) ", 1, text("foo(x):", "foo(x) ")),
+        ] {
+            assert_eq!(difference(bytes, old), (line, expected), "{old:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_said_of_the_end_of_the_file_is_true() {
+        use Difference::*;
+        for (bytes, old, expected) in [
+            (&b"one\nend"[..], "end\n", NewlineAtEnd),
+            (b"one\nend\n", "end\n\n", Overlooked(vec!["white space"])),
+            (b"x =  foo(x)\n", "    foo(x)", Overlooked(vec!["white space"])),
+        ] {
+            assert_eq!(difference(bytes, old).1, expected, "{old:?}");
+        }
     }
 
     #[test]

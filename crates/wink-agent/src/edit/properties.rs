@@ -121,7 +121,9 @@ proptest! {
                 let expected = replaced(&cut, &places, old.as_bytes(), new.as_bytes());
                 prop_assert_eq!(edited.bytes, expected);
             }
-            ([_, _, ..], Err(EditRefusal::Ambiguous { count, .. })) => prop_assert!(count >= 2),
+            ([_, _, ..], Err(EditRefusal::Ambiguous { count, .. })) => {
+                prop_assert_eq!(count, places.len());
+            }
             (_, result) => prop_assert!(false, "{places:?} {result:?}"),
         }
     }

@@ -17,7 +17,13 @@ pub(crate) enum EditRefusal {
     /// The result would be larger than is allowed.
     TooLarge { size: u64, most: u64 },
     /// The text is there more than once.
-    Ambiguous { count: usize, lines: Vec<usize> },
+    Ambiguous {
+        count: usize,
+        /// How many lines have it.
+        line_count: usize,
+        /// The first of those lines.
+        lines: Vec<usize>,
+    },
     /// The text is not there.
     Missing {
         nearest: Option<Nearest>,
@@ -76,11 +82,11 @@ impl fmt::Display for EditRefusal {
                 "the file would have {size} bytes, and an edit makes at most {most} (limit \
                  max_edit_bytes); replace less."
             ),
-            Self::Ambiguous { count, lines } => write!(
+            Self::Ambiguous { count, line_count, lines } => write!(
                 f,
                 "old_string is there {count} times ({}); add lines around it until it is there \
                  once, or set replace_all to true.",
-                listed(lines, *count)
+                listed(lines, *line_count)
             ),
             Self::Missing { nearest, new_is_at } => {
                 missing(f, nearest.as_ref())?;

@@ -8,6 +8,7 @@ use memchr::{memchr, memchr_iter};
 
 use super::ending;
 use super::line_feeds::LineFeeds;
+use super::overlaps::overlapping;
 
 /// A text, spelt so that a plain search finds it, and the bytes it is searched in.
 pub(super) struct Search<'a> {
@@ -41,16 +42,21 @@ impl<'a> Search<'a> {
         self.finder.find_iter(&self.view.text)
     }
 
+    /// Finds all places of the text, and returns the line of each, counted from 1.
+    pub(super) fn all_lines(&self) -> impl Iterator<Item = usize> {
+        let (mut counted, mut line) = (0, 1);
+        overlapping(&self.view.text, self.finder.needle()).map(move |place| {
+            line += memchr_iter(b'\n', &self.view.text[counted..place]).count();
+            counted = place;
+            line
+        })
+    }
+
     /// Finds another place of the text that overlaps one.
     pub(super) fn overlapping(&self, place: usize) -> Option<usize> {
         let (text, length) = (&self.view.text, self.finder.needle().len());
         let end = (place + 2 * length - 1).min(text.len());
         self.finder.find(&text[place + 1..end]).map(|second| place + 1 + second)
-    }
-
-    /// Returns where a place is in the bytes.
-    pub(super) fn start(&self, place: usize) -> usize {
-        self.view.original(place)
     }
 
     /// Returns where a part of the text at a place is in the bytes.

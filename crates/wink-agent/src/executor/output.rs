@@ -14,6 +14,10 @@ const TAIL: usize = 16 * 1024;
 /// Bytes of one output that are saved; what a flood has beyond them is only counted.
 const MOST_SAVED: u64 = 16 * 1024 * 1024;
 
+/// How a model gets at what is left out; what was saved is for the program around it.
+const MORE: &str = "to see them, run it again and print less at once (grep, head, tail), or write its \
+                    output into a file of the workspace and read that with read_file";
+
 /// Holds the beginning and the end of what a program printed.
 ///
 /// ```
@@ -56,15 +60,8 @@ impl Output {
             return String::from_utf8_lossy(&[&self.head[..], &tail].concat()).into_owned();
         }
         let left_out = self.total - (self.head.len() + tail.len()) as u64;
-        let saved = match (&self.saved, self.total <= MOST_SAVED) {
-            (Some(name), true) => format!("; all is saved outside the workspace as {name}"),
-            (Some(name), false) => {
-                format!("; the first {MOST_SAVED} are saved outside the workspace as {name}")
-            }
-            (None, _) => String::new(),
-        };
         format!(
-            "{}\n[… {left_out} bytes left out{saved} …]\n{}",
+            "{}\n[… {left_out} bytes left out; {MORE} …]\n{}",
             String::from_utf8_lossy(&self.head),
             String::from_utf8_lossy(&tail)
         )
@@ -172,8 +169,10 @@ mod tests {
         assert!(text.as_bytes().starts_with(&flood[..HEAD]));
         assert!(text.as_bytes().ends_with(&flood[flood.len() - TAIL..]));
         let name = output.saved().unwrap();
-        assert!(text.contains("[… 967232 bytes left out; all is saved"));
-        assert!(text.contains(name));
+        assert!(
+            text.contains("[… 967232 bytes left out; to see them, run it again and print less")
+        );
+        assert!(!text.contains(name), "no tool reads it");
         assert!(outputs.read(name).unwrap() == flood);
     }
 }

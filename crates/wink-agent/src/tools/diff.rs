@@ -1,24 +1,28 @@
 //! `diff`: what is different between two states.
 
+mod compared;
+mod lines;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use wink_fs::{Changed, Diff, DiffOptions, ErrorKind, Scope, Workspace};
+use wink_fs::{Diff, DiffOptions, ErrorKind, Scope, Workspace};
 
-use crate::named_state::State;
+use self::compared::Compared;
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
 use crate::states::Changes;
 use crate::tool::{Effect, Family, Run, Tool};
 use crate::tool_call::ToolCall;
 use crate::words::counted;
-use crate::{arguments, named_state, schema, states};
+use crate::{arguments, nowhere, schema, states};
 
 pub(crate) const TOOL: Tool = Tool {
     name: "diff",
     title: "Compare states",
     description: "Shows what changed from one state of all files to another: A added, M modified, \
-                  D deleted, R renamed, with the lines. A state is a snapshot's tag or id (or the \
+                  D deleted, R renamed, with the lines. Many paths come in parts, each with the lines of \
+                  its own paths and the call that shows the next one. A state is a snapshot's tag or id (or the \
                   beginning of it), @- for the last one, @ for the files as they are now, or the name of a \
                   fork for the files in it. Without `from` it compares \
                   with the snapshot that was taken or restored last; with `fork` it shows what was \
@@ -52,29 +56,40 @@ fn yes() -> bool {
     true
 }
 
-/// Bytes of lines that an answer shows.
-const MOST_BYTES: usize = 32 * 1024;
-
 fn run(call: &ToolCall<'_>, mut params: Params) -> Result<ToolResult, Refusal> {
     let files = call.everything()?;
     if params.fork.is_none() && params.from.is_none() {
         params.from = Some(last(files)?);
     }
     let offset = usize::try_from(params.offset).unwrap_or(usize::MAX);
-    // The first answer has the lines of all that fit.
-    let mut options = DiffOptions::default().renames(true).hunks(params.lines && offset == 0);
-    if let Some(path) = &params.path {
-        options.scope = Scope::paths([call.path(path)?]);
-    }
-    let (diff, title) = match &params.fork {
-        Some(name) => (in_fork(call, files, &params, &options)?, format!("in fork {name}")),
-        None => between(call, files, &params, &options)?,
+    let mut options = DiffOptions::default().renames(true);
+    let (compared, title) = Compared::find(call, &params)?;
+    let path = params.path.as_deref().map(|path| call.path(path)).transpose()?;
+    options.scope = path.clone().map_or_else(Scope::everything, |path| Scope::paths([path]));
+    let one_sided = match path {
+        Some(path) => compared.only_in_one(files, path)?,
+        None => None,
     };
-    Ok(answer(&params, &diff, &title, offset))
+    let diff = compared.diff(files, &options)?;
+    if let Some(path) = one_sided.filter(|_| diff.is_empty()) {
+        return Err(nowhere::excluded(&path));
+    }
+    let changes = Changes::of_diff(&diff);
+    let mut result = answer(&params, &diff, &changes, &title, offset);
+    if params.lines {
+        let lines = lines::of_page(&compared, files, &diff, changes.page(offset))?;
+        lines::add(&mut result.message, &lines);
+    }
+    Ok(result)
 }
 
-fn answer(params: &Params, diff: &Diff, title: &str, offset: usize) -> ToolResult {
-    let changes = Changes::of_diff(diff);
+fn answer(
+    params: &Params,
+    diff: &Diff,
+    changes: &Changes,
+    title: &str,
+    offset: usize,
+) -> ToolResult {
     let message = match params.offset > 0 && params.offset >= changes.len() {
         true => {
             let count = counted(changes.len(), "path");
@@ -82,7 +97,7 @@ fn answer(params: &Params, diff: &Diff, title: &str, offset: usize) -> ToolResul
         }
         false => {
             let listed = changes.listed_from(offset, |end| Some(next(params, end)));
-            message(diff, &changes, title, &listed)
+            message(diff, changes, title, &listed)
         }
     };
     let value = json!({
@@ -94,9 +109,9 @@ fn answer(params: &Params, diff: &Diff, title: &str, offset: usize) -> ToolResul
     ToolResult::success(message, value)
 }
 
-/// Returns the arguments that list the paths after so many.
+/// Returns the arguments that show the paths after so many.
 fn next(params: &Params, offset: usize) -> Value {
-    let mut next = json!({"lines": false, "offset": offset});
+    let mut next = json!({"lines": params.lines, "offset": offset});
     let Params { from, to, path, fork, .. } = params;
     for (name, given) in [("from", from), ("to", to), ("path", path), ("fork", fork)] {
         if let Some(given) = given {
@@ -104,26 +119,6 @@ fn next(params: &Params, offset: usize) -> Value {
         }
     }
     next
-}
-
-fn between(
-    call: &ToolCall<'_>,
-    files: &Workspace,
-    params: &Params,
-    options: &DiffOptions,
-) -> Result<(Diff, String), Refusal> {
-    let from = params.from.as_deref().unwrap_or_default();
-    let to = params.to.as_deref().unwrap_or(states::LIVE);
-    let title = format!("from {} to {}", shown(from), shown(to));
-    let diff = match (named_state::find(call, from)?, named_state::find(call, to)?) {
-        (State::At(from), State::At(to)) => files.diff_with(from, to, options),
-        (from, to) => files.diff_trees(&*from.tree(files)?, &*to.tree(files)?, options),
-    };
-    Ok((diff.map_err(states::refusal)?, title))
-}
-
-fn shown(state: &str) -> &str {
-    if state.trim() == states::LIVE { "now" } else { state }
 }
 
 fn last(files: &Workspace) -> Result<String, Refusal> {
@@ -136,46 +131,10 @@ fn last(files: &Workspace) -> Result<String, Refusal> {
     })
 }
 
-fn in_fork(
-    call: &ToolCall<'_>,
-    files: &Workspace,
-    params: &Params,
-    options: &DiffOptions,
-) -> Result<Diff, Refusal> {
-    if params.from.is_some() || params.to.is_some() {
-        return Err(Refusal::invalid_argument("Give either `fork`, or `from` and `to`."));
-    }
-    let fork = call.context().forks.find(params.fork.as_deref().unwrap_or_default())?;
-    let origin = fork.forked_from().ok_or_else(|| {
-        Refusal::new(ErrorKind::NotFound, "The beginning of this fork is not known; merge it.")
-    })?;
-    let before = files.tree_at(origin).map_err(states::refusal)?;
-    files.diff_trees(&*before, &*fork.tree(), options).map_err(states::refusal)
-}
-
 fn message(diff: &Diff, changes: &Changes, title: &str, listed: &str) -> String {
     if diff.is_empty() {
         let same = counted(diff.unchanged_count, "file");
         return format!("Nothing changed {title}; the same in both: {same}.");
     }
-    let head = format!("{} changed {title}:", counted(changes.len(), "path"));
-    let mut message = head + listed;
-    let mut left_out = 0;
-    for text in diff.modified.iter().chain(&diff.added).chain(&diff.deleted).filter_map(lines) {
-        match message.len() + text.len() > MOST_BYTES {
-            true => left_out += 1,
-            false => message.push_str(&text),
-        }
-    }
-    if left_out > 0 {
-        let files = counted(left_out, "file");
-        message += &format!("\nThe lines of {files} are left out; see them with diff and a path.");
-    }
-    message
-}
-
-fn lines(changed: &Changed) -> Option<String> {
-    let hunks = changed.hunks.as_ref().filter(|hunks| !hunks.is_empty())?;
-    let hunks: String = hunks.iter().map(ToString::to_string).collect();
-    Some(format!("\n\n{}\n{}", changed.path, hunks.trim_end_matches('\n')))
+    format!("{} changed {title}:{listed}", counted(changes.len(), "path"))
 }

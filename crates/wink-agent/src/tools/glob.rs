@@ -19,7 +19,8 @@ pub(crate) const TOOL: Tool = Tool {
     description: "Finds files whose path matches a pattern, sorted by path. `*` and `?` stay within \
                   a path segment, `**` crosses segments, `[a-z]`, `[!a]` and `{a,b}` work as usual. \
                   A pattern without `/` matches file names at any depth; one with `/` is relative \
-                  to `path`. Hidden files are found too.",
+                  to `path`. Hidden files are found too. Long lists come in parts, each with the call \
+                  that shows the next one.",
     effect: Effect::Reads,
     family: Family::Files,
     schema: schema::of::<Params>,
@@ -36,6 +37,18 @@ struct Params {
     /// Leave out what .gitignore and .ignore files hide.
     #[serde(default)]
     respect_ignore_files: bool,
+    /// How many files to skip.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64))]
+    offset: u64,
+}
+
+/// The part of a list that is shown.
+struct Page<'p> {
+    params: &'p Params,
+    found: GlobResult,
+    start: usize,
+    end: usize,
 }
 
 fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
@@ -46,40 +59,64 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
         .stop(call.stop(limits.max_search_time)?);
     let found = glob(&*call.tree(), &params.pattern, &base, &options, limits)?;
     let most = usize::try_from(limits.max_grep_matches).unwrap_or(usize::MAX);
-    Ok(ToolResult::success(message(params, &found, most), value(&found, most)))
+    let start = usize::try_from(params.offset).unwrap_or(usize::MAX).min(found.paths.len());
+    let end = start.saturating_add(most).min(found.paths.len());
+    let page = Page { params, found, start, end };
+    Ok(ToolResult::success(page.message(call), page.value()))
 }
 
-fn message(params: &Params, found: &GlobResult, most: usize) -> String {
-    let total = found.paths.len();
-    let mut message = match total {
-        0 => format!("No file matches {} below {}.", params.pattern, params.path),
-        _ => format!("Found {}:", counted(total as u64, "file")),
-    };
-    for path in found.paths.iter().take(most) {
-        message.push_str(&format!("\n{path}"));
+impl Page<'_> {
+    fn message(&self, call: &ToolCall<'_>) -> String {
+        let Params { pattern, path, offset, .. } = self.params;
+        let count = counted(self.found.paths.len() as u64, "file");
+        let mut message = match (self.found.paths.is_empty(), self.shown().is_empty()) {
+            (true, _) => format!("No file matches {pattern} below {path}."),
+            (_, true) => format!("Nothing to show: offset {offset} is past the end of {count}."),
+            _ => format!("Found {count}:"),
+        };
+        for path in self.shown() {
+            message.push_str(&format!("\n{path}"));
+        }
+        message + &self.next_call(call) + &self.hidden()
     }
-    if total > most {
-        message.push_str(&format!(
-            "\n{} more are not shown; use a narrower pattern or path.",
-            total - most
-        ));
-    }
-    message + &hidden(found)
-}
 
-fn hidden(found: &GlobResult) -> String {
-    match found.skipped.ignored {
-        0 => String::new(),
-        count => format!("\nHidden by ignore files: {}.", counted(count, "file")),
+    fn shown(&self) -> &[TreePath] {
+        &self.found.paths[self.start..self.end]
     }
-}
 
-fn value(found: &GlobResult, most: usize) -> Value {
-    let paths: Vec<_> = found.paths.iter().take(most).map(TreePath::to_string).collect();
-    json!({
-        "paths": paths,
-        "total": found.paths.len(),
-        "truncated": found.paths.len() > most,
-        "ignored": found.skipped.ignored,
-    })
+    fn is_truncated(&self) -> bool {
+        !self.shown().is_empty() && self.end < self.found.paths.len()
+    }
+
+    fn next_call(&self, call: &ToolCall<'_>) -> String {
+        if !self.is_truncated() {
+            return String::new();
+        }
+        let Params { pattern, path, respect_ignore_files, .. } = self.params;
+        let mut next = json!({"pattern": pattern, "path": path, "offset": self.end});
+        if *respect_ignore_files {
+            next["respect_ignore_files"] = true.into();
+        }
+        let (first, end, total) = (self.start + 1, self.end, self.found.paths.len());
+        let next = call.next(next);
+        format!("\nShown are files {first} to {end} of {total}. Next call: glob {next}")
+    }
+
+    fn hidden(&self) -> String {
+        match self.found.skipped.ignored {
+            0 => String::new(),
+            count => format!("\nHidden by ignore files: {}.", counted(count, "file")),
+        }
+    }
+
+    fn value(&self) -> Value {
+        let paths: Vec<_> = self.shown().iter().map(TreePath::to_string).collect();
+        json!({
+            "paths": paths,
+            "offset": self.params.offset,
+            "total": self.found.paths.len(),
+            "truncated": self.is_truncated(),
+            "ignored": self.found.skipped.ignored,
+        })
+    }
 }

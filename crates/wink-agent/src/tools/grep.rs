@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use wink_fs::search::{Case, GrepMatch, GrepMode, GrepOptions, GrepResult, grep};
+use wink_fs::search::{Case, GrepMatch, GrepMode, GrepOptions, GrepResult, MatchedFile, grep};
 
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
@@ -19,8 +19,10 @@ pub(crate) const TOOL: Tool = Tool {
     title: "Search in files",
     description: "Searches text files for a regular expression (Rust syntax; no look-around, no \
                   backreferences) and shows matching lines as path:line: text, in order. `glob` \
-                  narrows the files, `mode` is content (lines), files (paths only) or count. The \
-                  totals are true even when not everything is shown.",
+                  narrows the files, `mode` is content (lines), files (paths only, and no numbers of \
+                  lines, because a file is left at its first match) or count. The totals that are \
+                  given are true even when not everything is shown; long answers come in parts, each \
+                  with the call that shows the next one.",
     effect: Effect::Reads,
     family: Family::Files,
     schema: schema::of::<Params>,
@@ -55,12 +57,16 @@ struct Params {
     /// How many lines or files to show at most.
     #[schemars(range(min = 1, max = 9_007_199_254_740_991_u64))]
     max_matches: Option<u64>,
+    /// How many lines (files in the modes files and count) to skip.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64))]
+    offset: u64,
     /// Leave out what .gitignore and .ignore files hide.
     #[serde(default)]
     respect_ignore_files: bool,
 }
 
-#[derive(Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Mode {
     #[default]
@@ -75,7 +81,7 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
     let max = params.max_matches.unwrap_or(limits.max_grep_matches).min(limits.max_grep_matches);
     let options = options(params).max_matches(max).stop(call.stop(limits.max_search_time)?);
     let found = grep(&*call.tree(), &params.pattern, &base, &options, limits)?;
-    Ok(ToolResult::success(message(params, &found), value(&found)))
+    Ok(ToolResult::success(message(call, params, &found), value(params, &found)))
 }
 
 fn options(params: &Params) -> GrepOptions {
@@ -85,6 +91,7 @@ fn options(params: &Params) -> GrepOptions {
         .literal(params.literal)
         .word(params.word)
         .context(params.context as usize)
+        .offset(params.offset)
         .ignore_files(params.respect_ignore_files)
         .mode(match params.mode {
             Mode::Content => GrepMode::Content,
@@ -97,7 +104,7 @@ fn options(params: &Params) -> GrepOptions {
     }
 }
 
-fn message(params: &Params, found: &GrepResult) -> String {
+fn message(call: &ToolCall<'_>, params: &Params, found: &GrepResult) -> String {
     let mut text = headline(params, found);
     for line in &found.matches {
         show(&mut text, line);
@@ -109,22 +116,72 @@ fn message(params: &Params, found: &GrepResult) -> String {
             _ => write!(text, "\n{}", file.path),
         };
     }
-    if found.truncated {
-        text.push_str("\nNot all are shown; use a narrower pattern, path or glob.");
+    text + &next_call(call, params, found) + &skipped(found)
+}
+
+/// Returns how many lines or files are shown.
+fn shown(found: &GrepResult) -> u64 {
+    (found.matches.len() + found.files.len()) as u64
+}
+
+fn is_truncated(found: &GrepResult) -> bool {
+    found.truncated && shown(found) > 0
+}
+
+fn next_call(call: &ToolCall<'_>, params: &Params, found: &GrepResult) -> String {
+    if !is_truncated(found) {
+        return String::new();
     }
-    text + &skipped(found)
+    let (noun, total) = match params.mode {
+        Mode::Content => ("lines", found.total_lines),
+        Mode::Files | Mode::Count => ("files", found.total_files),
+    };
+    let (first, end) = (params.offset + 1, params.offset + shown(found));
+    let next = call.next(next(params, end));
+    format!("\nShown are {noun} {first} to {end} of {total}. Next call: grep {next}")
+}
+
+/// Returns the same arguments with another offset.
+fn next(params: &Params, offset: u64) -> Value {
+    let Params { pattern, path, mode, glob, max_matches, context, .. } = params;
+    let mut next = json!({"pattern": pattern, "path": path, "mode": mode, "offset": offset});
+    let set = |flag: bool| flag.then(|| Value::from(true));
+    let given = [
+        ("glob", glob.as_deref().map(Value::from)),
+        ("max_matches", max_matches.map(Value::from)),
+        ("context", Some(*context).filter(|lines| *lines > 0).map(Value::from)),
+        ("ignore_case", set(params.ignore_case)),
+        ("literal", set(params.literal)),
+        ("word", set(params.word)),
+        ("respect_ignore_files", set(params.respect_ignore_files)),
+    ];
+    for (name, value) in given {
+        if let Some(value) = value {
+            next[name] = value;
+        }
+    }
+    next
 }
 
 fn headline(params: &Params, found: &GrepResult) -> String {
     let GrepResult { total_lines, total_files, searched, .. } = found;
     match (total_files, params.mode) {
         (0, _) => format!("No line matches in {}.", counted(*searched, "file")),
+        _ if shown(found) == 0 => past_the_end(params, found),
         (_, Mode::Files) => format!("Found in {total_files} of {}:", counted(*searched, "file")),
         _ => {
             let (lines, files) = (counted(*total_lines, "line"), counted(*searched, "file"));
             format!("Found {lines} in {total_files} of {files}:")
         }
     }
+}
+
+fn past_the_end(params: &Params, found: &GrepResult) -> String {
+    let count = match params.mode {
+        Mode::Content => counted(found.total_lines, "line"),
+        Mode::Files | Mode::Count => counted(found.total_files, "file"),
+    };
+    format!("Nothing to show: offset {} is past the end of {count}.", params.offset)
 }
 
 fn show(text: &mut String, found: &GrepMatch) {
@@ -154,17 +211,24 @@ fn skipped(found: &GrepResult) -> String {
     }
 }
 
-fn value(found: &GrepResult) -> Value {
-    let matches: Vec<_> = found.matches.iter().map(match_value).collect();
-    let file = |file: &wink_fs::search::MatchedFile| json!({"path": file.path.to_string(), "matching_lines": file.matching_lines});
-    json!({
-        "matches": matches,
+fn value(params: &Params, found: &GrepResult) -> Value {
+    let counts_lines = params.mode != Mode::Files;
+    let file = |file: &MatchedFile| match counts_lines {
+        true => json!({"path": file.path.to_string(), "matching_lines": file.matching_lines}),
+        false => json!({"path": file.path.to_string()}),
+    };
+    let mut value = json!({
+        "matches": found.matches.iter().map(match_value).collect::<Vec<_>>(),
         "files": found.files.iter().map(file).collect::<Vec<_>>(),
-        "total_lines": found.total_lines,
+        "offset": params.offset,
         "total_files": found.total_files,
         "searched": found.searched,
-        "truncated": found.truncated,
-    })
+        "truncated": is_truncated(found),
+    });
+    if counts_lines {
+        value["total_lines"] = found.total_lines.into();
+    }
+    value
 }
 
 fn match_value(found: &GrepMatch) -> Value {

@@ -1,12 +1,14 @@
 //! `ls`: what is in a directory.
 
+mod target;
 mod walk;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use wink_fs::{Kind, TreePath};
+use wink_fs::{Kind, Tree, TreePath};
 
+use self::target::Target;
 use self::walk::Found;
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
@@ -18,8 +20,9 @@ pub(crate) const TOOL: Tool = Tool {
     name: "ls",
     title: "List directory",
     description: "Lists what is in a directory, sorted by name, each entry with its kind and its \
-                  size in bytes. Without a path it lists the workspace root. With `depth` it also \
-                  lists what is in the directories below, by their path from the listed one. \
+                  size in bytes. A link is shown with the path of the workspace that it stands for, \
+                  which is the one to use. Without a path it lists the workspace root. With `depth` \
+                  it also lists what is in the directories below, by their path from the listed one. \
                   Long listings come in parts, each with the call that shows the next one.",
     effect: Effect::Reads,
     family: Family::Files,
@@ -52,7 +55,21 @@ struct Page {
     depth: u64,
     offset: u64,
     found: Vec<Found>,
-    shown: Vec<(Found, Option<u64>)>,
+    shown: Vec<Row>,
+}
+
+/// An entry that is shown.
+struct Row {
+    found: Found,
+    size: Option<u64>,
+    target: Option<Target>,
+}
+
+impl Row {
+    fn of(tree: &dyn Tree, found: &Found) -> Result<Self, Refusal> {
+        let (size, target) = (walk::size(tree, found)?, Target::of(tree, found)?);
+        Ok(Self { found: found.clone(), size, target })
+    }
 }
 
 fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
@@ -61,14 +78,13 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
     let start = usize::try_from(params.offset).unwrap_or(usize::MAX);
     let most = usize::try_from(limits.max_grep_matches).unwrap_or(usize::MAX);
     let shown = found.iter().skip(start).take(most);
-    let shown = shown.map(|it| Ok((it.clone(), walk::size(&*tree, it)?)));
-    let shown = shown.collect::<Result<_, Refusal>>()?;
+    let shown = shown.map(|it| Row::of(&*tree, it)).collect::<Result<_, Refusal>>()?;
     let page = Page { path, depth: params.depth, offset: params.offset, found, shown };
-    Ok(ToolResult::success(page.message(), page.value()))
+    Ok(ToolResult::success(page.message(call), page.value()))
 }
 
 impl Page {
-    fn message(&self) -> String {
+    fn message(&self, call: &ToolCall<'_>) -> String {
         let Self { path, offset, .. } = self;
         let total = self.found.len();
         if total == 0 {
@@ -81,13 +97,14 @@ impl Page {
             );
         }
         let mut message = format!("{path}: {}\n", counted(&self.found));
-        self.shown.iter().for_each(|(found, size)| message.push_str(&self.line(found, *size)));
-        message + &self.next_call()
+        self.shown.iter().for_each(|row| message.push_str(&self.line(row)));
+        message + &self.next_call(call)
     }
 
-    fn line(&self, found: &Found, size: Option<u64>) -> String {
+    fn line(&self, Row { found, size, target }: &Row) -> String {
         let size = size.map_or("-".to_owned(), |size| size.to_string());
-        format!("{:<9} {size:>10} {}\n", found.kind.to_string(), self.name(found))
+        let target = target.as_ref().map(ToString::to_string).unwrap_or_default();
+        format!("{:<9} {size:>10} {}{target}\n", found.kind.to_string(), self.name(found))
     }
 
     /// Returns the path of an entry from the listed directory on.
@@ -107,12 +124,12 @@ impl Page {
         !self.shown.is_empty() && self.end() < self.found.len() as u64
     }
 
-    fn next_call(&self) -> String {
+    fn next_call(&self, call: &ToolCall<'_>) -> String {
         if !self.is_truncated() {
             return String::new();
         }
         let (path, depth, end) = (self.path.to_string(), self.depth, self.end());
-        let arguments = json!({"path": path, "depth": depth, "offset": end});
+        let arguments = call.next(json!({"path": path, "depth": depth, "offset": end}));
         let total = self.found.len();
         format!(
             "Shown are entries {} to {end} of {total}. Next call: ls {arguments}, or find by name \
@@ -121,13 +138,19 @@ impl Page {
         )
     }
 
+    fn row_value(&self, Row { found, size, target }: &Row) -> Value {
+        let kind = found.kind.to_string();
+        let mut value = json!({"name": self.name(found), "kind": kind, "size_bytes": size});
+        if let Some(target) = target {
+            value["target"] = target.path().into();
+        }
+        value
+    }
+
     fn value(&self) -> Value {
-        let entries = self.shown.iter().map(|(found, size)| {
-            json!({"name": self.name(found), "kind": found.kind.to_string(), "size_bytes": size})
-        });
         json!({
             "path": self.path.to_string(),
-            "entries": entries.collect::<Vec<_>>(),
+            "entries": self.shown.iter().map(|row| self.row_value(row)).collect::<Vec<_>>(),
             "offset": self.offset,
             "total": self.found.len(),
             "truncated": self.is_truncated(),

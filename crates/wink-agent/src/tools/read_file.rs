@@ -60,7 +60,7 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
     }
     let read = text(call, &path, params);
     read.map_err(|refusal| match refusal.kind() {
-        ErrorKind::NotText => match bytes::described(&*call.tree(), &path) {
+        ErrorKind::NotText => match bytes::described(call, &path) {
             Ok(described) => refusal.reworded(described),
             Err(gone) => gone,
         },
@@ -95,8 +95,10 @@ fn text(call: &ToolCall<'_>, path: &TreePath, params: &Params) -> Result<ToolRes
         Err(error) if error.kind() == ErrorKind::TooLarge => part::read(call, path, &part, limit),
         page => {
             let page = page?;
-            page.content_hash.into_iter().for_each(|hash| call.saw(hash));
-            Ok(page::answer(&page, limit))
+            if !page.content.is_empty() || page.total_lines == 0 {
+                page.content_hash.into_iter().for_each(|hash| call.saw(hash));
+            }
+            Ok(page::answer(call, &page, limit))
         }
     }
 }

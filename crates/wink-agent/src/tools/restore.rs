@@ -3,16 +3,17 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use wink_fs::{Receipt, RestoreOptions};
+use wink_fs::{At, Receipt, RestoreOptions, TreePath, Workspace};
 
 use crate::named_state::State;
+use crate::nowhere::Both;
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
 use crate::states::Changes;
 use crate::tool::{Effect, Family, Run, Tool};
 use crate::tool_call::ToolCall;
 use crate::words::counted;
-use crate::{arguments, named_state, schema, states};
+use crate::{arguments, named_state, nowhere, schema, states};
 
 pub(crate) const TOOL: Tool = Tool {
     name: "restore",
@@ -42,7 +43,12 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
     let files = call.everything()?;
     let mut options = RestoreOptions::default().dry_run(params.dry_run);
     options.paths.extend(params.path.clone());
-    let (receipt, what, id) = match named_state::find(call, &params.snapshot)? {
+    let state = named_state::find(call, &params.snapshot)?;
+    let one_sided = match &params.path {
+        Some(path) => only_in_one(files, &state, call.path(path)?)?,
+        None => None,
+    };
+    let (receipt, what, id) = match state {
         // A snapshot of it would be a change.
         State::Fork(fork, name) if params.dry_run => {
             (files.rehearse_restore(&fork, &options), format!("fork {name}"), None)
@@ -54,6 +60,9 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
         }
     };
     let receipt = receipt.map_err(states::refusal)?;
+    if let Some(path) = one_sided.filter(|_| receipt.changes.is_empty()) {
+        return Err(nowhere::excluded(&path));
+    }
     let changes = Changes::of(&receipt.changes);
     let message = message(&receipt, &changes, &what, params.dry_run);
     let value = json!({
@@ -66,6 +75,23 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
         "changes": changes.value(),
     });
     Ok(ToolResult::success(message, value))
+}
+
+/// Returns the path where only one side has it; one for which nothing could happen is refused.
+fn only_in_one(
+    files: &Workspace,
+    state: &State,
+    path: TreePath,
+) -> Result<Option<TreePath>, Refusal> {
+    if matches!(state, State::At(At::Live)) {
+        // It is refused as a snapshot.
+        return Ok(None);
+    }
+    files.heed_exclusions().map_err(states::refusal)?;
+    let trees = [files.tree_without_excluded(), state.tree(files)?];
+    let in_none = "neither in the workspace nor in the snapshot";
+    let is_in_both = nowhere::is_in_both(files, &path, &Both { trees, in_none })?;
+    Ok((!is_in_both).then_some(path))
 }
 
 fn message(receipt: &Receipt, changes: &Changes, what: &str, dry_run: bool) -> String {

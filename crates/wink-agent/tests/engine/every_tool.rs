@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use wink_agent::executor::ScriptedExecutor;
 use wink_agent::session::{Session, ToolInvoked};
 use wink_agent::{Tool, ToolContext, ToolResult, Toolset};
-use wink_fs::{ErrorKind, MemoryBackend, Workspace};
+use wink_fs::{ErrorKind, HostBackend, MemoryBackend, MountPoint, Store, Workspace};
 
 use crate::scene::{done, hash, on_each_backend};
 
@@ -126,19 +126,22 @@ fn every_tool_names_the_parameter_that_is_missing() {
     });
 }
 
+/// Returns the parameters of a tool that are paths.
+fn paths_of(tool: &Tool) -> Vec<&'static str> {
+    // Names of states, and not paths.
+    let is_state = ["diff", "revert"].contains(&tool.name);
+    let is_there = |name: &&str| tool.input_schema()["properties"].get(*name).is_some();
+    let names = ["path", "from", "to", "cwd"].into_iter().filter(is_there);
+    names.filter(|name| !is_state || *name == "path").collect()
+}
+
 #[test]
 fn no_tool_leaves_the_workspace_by_any_of_its_paths() {
     on_each_backend(|files| {
         let context = prepared(files);
         let before = hash(files);
-        // Names of states, and not paths.
-        let is_state = |tool: &Tool| ["diff", "revert"].contains(&tool.name);
         for tool in Toolset::ALL.tools() {
-            for name in ["path", "from", "to", "cwd"] {
-                let is_there = tool.input_schema()["properties"].get(name).is_some();
-                if !is_there || (is_state(tool) && name != "path") {
-                    continue;
-                }
+            for name in paths_of(tool) {
                 for path in ["../x", "a/../../x", "/../x", ".."] {
                     let mut arguments = sensible(tool.name);
                     arguments.insert(name.to_owned(), path.into());
@@ -151,6 +154,34 @@ fn no_tool_leaves_the_workspace_by_any_of_its_paths() {
         }
         assert_eq!(hash(files), before);
     });
+}
+
+/// An absolute path was once refused with the place of the workspace on the host.
+#[test]
+fn no_tool_tells_where_the_workspace_is_to_whoever_names_an_absolute_path() {
+    let place = tempfile::tempdir().unwrap();
+    let (root, store) = (place.path().join("root"), place.path().join("store"));
+    std::fs::create_dir(&root).unwrap();
+    let store = Store::create_ambient(&store).unwrap();
+    let mount = MountPoint::from_disk(root.as_os_str().as_encoded_bytes()).unwrap();
+    let host = Workspace::builder(HostBackend::open_ambient(&root).unwrap()).store(store);
+    let memory = Workspace::builder(MemoryBackend::new());
+    for files in [host.mount_point(mount.clone()).build(), memory.mount_point(mount).build()] {
+        let context = prepared(&files);
+        let before = hash(&files);
+        for tool in Toolset::ALL.tools() {
+            for name in paths_of(tool) {
+                let mut arguments = sensible(tool.name);
+                arguments.insert(name.to_owned(), "/etc/passwd".into());
+                let result = tool.call(&context, Value::Object(arguments));
+                assert_eq!(result.code(), Some("permission_denied"), "{} {name}", tool.name);
+                assert!(result.message.contains("relative to its root"), "{}", result.message);
+                assert_plain(tool, &result);
+                assert!(!result.value.to_string().contains("/tmp"), "{}", result.value);
+            }
+        }
+        assert_eq!(hash(&files), before);
+    }
 }
 
 #[test]

@@ -29,6 +29,48 @@ fn a_file_that_was_not_read_is_not_overwritten() {
 }
 
 #[test]
+fn a_look_past_the_end_shows_nothing_and_is_no_read() {
+    on_each_backend(|files| {
+        let context = of_a_session(files);
+        for past in [
+            json!({"offset": 1}),
+            json!({"offset": 9, "limit": 1}),
+            json!({"offset": 0, "column": 3}),
+            json!({"offset": 9, "column": 1}),
+            json!({"offset": 3, "encoding": "base64"}),
+        ] {
+            let mut arguments = past;
+            arguments["path"] = "a.txt".into();
+            let read = done(&context, "read_file", arguments);
+            assert!(read.message.starts_with("Nothing to show: "), "{}", read.message);
+            assert_eq!(overwrite(&context, "two"), Some("conflict"));
+        }
+    });
+}
+
+#[test]
+fn a_part_of_a_file_and_a_file_without_anything_are_read() {
+    on_each_backend(|files| {
+        files.write("empty", "").unwrap();
+        for (path, part) in [
+            ("a.txt", json!({"offset": 1, "limit": 1})),
+            ("a.txt", json!({"offset": 2, "column": 1})),
+            ("a.txt", json!({"offset": 4, "limit": 1, "encoding": "base64"})),
+            ("empty", json!({})),
+            ("empty", json!({"offset": 7})),
+            ("empty", json!({"encoding": "base64"})),
+        ] {
+            let context = of_a_session(files);
+            files.write("a.txt", "one\ntwo\nthree").unwrap();
+            let mut arguments = part;
+            arguments["path"] = path.into();
+            done(&context, "read_file", arguments);
+            done(&context, "write_file", json!({"path": path, "content": ""}));
+        }
+    });
+}
+
+#[test]
 fn a_write_of_the_session_counts_as_a_read() {
     on_each_backend(|files| {
         let context = of_a_session(files);

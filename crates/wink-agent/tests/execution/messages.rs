@@ -9,7 +9,7 @@ use wink_agent::executor::{Ended, Executed, ScriptedExecutor};
 use wink_agent::{ToolContext, Toolset};
 use wink_fs::Workspace;
 
-use crate::scene::changing;
+use crate::scene::{Scene, changing};
 
 fn transcript(context: &ToolContext, calls: &[(&str, Value)]) -> String {
     let mut text = String::new();
@@ -51,6 +51,21 @@ fn a_result_says_how_it_ended_what_was_printed_and_what_changed() {
     insta::assert_snapshot!(text);
 }
 
+/// It was once said to be saved in a file that no tool reads.
+#[test]
+fn what_is_left_out_of_a_flood_is_read_in_the_way_that_the_answer_says() {
+    let scene = Scene::new();
+    let flooded = scene.run("seq 20000").message;
+    assert!(!flooded.contains("\n10000\n"), "it is left out");
+    assert!(flooded.contains("or write its output into a file of the workspace and read that"));
+    assert!(!flooded.contains("stdout-"), "{flooded}");
+    assert!(scene.run("seq 20000 | grep 0000").message.contains("\n10000\n"));
+    scene.run("seq 20000 > numbers.txt");
+    let page = json!({"path": "numbers.txt", "offset": 9_999, "limit": 1});
+    let read = Toolset::ALL.call(&scene.context, "read_file", page);
+    assert!(read.message.contains("10000\t10000"), "{}", read.message);
+}
+
 #[test]
 fn of_a_flood_the_beginning_and_the_end_are_shown() {
     let flood: String = (0..100_000).map(|n| format!("line {n}\n")).collect();
@@ -59,6 +74,6 @@ fn of_a_flood_the_beginning_and_the_end_are_shown() {
     let message = &result.message;
     assert!(message.len() < 34_000, "{}", message.len());
     assert!(message.contains("\nline 0\n") && message.contains("\nline 99999\n"));
-    assert!(message.contains(" bytes left out …]"), "{message}");
+    assert!(message.contains(" bytes left out; to see them, run it again and "), "{message}");
     assert_eq!(result.value["stdout_bytes"], flood.len());
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::json;
 use wink_agent::ToolContext;
-use wink_fs::{Exclusions, MemoryBackend, Workspace};
+use wink_fs::{Exclusions, Limits, MemoryBackend, Workspace};
 
 use crate::scene::{call, done, hash, on_each_backend};
 
@@ -161,4 +161,36 @@ fn there_are_never_too_many_forks() {
     done(&context, "fork", json!({"name": "f0", "remove": true}));
     done(&context, "fork", json!({"name": "one-more"}));
     assert_eq!(context.forks.names().len(), 64);
+}
+
+/// Once, they went on in the files that the fork was made of.
+#[test]
+fn the_next_calls_of_a_call_in_a_fork_go_on_in_it() {
+    let mut limits = Limits::default();
+    (limits.max_grep_matches, limits.page_lines, limits.max_read_bytes) = (1, 1, 8);
+    let files = Workspace::builder(MemoryBackend::new()).limits(limits).build();
+    files.write("a.txt", "one\ntwo\nthree\n").unwrap();
+    files.write("long.txt", "a line longer than a page\nand another\n").unwrap();
+    files.write_bytes("z.bin", &b"\xff\xfe\xfd"[..]).unwrap();
+    done(&ToolContext::over(&files), "fork", json!({"name": "idea"}));
+    let mut inside = ToolContext::over(&files);
+    inside.fork = Some("idea".to_owned());
+    for (tool, arguments) in [
+        ("ls", json!({})),
+        ("glob", json!({"pattern": "*"})),
+        ("grep", json!({"pattern": "o"})),
+        ("read_file", json!({"path": "a.txt"})),
+        ("read_file", json!({"path": "long.txt"})),
+        ("read_file", json!({"path": "long.txt", "column": 20})),
+        ("read_file", json!({"path": "z.bin"})),
+        ("read_file", json!({"path": "a.txt", "encoding": "base64", "limit": 2})),
+    ] {
+        let mut says = |parameters| {
+            inside.caller_parameters = parameters;
+            call(&inside, tool, arguments.clone()).message
+        };
+        let (named, unnamed) = (says(&["fork"]), says(&[]));
+        assert!(named.contains(r#""fork":"idea""#), "{tool}: {named}");
+        assert!(!unnamed.contains("idea"), "nobody takes it there: {unnamed}");
+    }
 }

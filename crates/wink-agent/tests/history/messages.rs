@@ -1,9 +1,9 @@
 //! What a model reads after a call.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use wink_agent::ToolContext;
 
-use crate::scene::{done, timeless, transcript};
+use crate::scene::{done, on_each_backend, timeless, transcript};
 
 #[test]
 fn snapshot_history_diff_and_restore_say_what_there_is_and_what_changed() {
@@ -113,7 +113,7 @@ fn long_answers_are_cut_and_say_how_to_go_on() {
     let context = ToolContext::over(&files);
     let diff = done(&context, "diff", json!({})).message;
     let last = files.current_snapshot_id().unwrap().unwrap().short();
-    let next = json!({"from": last, "lines": false, "offset": 50});
+    let next = json!({"from": last, "lines": true, "offset": 50});
     assert!(diff.contains(&format!("\n… and 20 more. Next call: diff {next}\n")), "{diff}");
     assert!(diff.len() < 40_000, "{}", diff.len());
     let restored = done(&context, "restore", json!({"snapshot": "empty"})).message;
@@ -121,4 +121,49 @@ fn long_answers_are_cut_and_say_how_to_go_on() {
     let saved = files.snapshots().unwrap().pop().unwrap();
     let next = json!({"from": saved.id.short(), "lines": false});
     assert!(restored.contains(&format!(" Next call: diff {next}\n")), "{restored}");
+}
+
+/// The lines of the first page were once those of other paths than it listed.
+#[test]
+fn a_page_of_a_comparison_lists_and_shows_the_same_paths() {
+    on_each_backend(|files| {
+        let path = |n: usize| format!("d/f{n:03}");
+        (0..120).step_by(2).for_each(|n| drop(files.write(&path(n), "before\n").unwrap()));
+        files.write("moved-from", "a file that moves\n").unwrap();
+        files.snapshot("start").unwrap();
+        (0..120).for_each(|n| drop(files.write(&path(n), &format!("after {n}\n")).unwrap()));
+        for n in (0..120).step_by(6) {
+            files.delete(&path(n)).unwrap();
+        }
+        files.rename("moved-from", "moved-to").unwrap();
+        let context = ToolContext::over(files);
+        let (mut arguments, mut seen) = (json!({"from": "start"}), Vec::new());
+        loop {
+            let page = done(&context, "diff", arguments);
+            let changes = page.value["changes"].as_array().unwrap();
+            let row = |it: &Value| {
+                format!("{} {}", it["change"].as_str().unwrap(), it["path"].as_str().unwrap())
+            };
+            let rows: Vec<String> = changes.iter().map(row).collect();
+            let (listing, lines) = page.message.split_once("\n\n").unwrap();
+            let in_text = listing.lines().skip(1).filter(|line| !line.starts_with('…'));
+            assert_eq!(in_text.collect::<Vec<_>>(), rows);
+            let shown = lines.split("\n\n").map(|lines| lines.lines().next().unwrap());
+            let with_lines = rows.iter().filter(|row| !row.starts_with('R')).map(|row| &row[2..]);
+            assert_eq!(shown.collect::<Vec<_>>(), with_lines.collect::<Vec<_>>());
+            seen.extend(rows);
+            match listing.split_once("Next call: diff ") {
+                Some((_, next)) => arguments = serde_json::from_str(next).unwrap(),
+                None => break,
+            }
+        }
+        let letter = |n: usize| match (n % 2, n % 6) {
+            (0, 0) => 'D',
+            (0, _) => 'M',
+            _ => 'A',
+        };
+        let mut expected: Vec<_> = (0..120).map(|n| format!("{} {}", letter(n), path(n))).collect();
+        expected.push("R moved-from -> moved-to".to_owned());
+        assert_eq!(seen, expected);
+    });
 }

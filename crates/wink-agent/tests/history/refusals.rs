@@ -1,8 +1,11 @@
 //! What is refused, and that it changes nothing.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use serde_json::{Value, json};
 use wink_agent::{Family, PathRules, ToolContext, Toolset};
-use wink_fs::Workspace;
+use wink_fs::{Exclusions, MemoryBackend, Workspace};
 
 use crate::scene::{call, hash, on_each_backend};
 
@@ -146,4 +149,91 @@ fn an_undo_whose_snapshot_is_gone_names_the_operation_and_the_next_step() {
         assert!(refused.message.ends_with("call history to see which there are."));
         assert_eq!(hash(files), before);
     });
+}
+
+#[test]
+fn a_path_that_neither_state_has_is_refused_and_not_the_same() {
+    on_each_backend(|files| {
+        files.write("kept/a.txt", "one").unwrap();
+        files.write("gone.txt", "one").unwrap();
+        files.snapshot("start").unwrap();
+        files.delete("gone.txt").unwrap();
+        files.write("new.txt", "one").unwrap();
+        let (before, context) = (hash(files), ToolContext::over(files));
+        assert!(call(&context, "fork", json!({"name": "attempt"})).ok());
+        let snapshots = files.snapshots().unwrap().len();
+        for path in ["nope", "kept/nope", "gone.txt/nope"] {
+            for state in ["start", "attempt"] {
+                let restore =
+                    |dry_run| json!({"snapshot": state, "path": path, "dry_run": dry_run});
+                for arguments in [restore(false), restore(true)] {
+                    let refused = call(&context, "restore", arguments);
+                    assert_eq!(refused.code(), Some("not_found"), "{}", refused.message);
+                    let expected =
+                        format!("`{path}` is neither in the workspace nor in the snapshot; ");
+                    assert!(refused.message.starts_with(&expected), "{}", refused.message);
+                }
+            }
+            for mut states in [json!({}), json!({"from": "attempt"}), json!({"fork": "attempt"})] {
+                states["path"] = path.into();
+                let refused = call(&context, "diff", states);
+                assert_eq!(refused.code(), Some("not_found"), "{}", refused.message);
+                let expected = format!("`{path}` is in neither of the two states; ");
+                assert!(refused.message.starts_with(&expected), "{}", refused.message);
+            }
+        }
+        assert_eq!((hash(files), files.snapshots().unwrap().len()), (before, snapshots));
+        for path in ["kept/a.txt", "kept", "gone.txt", "new.txt", "."] {
+            assert!(call(&context, "diff", json!({"from": "start", "path": path})).ok(), "{path}");
+            let restore = json!({"snapshot": "start", "path": path, "dry_run": true});
+            assert!(call(&context, "restore", restore).ok(), "{path}");
+        }
+    });
+}
+
+#[test]
+fn a_path_that_is_only_in_the_files_of_now_is_in_neither_of_two_snapshots() {
+    on_each_backend(|files| {
+        files.snapshot("one").unwrap();
+        files.write("a.txt", "a").unwrap();
+        files.snapshot("two").unwrap();
+        files.write("now.txt", "now").unwrap();
+        let arguments = json!({"from": "one", "to": "two", "path": "now.txt"});
+        let refused = call(&ToolContext::over(files), "diff", arguments);
+        assert_eq!(refused.code(), Some("not_found"), "{}", refused.message);
+    });
+}
+
+#[test]
+fn a_path_that_is_excluded_is_refused_as_such() {
+    let is_excluded = Arc::new(AtomicBool::new(false));
+    let told = is_excluded.clone();
+    let excluded = move || {
+        let patterns: &[&str] = if told.load(Ordering::Relaxed) { &["target/"] } else { &[] };
+        Exclusions::parse(patterns.iter().copied()).map(Some)
+    };
+    let files = Workspace::builder(MemoryBackend::new()).exclude_by(excluded).build();
+    files.write("target/old", "built").unwrap();
+    files.snapshot("with").unwrap();
+    files.delete("target/old").unwrap();
+    files.write("target/new", "built").unwrap();
+    is_excluded.store(true, Ordering::Relaxed);
+    files.snapshot("without").unwrap();
+    let context = ToolContext::over(&files);
+    let refused = |tool: &str, arguments: Value| {
+        let refused = call(&context, tool, arguments);
+        assert_eq!(refused.code(), Some("invalid_argument"), "{}", refused.message);
+        assert!(refused.message.contains("` is excluded from snapshots"), "{}", refused.message);
+    };
+    for (snapshot, path) in [("with", "target/old"), ("with", "target"), ("without", "target/new")]
+    {
+        refused("diff", json!({"from": snapshot, "path": path}));
+        for dry_run in [true, false] {
+            let restore = json!({"snapshot": snapshot, "path": path, "dry_run": dry_run});
+            refused("restore", restore);
+        }
+    }
+    is_excluded.store(false, Ordering::Relaxed);
+    refused("restore", json!({"snapshot": "without", "path": "target/new"}));
+    assert!(call(&context, "restore", json!({"snapshot": "with", "path": "target/old"})).ok());
 }

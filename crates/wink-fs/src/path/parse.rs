@@ -58,10 +58,7 @@ fn relative_segments<'a>(text: &'a str, mount: Option<&MountPoint>) -> Result<Se
     let Some(mount) = mount.filter(|_| names_absolute_entry(text)) else {
         return Ok(segments);
     };
-    mount.strip(segments).ok_or_else(|| {
-        let why = format!("absolute paths start with {mount} here; use a path relative to it");
-        refusal(text, ErrorKind::PermissionDenied, why)
-    })
+    mount.strip(segments).ok_or_else(|| refusal(text, ErrorKind::PermissionDenied, ELSEWHERE))
 }
 
 /// Tells whether a text is absolute and more than another spelling of `/`.
@@ -84,6 +81,10 @@ fn join(text: &str, segments: Segments<'_>) -> Result<TreePath> {
 fn checked(text: &str, path: &[u8]) -> Result<TreePath> {
     TreePath::from_checked_segments(path).map_err(|why| refusal(text, ErrorKind::InvalidPath, why))
 }
+
+/// Names no mount point: where the workspace is on the host is nothing a model needs to know.
+const ELSEWHERE: &str =
+    "it is an absolute path and not one of this workspace; use a path relative to its root";
 
 const LEAVES: &str = "it leaves the workspace; use a path inside it";
 

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::io::{self, Read};
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use grep_matcher::LineTerminator;
@@ -60,69 +61,83 @@ impl FileSearch {
         Self { matcher, stop, context, max_line, first_only, showing, counting }
     }
 
-    /// Searches content, keeping at most `keep` lines and counting all; given up, it fails.
-    pub(super) fn run(&self, path: &TreePath, content: &Content, keep: usize) -> io::Result<Found> {
+    /// Searches content, counting all matching lines and keeping those whose numbers, from 0, are wanted; given
+    /// up, it fails.
+    pub(super) fn run(
+        &self,
+        path: &TreePath,
+        content: &Content,
+        wanted: Range<usize>,
+    ) -> io::Result<Found> {
         if let Some(bytes) = content.shared() {
-            return self.slice(path, bytes, keep);
+            return self.slice(path, bytes, wanted);
         }
         if content.len() > WHOLE {
-            return self.stream(path, content, keep);
+            return self.stream(path, content, wanted);
         }
         BUFFER.with_borrow_mut(|buffer| {
             read_whole(content, buffer)?;
-            self.slice(path, buffer, keep)
+            self.slice(path, buffer, wanted)
         })
     }
 
-    fn slice(&self, path: &TreePath, bytes: &[u8], keep: usize) -> io::Result<Found> {
+    fn slice(&self, path: &TreePath, bytes: &[u8], wanted: Range<usize>) -> io::Result<Found> {
         if is_binary(&bytes[..bytes.len().min(PROBE)]) {
             return Ok(Found::Binary);
         }
         if bytes.len() > STEP && self.stop.is_set() {
-            return self.read(path, bytes, keep);
+            return self.read(path, bytes, wanted);
         }
-        let mut lines = Lines::new(self, path, keep);
-        self.with_searcher(keep, |searcher| {
+        let shows = !wanted.is_empty();
+        let mut lines = Lines::new(self, path, wanted);
+        self.with_searcher(shows, |searcher| {
             searcher.search_slice(&self.matcher, bytes, &mut lines)
         })?;
         Ok(lines.found())
     }
 
-    fn stream(&self, path: &TreePath, content: &Content, keep: usize) -> io::Result<Found> {
+    fn stream(
+        &self,
+        path: &TreePath,
+        content: &Content,
+        wanted: Range<usize>,
+    ) -> io::Result<Found> {
         if is_binary(&content.read_range(0, PROBE as u64)?) {
             return Ok(Found::Binary);
         }
-        self.read(path, content.reader(), keep)
+        self.read(path, content.reader(), wanted)
     }
 
-    fn read(&self, path: &TreePath, reader: impl Read, keep: usize) -> io::Result<Found> {
-        let mut lines = Lines::new(self, path, keep);
+    fn read(&self, path: &TreePath, reader: impl Read, wanted: Range<usize>) -> io::Result<Found> {
+        let shows = !wanted.is_empty();
+        let mut lines = Lines::new(self, path, wanted);
         let reader = Stopping { reader, stop: &self.stop };
-        self.with_searcher(keep, |searcher| {
+        self.with_searcher(shows, |searcher| {
             searcher.search_reader(&self.matcher, reader, &mut lines)
         })?;
         Ok(lines.found())
     }
 
     /// Lends a searcher, whose buffers are too dear to make for every file.
-    fn with_searcher<T>(&self, keep: usize, search: impl FnOnce(&mut Searcher) -> T) -> T {
-        let pool = if keep > 0 { &self.showing } else { &self.counting };
+    fn with_searcher<T>(&self, shows: bool, search: impl FnOnce(&mut Searcher) -> T) -> T {
+        let pool = if shows { &self.showing } else { &self.counting };
         let lock = || pool.lock().unwrap_or_else(PoisonError::into_inner);
         let idle = lock().pop();
-        let mut searcher = idle.unwrap_or_else(|| self.searcher(keep));
+        let mut searcher = idle.unwrap_or_else(|| self.searcher(shows));
         let result = search(&mut searcher);
         lock().push(searcher);
         result
     }
 
-    fn searcher(&self, keep: usize) -> Searcher {
+    fn searcher(&self, shows: bool) -> Searcher {
+        let context = if shows { self.context } else { 0 };
         SearcherBuilder::new()
             .binary_detection(BinaryDetection::none())
             .line_terminator(LineTerminator::crlf())
             .bom_sniffing(false)
-            .line_number(keep > 0)
-            .before_context(if keep > 0 { self.context } else { 0 })
-            .after_context(if keep > 0 { self.context } else { 0 })
+            .line_number(shows)
+            .before_context(context)
+            .after_context(context)
             .build()
     }
 }
@@ -172,19 +187,19 @@ fn check(stop: &Stop) -> io::Result<()> {
 struct Lines<'a> {
     search: &'a FileSearch,
     path: &'a TreePath,
-    keep: usize,
-    count: u64,
+    wanted: Range<usize>,
+    count: usize,
     kept: Vec<GrepMatch>,
     before: Vec<String>,
 }
 
 impl<'a> Lines<'a> {
-    fn new(search: &'a FileSearch, path: &'a TreePath, keep: usize) -> Self {
-        Self { search, path, keep, count: 0, kept: Vec::new(), before: Vec::new() }
+    fn new(search: &'a FileSearch, path: &'a TreePath, wanted: Range<usize>) -> Self {
+        Self { search, path, wanted, count: 0, kept: Vec::new(), before: Vec::new() }
     }
 
     fn found(self) -> Found {
-        Found::Lines { count: self.count, kept: self.kept }
+        Found::Lines { count: self.count as u64, kept: self.kept }
     }
 
     fn keep_line(&mut self, found: &SinkMatch<'_>) {
@@ -200,20 +215,23 @@ impl Sink for Lines<'_> {
     type Error = io::Error;
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {
-        self.count += 1;
-        if self.kept.len() < self.keep {
+        if self.wanted.contains(&self.count) {
             self.keep_line(found);
         }
+        self.count += 1;
         check(&self.search.stop)?;
         Ok(!self.search.first_only)
     }
 
     fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> Result<bool, io::Error> {
         let text = || line::context_line(context.bytes(), self.search.max_line);
-        let all_kept = self.kept.len() as u64 == self.count;
+        let is_last_kept =
+            self.count.checked_sub(1).is_some_and(|last| self.wanted.contains(&last));
         match context.kind() {
-            SinkContextKind::Before if self.kept.len() < self.keep => self.before.push(text()),
-            SinkContextKind::After if all_kept => {
+            SinkContextKind::Before if self.wanted.contains(&self.count) => {
+                self.before.push(text())
+            }
+            SinkContextKind::After if is_last_kept => {
                 let text = text();
                 if let Some(last) = self.kept.last_mut() {
                     last.after.push(text);

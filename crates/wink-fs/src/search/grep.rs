@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::collector::Collector;
 use super::file::{FileSearch, Found};
 use super::glob::relative;
+use super::later::Later;
 use super::line::GrepMatch;
 use super::pattern::PathPattern;
 use super::regex;
@@ -78,6 +79,8 @@ pub struct GrepOptions {
     pub context: usize,
     /// What is returned.
     pub mode: GrepMode,
+    /// How many of the first lines (or files) are left out.
+    pub offset: u64,
     /// How many lines (or files) are returned at most; unset is the workspace's limit.
     pub max_matches: Option<u64>,
     /// How many lines of one file are returned at most.
@@ -128,6 +131,13 @@ impl GrepOptions {
     #[must_use]
     pub fn mode(mut self, mode: GrepMode) -> Self {
         self.mode = mode;
+        self
+    }
+
+    /// Sets how many of the first lines (or files) are left out.
+    #[must_use]
+    pub fn offset(mut self, offset: u64) -> Self {
+        self.offset = offset;
         self
     }
 
@@ -204,7 +214,7 @@ pub struct GrepResult {
     pub total_files: u64,
     /// How many files were searched.
     pub searched: u64,
-    /// Whether lines or files were left out because of a limit.
+    /// Whether lines or files after those returned were left out because of a limit.
     pub truncated: bool,
     /// What was passed over.
     pub skipped: Skipped,
@@ -224,9 +234,10 @@ pub fn grep(
     walk.ignore_files = options.ignore_files;
     let skipped = walk.run(base)?;
     match search.given_up.get() {
-        Some(kind) => Err(Error::new(Operation::Grep, *kind).with_path(base)),
-        None => Ok(search.finish(skipped)),
+        Some(kind) => Err(*kind),
+        None => search.finish(skipped),
     }
+    .map_err(|kind| Error::new(Operation::Grep, kind).with_path(base))
 }
 
 /// One search: what is looked for, and what was found so far.
@@ -236,6 +247,7 @@ struct Search<'a> {
     paths: Option<PathPattern>,
     file: FileSearch,
     mode: GrepMode,
+    offset: usize,
     max: usize,
     max_per_file: usize,
     stop: &'a Stop,
@@ -281,6 +293,7 @@ impl<'a> Search<'a> {
         let paths = options.glob.as_deref();
         let paths = paths.map(|glob| PathPattern::parse(glob, limits)).transpose()?;
         let max = as_count(options.max_matches.or(Some(limits.max_grep_matches)));
+        let offset = as_count(Some(options.offset));
         let first_only = options.mode == GrepMode::Files;
         let (stop, max_line) = (&options.stop, limits.max_line_bytes);
         let file = FileSearch::new(matcher, stop, options.context, max_line, first_only);
@@ -290,11 +303,12 @@ impl<'a> Search<'a> {
             paths,
             file,
             mode: options.mode,
+            offset,
             max,
             max_per_file: as_count(options.max_per_file),
             stop,
             given_up: OnceLock::new(),
-            found: Collector::new(max),
+            found: Collector::new(offset.saturating_add(max)),
             totals: Totals::default(),
         })
     }
@@ -309,7 +323,7 @@ impl<'a> Search<'a> {
 
     fn search(&self, path: TreePath) {
         let found = match self.tree.open(&path) {
-            Ok(content) => self.file.run(&path, &content, self.lines_to_keep(&path)).ok(),
+            Ok(content) => self.file.run(&path, &content, 0..self.lines_to_keep(&path)).ok(),
             Err(_) => None,
         };
         if let (None, Some(kind)) = (&found, self.stop.reason()) {
@@ -327,7 +341,9 @@ impl<'a> Search<'a> {
 
     fn lines_to_keep(&self, path: &TreePath) -> usize {
         match self.mode {
-            GrepMode::Content if self.found.wants(path) => self.max.min(self.max_per_file),
+            GrepMode::Content if self.offset == 0 && self.found.wants(path) => {
+                self.max.min(self.max_per_file)
+            }
             _ => 0,
         }
     }
@@ -336,38 +352,60 @@ impl<'a> Search<'a> {
         add(&self.totals.lines, hits.count);
         add(&self.totals.files, 1);
         match self.mode {
+            GrepMode::Content if self.offset > 0 => {
+                self.found.add(path, self.returned_of(&hits), hits)
+            }
             GrepMode::Content if hits.kept.is_empty() => {}
             GrepMode::Content => self.found.add(path, hits.kept.len(), hits),
             GrepMode::Files | GrepMode::Count => self.found.add(path, 1, hits),
         }
     }
 
-    fn finish(self, skipped: Skipped) -> GrepResult {
-        let Totals { lines, files, searched, binary, not_files, unreadable } = self.totals;
-        let mut result = GrepResult {
-            total_lines: lines.into_inner(),
-            total_files: files.into_inner(),
-            searched: searched.into_inner(),
+    /// Returns how many lines of a file may be returned.
+    fn returned_of(&self, hits: &Hits) -> usize {
+        as_count(Some(hits.count)).min(self.max_per_file)
+    }
+
+    fn finish(mut self, skipped: Skipped) -> Result<GrepResult, ErrorKind> {
+        let mut result = std::mem::take(&mut self.totals).result(skipped);
+        let found = std::mem::replace(&mut self.found, Collector::new(0)).finish();
+        match self.mode {
+            GrepMode::Content if self.offset > 0 => {
+                let later = Later { tree: self.tree, file: &self.file, stop: self.stop };
+                let files = found.map(|(path, hits)| (path, self.returned_of(&hits)));
+                result.matches = later.lines(files, self.offset, self.max)?;
+            }
+            GrepMode::Content => {
+                result.matches.extend(found.flat_map(|(_, hits)| hits.kept).take(self.max));
+            }
+            _ => {
+                let file =
+                    |(path, hits): (_, Hits)| MatchedFile { path, matching_lines: hits.count };
+                result.files.extend(found.map(file).skip(self.offset).take(self.max));
+            }
+        }
+        let (returned, total) = match self.mode {
+            GrepMode::Content => (result.matches.len(), result.total_lines),
+            _ => (result.files.len(), result.total_files),
+        };
+        result.truncated = (self.offset.saturating_add(returned) as u64) < total;
+        Ok(result)
+    }
+}
+
+impl Totals {
+    fn result(self, skipped: Skipped) -> GrepResult {
+        GrepResult {
+            total_lines: self.lines.into_inner(),
+            total_files: self.files.into_inner(),
+            searched: self.searched.into_inner(),
             skipped: Skipped {
-                binary: binary.into_inner(),
-                not_files: not_files.into_inner(),
-                unreadable: skipped.unreadable + unreadable.into_inner(),
+                binary: self.binary.into_inner(),
+                not_files: self.not_files.into_inner(),
+                unreadable: skipped.unreadable + self.unreadable.into_inner(),
                 ignored: skipped.ignored,
             },
             ..GrepResult::default()
-        };
-        for (path, hits) in self.found.finish() {
-            match self.mode {
-                GrepMode::Content => result.matches.extend(hits.kept),
-                _ => result.files.push(MatchedFile { path, matching_lines: hits.count }),
-            }
         }
-        result.matches.truncate(self.max);
-        result.files.truncate(self.max);
-        result.truncated = match self.mode {
-            GrepMode::Content => (result.matches.len() as u64) < result.total_lines,
-            _ => (result.files.len() as u64) < result.total_files,
-        };
-        result
     }
 }

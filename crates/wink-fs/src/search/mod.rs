@@ -32,6 +32,7 @@ mod file;
 mod glob;
 mod grep;
 mod ignored;
+mod later;
 mod line;
 mod pattern;
 mod regex;

@@ -17,6 +17,7 @@ on_both! {
     context_lines_surround_each_match,
     modes_return_lines_files_or_counts,
     totals_are_true_when_results_are_capped,
+    pages_by_offset_have_each_line_and_each_file_once,
     the_first_results_in_order_are_kept_whatever_the_order_of_the_search,
     a_long_line_is_shown_around_its_match,
     bytes_that_are_not_utf8_do_not_move_the_match,
@@ -107,6 +108,9 @@ fn context_lines_surround_each_match(backend: impl Backend + 'static) {
     let capped = grep(&files, "x", &GrepOptions::default().context(1).max_matches(1));
     assert_eq!(capped.matches.len(), 1);
     assert_eq!(capped.matches[0].after, ["4"]);
+    let later = grep(&files, "x", &GrepOptions::default().context(1).offset(1).max_matches(1));
+    assert_eq!((later.matches.len(), later.total_lines, later.truncated), (1, 3, true));
+    assert_eq!((later.matches[0].before.join(","), later.matches[0].line_number), ("5".into(), 6));
 }
 
 fn modes_return_lines_files_or_counts(backend: impl Backend + 'static) {
@@ -119,6 +123,39 @@ fn modes_return_lines_files_or_counts(backend: impl Backend + 'static) {
     let found = grep(&files, "x", &GrepOptions::default().mode(GrepMode::Files).max_matches(1));
     assert_eq!((found.files.len(), found.total_files, found.truncated), (1, 2, true));
     assert_eq!(found.files[0].path.to_string(), "a");
+}
+
+fn pages_by_offset_have_each_line_and_each_file_once(backend: impl Backend + 'static) {
+    let content: Vec<_> =
+        (0..40).map(|n| (format!("d{}/f{n:02}", n % 3), "hit\nno\n".repeat(n % 7))).collect();
+    let content: Vec<_> = content.iter().map(|(path, text)| (&**path, &**text)).collect();
+    let files = with(backend, &content);
+    for (mode, per_file) in [
+        (GrepMode::Content, u64::MAX),
+        (GrepMode::Content, 2),
+        (GrepMode::Files, u64::MAX),
+        (GrepMode::Count, u64::MAX),
+    ] {
+        let options = GrepOptions::default().mode(mode).context(1).max_per_file(per_file);
+        let all = grep(&files, "hit", &options);
+        for size in [1, 5, 7, 1_000] {
+            let mut pages = GrepResult::default();
+            loop {
+                let offset = (pages.matches.len() + pages.files.len()) as u64;
+                let page = grep(&files, "hit", &options.clone().offset(offset).max_matches(size));
+                assert_eq!(
+                    (page.total_lines, page.total_files),
+                    (all.total_lines, all.total_files)
+                );
+                if page.matches.is_empty() && page.files.is_empty() {
+                    break;
+                }
+                pages.matches.extend(page.matches);
+                pages.files.extend(page.files);
+            }
+            assert_eq!((lines(&pages), &pages.files), (lines(&all), &all.files), "{mode:?} {size}");
+        }
+    }
 }
 
 fn totals_are_true_when_results_are_capped(backend: impl Backend + 'static) {

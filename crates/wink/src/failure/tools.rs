@@ -64,6 +64,12 @@ impl Failure {
             .hint("give an object, such as '{\"path\":\"a.txt\"}', or `key=value`")
     }
 
+    /// An argument of a tool that is given more than once.
+    pub(crate) fn argument_given_twice(key: &str) -> Self {
+        Self::of(ErrorKind::InvalidArgument, format!("`{}` is given twice", shown(key)))
+            .hint("give each argument once")
+    }
+
     /// An argument of a tool without a name.
     pub(crate) fn no_argument(text: &str) -> Self {
         Self::of(ErrorKind::InvalidArgument, format!("`{}` is no argument of a tool", shown(text)))

@@ -3,7 +3,7 @@
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
-use super::shape::Shape::{Flag, List, Maybe, Number, Object, Sometimes, Text};
+use super::shape::Shape::{Explained, Flag, List, Maybe, Number, Object, Sometimes, Text};
 use super::shape::{Fields, object, required};
 
 /// What every answer has.
@@ -28,6 +28,12 @@ const MERGED: &Fields = &[
     ("saved", Maybe(&Text)),
 ];
 
+const MATCH_START: &str = "Where the first match begins, in bytes from the beginning of the line as the \
+                           message shows it after `path:line: `. Of a long line only a part is shown, with \
+                           an ellipsis of three bytes where something is left out, which counts too.";
+
+const MATCH_END: &str = "Where the first match ends, counted in the same way.";
+
 /// The fields of each tool's answer, where it did what it was asked to do.
 const OUTPUTS: &[(&str, &Fields)] = &[
     (
@@ -36,7 +42,12 @@ const OUTPUTS: &[(&str, &Fields)] = &[
             ("path", Text),
             (
                 "entries",
-                List(&Object(&[("name", Text), ("kind", Text), ("size_bytes", Maybe(&Number))])),
+                List(&Object(&[
+                    ("name", Text),
+                    ("kind", Text),
+                    ("size_bytes", Maybe(&Number)),
+                    ("target", Sometimes(&Maybe(&Text))),
+                ])),
             ),
             ("offset", Number),
             ("total", Number),
@@ -102,7 +113,13 @@ const OUTPUTS: &[(&str, &Fields)] = &[
     ("rm", &[("path", Text), ("files", Number), ("directories", Number)]),
     (
         "glob",
-        &[("paths", List(&Text)), ("total", Number), ("truncated", Flag), ("ignored", Number)],
+        &[
+            ("paths", List(&Text)),
+            ("offset", Number),
+            ("total", Number),
+            ("truncated", Flag),
+            ("ignored", Number),
+        ],
     ),
     (
         "grep",
@@ -112,13 +129,14 @@ const OUTPUTS: &[(&str, &Fields)] = &[
                 List(&Object(&[
                     ("path", Text),
                     ("line_number", Number),
-                    ("match_start", Number),
-                    ("match_end", Number),
-                    ("match_count", Number),
+                    ("match_start", Explained(&Number, MATCH_START)),
+                    ("match_end", Explained(&Number, MATCH_END)),
+                    ("match_count", Explained(&Number, "How many matches the line has.")),
                 ])),
             ),
-            ("files", List(&Object(&[("path", Text), ("matching_lines", Number)]))),
-            ("total_lines", Number),
+            ("files", List(&Object(&[("path", Text), ("matching_lines", Sometimes(&Number))]))),
+            ("offset", Number),
+            ("total_lines", Sometimes(&Number)),
             ("total_files", Number),
             ("searched", Number),
             ("truncated", Flag),

@@ -15,6 +15,8 @@ pub(super) enum Shape {
     Sometimes(&'static Shape),
     List(&'static Shape),
     Object(&'static Fields),
+    /// A value with what its name cannot say.
+    Explained(&'static Shape, &'static str),
 }
 
 /// Names the fields of an object.
@@ -30,6 +32,11 @@ impl Shape {
             Self::Sometimes(shape) => shape.schema(),
             Self::List(shape) => json!({"type": "array", "items": shape.schema()}),
             Self::Object(fields) => object(fields).into(),
+            Self::Explained(shape, description) => {
+                let mut schema = shape.schema();
+                schema["description"] = description.into();
+                schema
+            }
         }
     }
 }

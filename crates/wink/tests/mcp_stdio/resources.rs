@@ -112,6 +112,8 @@ fn a3_64_paths_are_decoded_once_and_judged_like_all_others() {
             let answer = read(&mut client, &uri);
             assert!(answer["error"].is_object(), "{uri}: {answer}");
             assert!(!answer.to_string().contains("secret\""), "{answer}");
+            let place = client.place.path().to_str().unwrap();
+            assert!(!answer.to_string().contains(place), "where it is on the host: {answer}");
         }
     }
     for uri in ["file:///etc/passwd", "wink://other/a", "wink://workspace", ""] {

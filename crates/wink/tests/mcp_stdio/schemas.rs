@@ -32,6 +32,7 @@ fn wrong(schema: &Value, value: &Value) -> Option<String> {
                 let properties = &schema["properties"];
                 value.as_object().unwrap().keys().all(|name| properties.get(name).is_some())
             }
+            "description" => rule.as_str().is_some_and(|words| !words.is_empty()),
             other => panic!("`{other}` is not known here"),
         };
         if !fits {
@@ -95,6 +96,8 @@ fn calls() -> Vec<(&'static str, Value)> {
         ("grep", json!({"pattern": "three"})),
         ("grep", json!({"pattern": "three", "mode": "files"})),
         ("grep", json!({"pattern": "(", "mode": "count"})),
+        ("grep", json!({"pattern": "three", "mode": "count", "offset": 9})),
+        ("glob", json!({"pattern": "**", "offset": 1})),
         ("history", json!({})),
         ("snapshot", json!({"tag": "first", "message": "the first one"})),
         ("snapshot", json!({"tag": "first"})),
@@ -144,6 +147,22 @@ fn every_answer_is_as_its_schema_says() {
     let all: BTreeSet<_> = tools.iter().map(|it| it["name"].as_str().unwrap()).collect();
     assert_eq!(succeeded, all, "every tool answered");
     assert!(failed.len() > 8, "{failed:?}");
+}
+
+#[test]
+fn links_are_listed_as_the_schema_says() {
+    let mut client = Client::new(&[]);
+    for (name, target) in [("inside", "a.txt"), ("outside", "../b.txt"), ("absolute", "/c.txt")] {
+        std::os::unix::fs::symlink(target, client.file(name)).unwrap();
+    }
+    let answer = client.request("tools/list", json!({}));
+    let tools = answer["result"]["tools"].as_array().unwrap();
+    let schema = &tools.iter().find(|it| it["name"] == "ls").unwrap()["outputSchema"];
+    let listed = client.call("ls", json!({}))["structuredContent"].clone();
+    assert_eq!(wrong(schema, &listed), None);
+    let targets: Vec<_> =
+        listed["entries"].as_array().unwrap().iter().map(|it| &it["target"]).collect();
+    assert_eq!(targets, [&Value::Null, &json!("a.txt"), &Value::Null]);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use memchr::memmem;
 
 use super::super::fold::Fold;
 use super::super::line_feeds::LineFeeds;
+use super::edges::Edges;
 
 /// Says in what a text differs from the place that comes nearest to it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -56,7 +57,7 @@ impl Difference {
 }
 
 /// Says what is different between whole lines of a file and a text that is in them when folded.
-pub(super) fn between(file: &[u8], old: &str, at_end: bool) -> Difference {
+pub(super) fn between(file: &[u8], old: &str, edges: &Edges<'_>) -> Difference {
     let given = old.as_bytes();
     let has = |file: &[u8], given: &[u8]| memmem::find(file, given).is_some();
     let (file_lines, given_lines) = (LineFeeds::of(file).text, LineFeeds::of(given).text);
@@ -68,14 +69,15 @@ pub(super) fn between(file: &[u8], old: &str, at_end: bool) -> Difference {
         };
     }
     let ended = given_lines.strip_suffix(b"\n");
-    if at_end && ended.is_some_and(|given| has(&file_lines, given)) {
+    // Only the last line of a file has no newline.
+    if !file.ends_with(b"\n") && ended.is_some_and(|given| has(&file_lines, given)) {
         return Difference::NewlineAtEnd;
     }
     let both = |shape: fn(&[u8]) -> Vec<u8>| has(&shape(&file_lines), &shape(&given_lines));
-    if both(without_trailing_space) {
+    if edges.ends_line() && both(without_trailing_space) {
         return Difference::TrailingSpace;
     }
-    if both(without_indentation) {
+    if edges.begins_line() && edges.ends_line() && both(without_indentation) {
         let (file, given) = (indented_by(&file_lines), indented_by(&given_lines));
         return Difference::Indentation { file, given };
     }

@@ -43,7 +43,7 @@ fn longest(most: usize, find: impl Fn(usize) -> Option<usize>) -> Option<(usize,
     known
 }
 
-fn shown(bytes: &[u8], at: usize, old: &[u8], at_old: usize) -> Nearest {
+pub(super) fn shown(bytes: &[u8], at: usize, old: &[u8], at_old: usize) -> Nearest {
     let line = whole_lines(bytes, at..at);
     let given = &old[lines::start(old, at_old)..lines::end(old, at_old)];
     let (file, given) = (snippet::shown_line(&bytes[line.clone()]), snippet::shown_line(given));

@@ -54,7 +54,7 @@ pub(super) fn size(tree: &dyn Tree, found: &Found) -> Result<Option<u64>> {
 }
 
 /// Tells whether an entry is gone, is another one by now, or may not be looked at.
-fn is_about_the_entry(error: &Error) -> bool {
+pub(super) fn is_about_the_entry(error: &Error) -> bool {
     use ErrorKind::{InvalidArgument, NotADirectory, NotFound, PermissionDenied};
     matches!(error.kind(), InvalidArgument | NotADirectory | NotFound | PermissionDenied)
 }

@@ -1,8 +1,8 @@
 //! A range of bytes, as base64.
 
 use serde_json::{Value, json};
+use wink_fs::TreePath;
 use wink_fs::ops::{self, BytePage, PageLimit, ReadOptions};
-use wink_fs::{Tree, TreePath};
 
 use super::{hash, magic};
 use crate::encoding::encoded;
@@ -21,11 +21,13 @@ pub(super) fn read(
     let limit = limit.map_or(limits.max_read_bytes, |limit| limit.min(limits.max_read_bytes));
     let options = ReadOptions::default().offset(offset).limit(PageLimit::Count(limit)).hash(true);
     let page = ops::read_bytes(&*call.tree(), path, &options, limits)?;
-    page.content_hash.into_iter().for_each(|hash| call.saw(hash));
-    Ok(ToolResult::success(message(&page, limit), value(&page)))
+    if !page.content.is_empty() || page.total_bytes == 0 {
+        page.content_hash.into_iter().for_each(|hash| call.saw(hash));
+    }
+    Ok(ToolResult::success(message(call, &page, limit), value(&page)))
 }
 
-fn message(page: &BytePage, limit: u64) -> String {
+fn message(call: &ToolCall<'_>, page: &BytePage, limit: u64) -> String {
     let BytePage { path, content, total_bytes, offset, .. } = page;
     let mut message = if *total_bytes == 0 {
         format!("{path} is empty: it exists and has no bytes.\n")
@@ -40,18 +42,18 @@ fn message(page: &BytePage, limit: u64) -> String {
         format!("{path}: {shown} from offset {offset} of {total_bytes}, as base64\n{base64}\n")
     };
     if page.truncated {
-        message.push_str(&next_call(page, limit));
+        message.push_str(&next_call(call, page, limit));
     }
     message + &format!("content_hash: {}", hash(page.content_hash))
 }
 
-fn next_call(page: &BytePage, limit: u64) -> String {
+fn next_call(call: &ToolCall<'_>, page: &BytePage, limit: u64) -> String {
     let next = page.offset + page.content.len() as u64;
     let arguments = json!({
         "path": page.path.to_string(), "encoding": "base64", "offset": next, "limit": limit,
     });
     let left = counted(page.total_bytes - next, "byte");
-    format!("{left} to go. Next call: read_file {arguments}\n")
+    format!("{left} to go. Next call: read_file {}\n", call.next(arguments))
 }
 
 fn value(page: &BytePage) -> Value {
@@ -67,10 +69,10 @@ fn value(page: &BytePage) -> Value {
 }
 
 /// Says what a file is that cannot be shown as text, and how to read it all the same.
-pub(super) fn described(tree: &dyn Tree, path: &TreePath) -> Result<String, Refusal> {
-    let content = tree.open(path)?;
+pub(super) fn described(call: &ToolCall<'_>, path: &TreePath) -> Result<String, Refusal> {
+    let content = call.tree().open(path)?;
     let kind = magic::guessed(&content.read_range(0, magic::ENOUGH)?);
-    let arguments = json!({"path": path.to_string(), "encoding": "base64"});
+    let arguments = call.next(json!({"path": path.to_string(), "encoding": "base64"}));
     Ok(format!(
         "{path} is binary, not UTF-8 text ({kind}, {}); read its bytes with read_file {arguments}.",
         counted(content.len(), "byte")

@@ -6,6 +6,7 @@ use wink_fs::ops::TextPage;
 
 use super::hash;
 use crate::result::ToolResult;
+use crate::tool_call::ToolCall;
 use crate::words::counted;
 
 /// What is said where the last line has no end.
@@ -17,11 +18,11 @@ const WIDTH: usize = 6;
 /// About how many bytes stand around the lines.
 const AROUND: usize = 200;
 
-pub(super) fn answer(page: &TextPage, limit: u64) -> ToolResult {
-    ToolResult::success(message(page, limit), value(page))
+pub(super) fn answer(call: &ToolCall<'_>, page: &TextPage, limit: u64) -> ToolResult {
+    ToolResult::success(message(call, page, limit), value(page))
 }
 
-fn message(page: &TextPage, limit: u64) -> String {
+fn message(call: &ToolCall<'_>, page: &TextPage, limit: u64) -> String {
     let mut message = if page.total_lines == 0 {
         format!("{} is empty: it exists and has no lines.\n", page.path)
     } else if page.offset >= page.total_lines {
@@ -30,7 +31,7 @@ fn message(page: &TextPage, limit: u64) -> String {
         shown(page)
     };
     if page.truncated {
-        message.push_str(&next_call(page, limit));
+        message.push_str(&next_call(call, page, limit));
     } else if !page.content.is_empty() && !page.content.ends_with('\n') {
         message.push_str(NO_NEWLINE);
     }
@@ -109,10 +110,10 @@ pub(super) fn carriage_returns(lines: &[u64]) -> String {
     }
 }
 
-fn next_call(page: &TextPage, limit: u64) -> String {
+fn next_call(call: &ToolCall<'_>, page: &TextPage, limit: u64) -> String {
     let arguments = json!({"path": page.path.to_string(), "offset": end(page), "limit": limit});
     let left = counted(page.total_lines - end(page), "line");
-    format!("{left} to go. Next call: read_file {arguments}\n")
+    format!("{left} to go. Next call: read_file {}\n", call.next(arguments))
 }
 
 /// Returns the offset of the first line after the page.

@@ -28,11 +28,13 @@ pub(super) fn read(
             _ => refusal,
         }
     })?;
-    part.content_hash.into_iter().for_each(|hash| call.saw(hash));
-    Ok(ToolResult::success(message(&part, limit), value(&part)))
+    if !part.content.is_empty() || part.total_lines == 0 {
+        part.content_hash.into_iter().for_each(|hash| call.saw(hash));
+    }
+    Ok(ToolResult::success(message(call, &part, limit), value(&part)))
 }
 
-fn message(part: &LinePart, limit: u64) -> String {
+fn message(call: &ToolCall<'_>, part: &LinePart, limit: u64) -> String {
     let LinePart { path, line, column, line_bytes, total_lines, .. } = part;
     let mut message = if line >= total_lines {
         past_the_end(path, *line, *total_lines)
@@ -46,7 +48,7 @@ fn message(part: &LinePart, limit: u64) -> String {
         shown(part)
     };
     if line < total_lines {
-        message.push_str(&next(part, limit));
+        message.push_str(&next(call, part, limit));
     }
     message + &format!("content_hash: {}", hash(part.content_hash))
 }
@@ -72,12 +74,13 @@ fn shown(part: &LinePart) -> String {
     }
 }
 
-fn next(part: &LinePart, limit: u64) -> String {
+fn next(call: &ToolCall<'_>, part: &LinePart, limit: u64) -> String {
     let LinePart { path, line, column, total_lines, .. } = part;
     let path = path.to_string();
     if part.truncated {
         let column = column + part.content.len() as u64;
         let arguments = json!({"path": path, "offset": line, "column": column, "limit": limit});
+        let arguments = call.next(arguments);
         let left = counted(part.line_bytes - column, "byte");
         return format!("{left} of the line to go. Next call: read_file {arguments}\n");
     }
@@ -85,7 +88,7 @@ fn next(part: &LinePart, limit: u64) -> String {
         0 if part.has_newline => String::new(),
         0 => NO_NEWLINE.to_owned(),
         left => {
-            let arguments = json!({"path": path, "offset": line + 1, "limit": limit});
+            let arguments = call.next(json!({"path": path, "offset": line + 1, "limit": limit}));
             format!("{} to go. Next call: read_file {arguments}\n", counted(left, "line"))
         }
     }

@@ -1,5 +1,7 @@
 //! From what is typed to the arguments of a tool.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
 use crate::failure::Failure;
@@ -7,14 +9,21 @@ use crate::input;
 
 /// Reads arguments: `key=value` pairs, JSON objects, `-` for an object from standard input.
 ///
-/// A value is text; the tool reads numbers, truth and lists from it.
+/// A value is text; the tool reads numbers, truth and lists from it. What comes later replaces what an object
+/// has, but of two pairs with the same key one is a mistake.
 pub(super) fn parse(all: &[String]) -> Result<Value, Failure> {
-    let mut arguments = Map::new();
+    let (mut arguments, mut keys) = (Map::new(), BTreeSet::new());
     for text in all {
         match text.as_str() {
             "-" => arguments.extend(object(&input::read()?)?),
             json if json.starts_with('{') => arguments.extend(object(json.as_bytes())?),
-            pair => arguments.extend([key_and_value(pair)?]),
+            pair => {
+                let (key, value) = key_and_value(pair)?;
+                if !keys.insert(key.clone()) {
+                    return Err(Failure::argument_given_twice(&key));
+                }
+                arguments.insert(key, value);
+            }
         }
     }
     Ok(Value::Object(arguments))
@@ -44,6 +53,13 @@ mod tests {
         assert_eq!(parsed(&[]), Some(json!({})));
         let mixed = parsed(&["path=a=b", r#"{"limit": 3, "path": "c"}"#, "content="]);
         assert_eq!(mixed, Some(json!({"path": "c", "limit": 3, "content": ""})));
+    }
+
+    #[test]
+    fn a_key_that_is_given_twice_is_refused() {
+        for all in [&["path=a", "path=b"][..], &["path=a", "limit=1", "path=a"]] {
+            assert_eq!(parsed(all), None, "{all:?}");
+        }
     }
 
     #[test]

@@ -1,0 +1,83 @@
+//! The two states that are compared.
+
+use std::sync::Arc;
+
+use wink_fs::{Diff, DiffOptions, ErrorKind, Tree, TreePath, Workspace};
+
+use super::Params;
+use crate::named_state::{self, State};
+use crate::nowhere::{self, Both};
+use crate::refusal::Refusal;
+use crate::states;
+use crate::tool_call::ToolCall;
+
+/// Two states by their names, or by their files where one of them is a fork's.
+pub(super) enum Compared {
+    Named(State, State),
+    Trees([Arc<dyn Tree>; 2]),
+}
+
+impl Compared {
+    /// Finds what the arguments mean, with the words for both.
+    pub(super) fn find(call: &ToolCall<'_>, params: &Params) -> Result<(Self, String), Refusal> {
+        match &params.fork {
+            Some(name) => Ok((in_fork(call, params, name)?, format!("in fork {name}"))),
+            None => between(call, params),
+        }
+    }
+
+    pub(super) fn diff(&self, files: &Workspace, options: &DiffOptions) -> Result<Diff, Refusal> {
+        let diff = match self {
+            Self::Named(State::At(from), State::At(to)) => {
+                files.diff_with(from.clone(), to.clone(), options)
+            }
+            _ => {
+                let [from, to] = self.trees(files)?;
+                files.diff_trees(&*from, &*to, options)
+            }
+        };
+        diff.map_err(states::refusal)
+    }
+
+    /// Returns the path where only one state has it; one that is in neither is refused.
+    pub(super) fn only_in_one(
+        &self,
+        files: &Workspace,
+        path: TreePath,
+    ) -> Result<Option<TreePath>, Refusal> {
+        files.heed_exclusions().map_err(states::refusal)?;
+        let both = Both { trees: self.trees(files)?, in_none: "in neither of the two states" };
+        let is_in_both = nowhere::is_in_both(files, &path, &both)?;
+        Ok((!is_in_both).then_some(path))
+    }
+
+    fn trees(&self, files: &Workspace) -> Result<[Arc<dyn Tree>; 2], Refusal> {
+        match self {
+            Self::Named(from, to) => Ok([from.tree(files)?, to.tree(files)?]),
+            Self::Trees(trees) => Ok(trees.clone()),
+        }
+    }
+}
+
+fn between(call: &ToolCall<'_>, params: &Params) -> Result<(Compared, String), Refusal> {
+    let from = params.from.as_deref().unwrap_or_default();
+    let to = params.to.as_deref().unwrap_or(states::LIVE);
+    let title = format!("from {} to {}", shown(from), shown(to));
+    Ok((Compared::Named(named_state::find(call, from)?, named_state::find(call, to)?), title))
+}
+
+fn shown(state: &str) -> &str {
+    if state.trim() == states::LIVE { "now" } else { state }
+}
+
+fn in_fork(call: &ToolCall<'_>, params: &Params, name: &str) -> Result<Compared, Refusal> {
+    if params.from.is_some() || params.to.is_some() {
+        return Err(Refusal::invalid_argument("Give either `fork`, or `from` and `to`."));
+    }
+    let fork = call.context().forks.find(name)?;
+    let origin = fork.forked_from().ok_or_else(|| {
+        Refusal::new(ErrorKind::NotFound, "The beginning of this fork is not known; merge it.")
+    })?;
+    let before = call.everything()?.tree_at(origin).map_err(states::refusal)?;
+    Ok(Compared::Trees([before, fork.tree()]))
+}

@@ -1,0 +1,56 @@
+//! The lines that changed in the files that a page lists.
+
+use wink_fs::{Changed, Diff, DiffOptions, Scope, Workspace};
+
+use super::compared::Compared;
+use crate::refusal::Refusal;
+use crate::states::{self, Row};
+use crate::words::counted;
+
+/// Bytes that an answer has with its lines.
+const MOST_BYTES: usize = 32 * 1024;
+
+/// Looks again, only at the files of a page, and returns the lines of each, in the order of the page.
+pub(super) fn of_page(
+    compared: &Compared,
+    files: &Workspace,
+    diff: &Diff,
+    page: &[Row],
+) -> Result<Vec<String>, Refusal> {
+    let is_listed = |it: &&Changed| page.contains(&states::row(it));
+    let paths: Vec<_> = all(diff).filter(is_listed).map(|it| it.path.clone()).collect();
+    if paths.is_empty() {
+        return Ok(Vec::new());
+    }
+    let options = DiffOptions::default().hunks(true).scope(Scope::paths(paths));
+    let again = compared.diff(files, &options)?;
+    let place = |it: &Changed| page.iter().position(|row| *row == states::row(it));
+    let mut listed: Vec<_> = all(&again).filter_map(|it| Some((place(it)?, text(it)?))).collect();
+    listed.sort_by_key(|(place, _)| *place);
+    Ok(listed.into_iter().map(|(_, text)| text).collect())
+}
+
+fn all(diff: &Diff) -> impl Iterator<Item = &Changed> {
+    diff.added.iter().chain(&diff.modified).chain(&diff.deleted)
+}
+
+fn text(changed: &Changed) -> Option<String> {
+    let hunks = changed.hunks.as_ref().filter(|hunks| !hunks.is_empty())?;
+    let hunks: String = hunks.iter().map(ToString::to_string).collect();
+    Some(format!("\n\n{}\n{}", changed.path, hunks.trim_end_matches('\n')))
+}
+
+/// Adds the lines that fit, and says of how many files they do not.
+pub(super) fn add(message: &mut String, lines: &[String]) {
+    let mut left_out = 0;
+    for text in lines {
+        match message.len() + text.len() > MOST_BYTES {
+            true => left_out += 1,
+            false => message.push_str(text),
+        }
+    }
+    if left_out > 0 {
+        let files = counted(left_out, "file");
+        *message += &format!("\nThe lines of {files} are left out; see them with diff and a path.");
+    }
+}
