@@ -159,7 +159,7 @@ impl Workspace {
         let (sequence, _) = history.ledger.next()?;
         let cause = OperationCause::Replacement { saved: before.saved.id };
         let operation = history.prepare(sequence, name, cause, changes.clone())?;
-        history.ledger.append(operation, None)?;
+        history.append(operation, None)?;
         // It is written down: tidying up that fails now is done with the next one.
         let _ = history.settle(backend, &before.capture, &before.saved);
         Ok(changes)

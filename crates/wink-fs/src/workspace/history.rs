@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 use std::iter::successors;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use super::SnapshotOptions;
 use super::excluded::Excluded;
 use crate::capture::Capture;
 use crate::clock::{Clock, SystemClock};
@@ -58,6 +59,8 @@ pub(super) struct History {
     pub(super) room: AtomicUsize,
     /// The snapshot that was taken or restored last, where that was looked up since.
     known_head: Mutex<Option<Option<SnapshotId>>>,
+    /// How many operations were written down by this process.
+    recorded: AtomicU64,
 }
 
 impl History {
@@ -95,7 +98,15 @@ impl History {
             saved: Mutex::default(),
             room: AtomicUsize::new(0),
             known_head: Mutex::default(),
+            recorded: AtomicU64::new(0),
         }
+    }
+
+    /// Says what is known of a snapshot that somebody asks for now.
+    pub(super) fn asked_for(&self, options: &SnapshotOptions) -> NewSnapshot {
+        let mut new = NewSnapshot::new(self.clock.now());
+        (new.tag, new.message) = (options.tag.clone(), options.message.clone());
+        new
     }
 
     /// Takes a snapshot; tried again where files change while they are read.
@@ -108,6 +119,36 @@ impl History {
             let capture = self.capture(backend)?;
             self.save(backend, &capture, new)
         });
+        self.taken(taken)
+    }
+
+    /// Takes a snapshot unless the last one holds the very same.
+    pub(super) fn snapshot_of_new(
+        &self,
+        backend: &mut dyn Backend,
+        new: &NewSnapshot,
+    ) -> Result<Option<Snapshot>> {
+        let taken = retried(|| {
+            let capture = self.capture(backend)?;
+            match self.is_head(&*capture.tree)? {
+                true => Ok(None),
+                false => self.save(backend, &capture, new).map(Some),
+            }
+        });
+        taken.transpose().map(|taken| self.taken(taken)).transpose()
+    }
+
+    /// Tells whether a tree is that of the snapshot that was taken or restored last; one that cannot be read
+    /// holds nothing.
+    fn is_head(&self, tree: &dyn Tree) -> Result<bool> {
+        match self.head()?.map(|head| self.snapshots.load(&head)) {
+            Some(Ok(head)) => Ok(compare(&*head, tree, &Scope::everything())?.is_empty()),
+            _ => Ok(false),
+        }
+    }
+
+    /// Does what is due once a snapshot was taken.
+    fn taken(&self, taken: Result<Snapshot>) -> Result<Snapshot> {
         let taken = taken.map_err(|error| error.during(Operation::Snapshot))?;
         self.make_room(&taken).map_err(|error| error.during(Operation::Snapshot))?;
         Ok(taken)
@@ -282,7 +323,7 @@ impl History {
         }
         let changes = describe(&differences, &live)?;
         let operation = self.prepare(sequence, name, OperationCause::Call, changes)?;
-        self.ledger.append(operation, Some(before))?;
+        self.append(operation, Some(before))?;
         Ok(Some(sequence))
     }
 
@@ -300,6 +341,22 @@ impl History {
         Ok(operation)
     }
 
+    /// Says that an operation was done.
+    pub(super) fn append(
+        &self,
+        operation: OperationRecord,
+        before: Option<Arc<dyn Tree>>,
+    ) -> Result<()> {
+        self.ledger.append(operation, before)?;
+        self.recorded.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Returns how many operations this process has written down.
+    pub(super) fn recorded(&self) -> u64 {
+        self.recorded.load(Ordering::Relaxed)
+    }
+
     /// Returns what was there before an operation.
     pub(super) fn before(&self, operation: &OperationRecord) -> Result<Arc<dyn Tree>> {
         match operation.cause {
@@ -313,9 +370,7 @@ impl History {
     pub(super) fn recover(&self, backend: &mut dyn Backend) -> Result<()> {
         for (number, paths) in self.ledger.interrupted()? {
             match self.ledger.begun_replacement(number)? {
-                Some(done) if is_done(&*backend.live(), &done)? => {
-                    self.ledger.append(done, None)?
-                }
+                Some(done) if is_done(&*backend.live(), &done)? => self.append(done, None)?,
                 _ => {
                     self.take_back(backend, number, &paths)?;
                     self.ledger.discard(number);
@@ -343,7 +398,7 @@ impl History {
         let operation = self.prepare(sequence, "recover", OperationCause::Recovery, changes)?;
         let kept = image.tree()?;
         backend.replace(&*before, &scope)?;
-        self.ledger.append(operation, Some(kept))
+        self.append(operation, Some(kept))
     }
 
     /// Returns the snapshot that was taken or restored last, if it is still there.
