@@ -8,6 +8,7 @@ mod config;
 mod exit_codes;
 mod faults;
 mod files;
+mod form;
 mod json;
 mod mask;
 mod moved;
