@@ -49,6 +49,7 @@ mod settings;
 mod signals;
 mod status_page;
 mod stop_signals;
+mod strangers;
 mod terminal;
 mod token;
 mod welcome;
