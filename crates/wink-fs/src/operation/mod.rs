@@ -10,7 +10,7 @@ mod value;
 
 pub use image::BeforeImage;
 pub(crate) use image::{BEFORE, BEGUN, beside, numbered, touched_line, touched_paths};
-pub(crate) use ledger::{Ledger, MANY_RECORDS, last_kept};
+pub(crate) use ledger::{Ledger, MANY_RECORDS, last_kept, too_old};
 pub(crate) use left::Left;
 pub(crate) use memory_ledger::{MemoryLedger, gone};
 pub(crate) use recording::{Record, Recording};

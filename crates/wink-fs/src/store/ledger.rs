@@ -17,7 +17,9 @@ use super::{BRANCHES, failure, lock, operation_record};
 use crate::ErrorKind;
 use crate::error::{Error, Operation, Result};
 use crate::host::Kept;
-use crate::operation::{Ledger, MANY_RECORDS, OperationRecord, gone, last_kept, touched_paths};
+use crate::operation::{
+    Ledger, MANY_RECORDS, OperationRecord, gone, last_kept, too_old, touched_paths,
+};
 use crate::path::TreePath;
 use crate::snapshot::SnapshotId;
 use crate::tree::Tree;
@@ -148,6 +150,39 @@ impl StoreLedger {
     }
 }
 
+/// An operation whose record is damaged, with the places of what there is of it.
+pub(super) struct DamagedOperation {
+    pub(super) number: u64,
+    pub(super) record: String,
+    /// What was there before it.
+    pub(super) kept: Vec<String>,
+}
+
+/// Returns the damaged operations of all histories that share a store, but for those that a loss of power took:
+/// their records were never synced, and their loss says nothing of the store.
+pub(super) fn damaged_operations(store: &Disk) -> Result<Vec<DamagedOperation>> {
+    let failed = |error| failure::of(Operation::Verify, error);
+    let mut damaged = Vec::new();
+    for (name, disk) in branches(store).map_err(failed)? {
+        let place = |place: String| match name.as_str() {
+            "" => place,
+            name => format!("{BRANCHES}/{name}/{place}"),
+        };
+        for number in StoreLedger::new(disk.clone()).damaged()? {
+            let record = disk.read(&places::record(number), MAX_BYTES).map_err(failed)?;
+            if record.iter().all(|byte| *byte == 0) {
+                continue;
+            }
+            let names = disk.names(DIRECTORY).map_err(failed)?;
+            let entries = names.iter().filter_map(|name| places::kept_by(number, name));
+            let directory = Some(places::kept(number)).filter(|it| disk.is_there(it));
+            let kept = entries.chain(directory).map(place).collect();
+            damaged.push(DamagedOperation { number, record: place(places::record(number)), kept });
+        }
+    }
+    Ok(damaged)
+}
+
 /// Returns where the histories are that share a store: its own, which has no name, and those of its branches.
 fn branches(store: &Disk) -> io::Result<Vec<(String, Disk)>> {
     let names = match store.names(BRANCHES) {
@@ -241,6 +276,21 @@ impl Ledger for StoreLedger {
         };
         let read = numbers.into_iter().map(|number| self.read(number));
         read.filter(|read| !is_none(read)).collect::<Result<_>>().map(last_kept)
+    }
+
+    fn damaged(&self) -> Result<Vec<u64>> {
+        let (mut whole, mut damaged) = (Vec::new(), Vec::new());
+        for number in self.numbers()? {
+            match self.read(number) {
+                Ok(operation) => whole.push(operation),
+                Err(error) if error.kind() == ErrorKind::Corrupt => damaged.push(number),
+                Err(_) => {}
+            }
+        }
+        let too_old = too_old(whole.iter().map(|it| &it.cause));
+        let oldest = whole.get(too_old).filter(|_| too_old > 0).map_or(0, |it| it.sequence);
+        damaged.retain(|number| *number > oldest);
+        Ok(damaged)
     }
 
     fn numbers(&self) -> Result<Vec<u64>> {

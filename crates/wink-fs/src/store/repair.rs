@@ -10,7 +10,7 @@ use super::list::{self, Part};
 use super::object::{ObjectId, ObjectKind};
 use super::pack::{self, ObjectRow, Pack, PackWriter};
 use super::roster::{self, Found, Roster, Trust};
-use super::{Store, catalog, failure, lock, pins, verify};
+use super::{Store, catalog, failure, ledger, lock, pins, verify};
 use crate::error::{Error, Operation, Result};
 use crate::hash::ContentHash;
 use crate::snapshot::{Repaired, SnapshotId, Verification, VerifyOptions};
@@ -66,6 +66,7 @@ impl Repair<'_> {
         self.packs().map_err(failed)?;
         self.damaged_records()?;
         self.pins().map_err(failed)?;
+        self.operations()?;
         self.roster().map_err(failed)
     }
 
@@ -135,6 +136,16 @@ impl Repair<'_> {
     fn pins(&mut self) -> io::Result<()> {
         let damaged = pins::damaged(self.store.disk())?;
         damaged.iter().try_for_each(|name| self.put_aside(&format!("{}/{name}", pins::DIRECTORY)))
+    }
+
+    /// Moves damaged records of operations aside, after what was kept for them: without a record it would be
+    /// taken for that of an operation that was interrupted.
+    fn operations(&mut self) -> Result<()> {
+        for damaged in ledger::damaged_operations(self.store.disk())? {
+            let mut all = damaged.kept.iter().chain([&damaged.record]);
+            all.try_for_each(|place| self.put_aside(place)).map_err(failed)?;
+        }
+        Ok(())
     }
 
     /// Lists the packs that are left; their directories may name what is not there any more.

@@ -72,6 +72,19 @@ impl Workspace {
         self.history(Operation::Undo)?.ledger.list()
     }
 
+    /// Returns the numbers of the operations that are kept and whose record is damaged, oldest first: nothing is
+    /// known of them, and an undo passes over them.
+    ///
+    /// ```
+    /// let files = wink_fs::Workspace::memory();
+    /// files.write("a.txt", "one")?;
+    /// assert!(files.damaged_operations()?.is_empty());
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn damaged_operations(&self) -> Result<Vec<u64>> {
+        self.history(Operation::Undo)?.ledger.damaged()
+    }
+
     /// Returns how many operations were written down since the workspace was opened here: calls that changed
     /// nothing, or failed, are none.
     ///

@@ -38,9 +38,11 @@ pub(crate) fn run(context: &Context, command: &OpCommand) -> Result<Answer, Fail
     let operations: Vec<_> = operations.iter().rev().take(most).map(entry).collect();
     let pruned = pruned::all(&opened.home.shared()?);
     let pruned: Vec<_> = pruned.into_iter().rev().take(most).collect();
-    let document = OperationLog { operations, pruned };
+    let mut damaged = opened.files.damaged_operations()?;
+    damaged.reverse();
+    let document = OperationLog { operations, damaged, pruned };
     let mut answer = context.answer(&document, |document| text(document, most))?.long();
-    if document.operations.is_empty() {
+    if document.operations.is_empty() && document.damaged.is_empty() {
         answer.notes = context.note("note: wink has changed no file here yet");
     }
     Ok(answer)
@@ -106,16 +108,30 @@ fn shown(change: &OperationChange) -> Vec<String> {
 /// Writes both lists as one, newest first; the order of operations is that of their numbers.
 fn text(document: &OperationLog, most: usize) -> String {
     let mut pruned = document.pruned.iter().peekable();
+    let mut damaged = document.damaged.iter().copied().peekable();
     let mut lines = Vec::new();
     for operation in &document.operations {
+        while let Some(newer) = damaged.next_if(|number| *number > operation.sequence) {
+            lines.push(damaged_line(newer));
+        }
         while let Some(newer) = pruned.next_if(|it| it.at >= operation.at) {
             lines.push(pruned_line(newer));
         }
         lines.push(line(operation));
     }
+    // Those that are older than all that are shown were not asked for.
+    if document.operations.len() < most {
+        lines.extend(damaged.map(damaged_line));
+    }
     lines.extend(pruned.map(pruned_line));
     lines.truncate(most);
     lines.concat()
+}
+
+fn damaged_line(number: u64) -> String {
+    format!(
+        "{number:>5}  its record is damaged: nothing is known of it, and an undo passes over it\n"
+    )
 }
 
 fn line(operation: &OperationLogEntry) -> String {

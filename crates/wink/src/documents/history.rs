@@ -60,6 +60,8 @@ impl From<&Snapshot> for SnapshotName {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct OperationLog {
     pub(crate) operations: Vec<OperationLogEntry>,
+    /// The numbers of operations whose record is damaged; an undo passes over them.
+    pub(crate) damaged: Vec<u64>,
     pub(crate) pruned: Vec<PrunedOnce>,
 }
 

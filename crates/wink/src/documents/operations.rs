@@ -17,6 +17,8 @@ pub(crate) struct Stepped {
     pub(crate) paths: Vec<String>,
     /// What somebody changed since, and was left alone.
     pub(crate) conflicts: Vec<String>,
+    /// The numbers of damaged operations that were passed over: one of them may have been meant.
+    pub(crate) passed_over: Vec<u64>,
 }
 
 #[derive(Clone, Debug, Serialize)]

@@ -12,6 +12,7 @@ mod form;
 mod json;
 mod mask;
 mod moved;
+mod operations;
 mod parallel;
 mod patches;
 mod refs;

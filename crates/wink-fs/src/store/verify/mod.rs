@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use self::data::Part;
 use self::reach::{Reach, Walker};
 use super::disk::Disk;
+use super::ledger::{self, DamagedOperation};
 use super::library::{Library, Shelf};
 use super::roster::{Found, Roster};
 use super::{catalog, failure, lock, pins};
@@ -30,6 +31,7 @@ pub(super) fn verify_alone(disk: &Disk, options: &VerifyOptions) -> Result<Verif
     let roster = findings.roster(disk)?;
     findings.packs(&shelf, &snapshots, &roster);
     findings.pins(disk)?;
+    findings.operations(disk)?;
     let damage = match options.data {
         true => data::check(&library, &shelf, part, options.progress.as_ref()),
         false => data::Damage::default(),
@@ -123,6 +125,15 @@ impl Findings {
                 format!("the pin {name} is damaged; it holds until it is removed"),
                 Vec::new(),
             );
+        }
+        Ok(())
+    }
+
+    fn operations(&mut self, disk: &Disk) -> Result<()> {
+        for DamagedOperation { number, record, .. } in ledger::damaged_operations(disk)? {
+            let what =
+                format!("the record {record} is damaged: operation {number} cannot be undone");
+            self.add(what, Vec::new());
         }
         Ok(())
     }
