@@ -34,9 +34,6 @@ use crate::tree::{Kind, Tree};
 /// How often a snapshot is tried because somebody else writes meanwhile.
 const TRIES: usize = 3;
 
-/// How many files of a directory that was made are written down.
-const MOST_INSIDE: usize = 1000;
-
 /// From how many directories on a backend learns also from what is about to be replaced.
 const WORTH_LEARNING: u64 = 128;
 
@@ -531,7 +528,9 @@ fn is_done(live: &dyn Tree, operation: &OperationRecord) -> Result<bool> {
 /// Returns the first files below a directory; what cannot be listed any more is left out.
 fn inside(tree: &dyn Tree, directory: &TreePath) -> Vec<TreePath> {
     let (mut found, mut waiting) = (Vec::new(), vec![(directory.clone(), Kind::Directory)]);
-    while let Some((path, kind)) = waiting.pop().filter(|_| found.len() < MOST_INSIDE) {
+    while let Some((path, kind)) =
+        waiting.pop().filter(|_| found.len() < OperationChange::MOST_INSIDE)
+    {
         if kind != Kind::Directory {
             found.push(path);
             continue;

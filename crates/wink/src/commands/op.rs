@@ -87,6 +87,7 @@ fn entry(operation: &OperationRecord, undone: bool) -> OperationLogEntry {
         undone,
         entries: operation.changes.iter().map(ChangedEntry::from).collect(),
         files_inside: operation.changes.iter().flat_map(inside).collect(),
+        files_inside_truncated: operation.changes.iter().any(OperationChange::is_inside_cut),
         shown: operation.changes.iter().flat_map(shown).collect(),
         shown_at: words::local(operation.at),
     }
@@ -150,7 +151,9 @@ fn paths(operation: &OperationLogEntry) -> String {
     let shown = &operation.shown;
     let mut named = shown.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
     if shown.len() > NAMED {
-        named += &format!(" and {} more", words::number((shown.len() - NAMED) as u64));
+        let at_least = if operation.files_inside_truncated { "at least " } else { "" };
+        let more = words::number((shown.len() - NAMED) as u64);
+        named += &format!(" and {at_least}{more} more");
     }
     named
 }

@@ -85,6 +85,8 @@ pub(crate) struct OperationLogEntry {
     pub(crate) entries: Vec<ChangedEntry>,
     /// The files in directories that it made; at most the first 1,000 of each.
     pub(crate) files_inside: Vec<String>,
+    /// Whether there may be more of them.
+    pub(crate) files_inside_truncated: bool,
     #[serde(skip)]
     pub(crate) shown: Vec<String>,
     #[serde(skip)]

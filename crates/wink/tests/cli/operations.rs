@@ -61,3 +61,22 @@ fn a_damaged_operation_is_found_and_put_aside_with_what_was_kept_for_it() {
     scene.ok(&["fs", "mkdir", "b"]);
     assert!(!scene.project("a").exists(), "nothing is taken back");
 }
+
+/// Once, 997 more were said to be what were tens of thousands.
+#[test]
+fn of_more_files_than_are_listed_the_log_says_that_there_are_at_least_so_many() {
+    let scene = Scene::new();
+    let brought_back = |files: usize| {
+        let scene = &scene;
+        (0..files).for_each(|number| scene.write(&format!("many/{number:04}"), ""));
+        scene.ok(&["fs", "rm", "-r", "many"]);
+        scene.ok(&["undo"]);
+        let log = scene.ok(&["op", "log", "-n", "1"]);
+        let newest = scene.json(&["op", "log"])["operations"][0].clone();
+        (log, newest["files_inside_truncated"] == true)
+    };
+    let (log, is_cut) = brought_back(900);
+    assert!(log.contains("and 897 more") && !is_cut, "{log}");
+    let (log, is_cut) = brought_back(1_200);
+    assert!(log.contains("and at least 997 more") && is_cut, "{log}");
+}
