@@ -13,7 +13,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use serde_json::Value;
-use wink_fs::{Error, ErrorKind, Operation, Snapshot, TreePath};
+use wink_fs::{Error, ErrorKind, Exclusions, Operation, Snapshot, TreePath};
 
 use crate::home::Home;
 use crate::{disk, lost, words};
@@ -135,6 +135,10 @@ impl From<Error> for Failure {
         // Without a path, the command that was typed says which operation it was.
         let text = text.strip_prefix(&format!("{}: ", error.operation())).unwrap_or(&text);
         let failure = match text.rsplit_once("; ") {
+            Some((message, hint)) if is_of_snapshot(&error) => {
+                let hint = error.path().and_then(leaving_out).unwrap_or_else(|| hint.to_owned());
+                Self::of(error.kind(), message).hint(hint)
+            }
             Some((message, hint)) => Self::of(error.kind(), message).hint(with_command(hint)),
             None => Self::of(error.kind(), text),
         };
@@ -435,6 +439,20 @@ impl Failure {
 }
 
 /// Names the command for what a library advises.
+/// Tells whether something could not be read that a snapshot would have to hold.
+fn is_of_snapshot(error: &Error) -> bool {
+    use Operation::{Capture, Diff, Snapshot};
+    error.kind() == ErrorKind::PermissionDenied
+        && matches!(error.operation(), Capture | Diff | Snapshot)
+}
+
+/// Says how snapshots are taken without what cannot be read.
+pub(crate) fn leaving_out(path: &str) -> Option<String> {
+    let path = TreePath::parse(path).ok().filter(|path| !path.is_root())?;
+    let pattern = words::for_shell(&Exclusions::pattern_of(&path));
+    Some(format!("make it readable, or leave it out: `wink config add exclude {pattern}`"))
+}
+
 fn with_command(hint: &str) -> &str {
     match hint {
         "verify the store" | "verify the snapshots" => {

@@ -25,7 +25,9 @@ fn as_nobody(scene: &Scene, args: &[&str]) -> Output {
     if !rustix::process::geteuid().is_root() {
         return { usual }.output().unwrap();
     }
-    std::fs::copy(usual.get_program(), scene.path("wink")).unwrap();
+    // By another process: a program that this one has open to write is in the way of those of other tests.
+    let copied = Command::new("cp").arg(usual.get_program()).arg(scene.path("wink")).status();
+    assert!(copied.unwrap().success());
     let owner = Command::new("chown").args(["-R", "65534:65534"]).arg(scene.path("")).status();
     assert!(owner.unwrap().success());
     let mut nobody = Command::new("setpriv");
@@ -75,4 +77,29 @@ fn files_that_cannot_be_read_keep_no_others_from_being_stored_again() {
     assert!(std::fs::read(scene.project("noise3")).unwrap() == noise(3));
     assert_eq!(scene.read("locked *[1]"), "nobody reads this");
     assert_eq!(scene.read("shut/in"), "nobody sees this");
+}
+
+/// Once, the advice was to use another path, and the workspace was said to be protected.
+#[test]
+fn what_cannot_be_read_is_named_with_the_command_that_leaves_it_out() {
+    let scene = Scene::new();
+    scene.write("a", "1\n");
+    scene.write("it's shut/in", "2\n");
+    scene.ok(&["snapshot"]);
+    for (path, pattern) in [("it's shut", r"'/it'\''s shut'"), ("a", "/a")] {
+        chmod(&scene.project(path), 0);
+        let command = format!("`wink config add exclude {pattern}`");
+        let refused = as_nobody(&scene, &["snapshot"]);
+        assert_eq!(refused.status.code(), Some(1), "{}", stdout(&refused));
+        assert!(stderr(&refused).contains(&command), "{}", stderr(&refused));
+        let status = stdout(&as_nobody(&scene, &["status"]));
+        let said = format!("is not protected: `{path}` cannot be read");
+        assert!(status.contains(&said) && status.contains(&command), "{status}");
+        let excluded = format!("/{path}");
+        let excluded = as_nobody(&scene, &["config", "add", "exclude", &excluded]);
+        assert!(excluded.status.success(), "{}", stderr(&excluded));
+        let taken = as_nobody(&scene, &["snapshot"]);
+        assert!(taken.status.success(), "{}", stderr(&taken));
+    }
+    assert!(stdout(&as_nobody(&scene, &["status"])).contains("is protected"));
 }
