@@ -15,7 +15,7 @@ use serde::Serialize;
 use serde_json::Value;
 use wink_fs::{Error, ErrorKind, Exclusions, Operation, Snapshot, TreePath};
 
-use crate::home::Home;
+use crate::home::{self, Home};
 use crate::{disk, lost, words};
 
 /// The code where a directory is in no workspace.
@@ -29,6 +29,9 @@ const NO_REF: u8 = 12;
 
 /// The exit code where a part of what was asked for is done.
 pub(crate) const PARTIAL: u8 = 3;
+
+/// What is said where only small files are missing or damaged.
+const WRITES_AGAIN: &str = "`wink repair` writes it again from the rest of the history";
 
 /// The exit code of arguments that cannot be meant.
 const USAGE: u8 = 2;
@@ -266,8 +269,19 @@ impl Failure {
     /// A directory was named that holds no history.
     pub(crate) fn no_store(directory: &Path) -> Self {
         let message = format!("there is no history in `{}`", directory.display());
-        Self::new("no_store", NO_STORE, message)
-            .hint("if it is on another disk, mount it; `wink init --store DIR` makes a new one")
+        match disk::is_gone(&home::store_in(directory)) {
+            true => Self::new("no_store", NO_STORE, message).hint(
+                "if it is on another disk, mount it; `wink init --store DIR` makes a new one",
+            ),
+            false => Self::new("no_store", NO_STORE, format!("{message} that is whole"))
+                .hint(WRITES_AGAIN),
+        }
+    }
+
+    /// A history has lost the file that says whose it is.
+    pub(crate) fn no_settings(root: &Path) -> Self {
+        let message = format!("the history of `{}` has lost its settings", root.display());
+        Self::of(ErrorKind::Corrupt, message).hint(WRITES_AGAIN)
     }
 
     /// The directory of a workspace cannot be opened; where it is gone, its history is not.
@@ -294,8 +308,14 @@ impl Failure {
     /// The settings are not what this version wrote.
     pub(crate) fn unreadable_settings(path: &Path) -> Self {
         let message = format!("the settings in `{}` cannot be understood", path.display());
-        Self::of(ErrorKind::SnapshotIncompatible, message)
-            .hint("use the version of wink that wrote them")
+        let store = path.parent().map(home::store_in);
+        Self::of(ErrorKind::SnapshotIncompatible, message).hint(match store {
+            Some(store) if !disk::is_gone(&store) => {
+                "where a later version of wink wrote them, use that; where they are damaged, \
+                 `wink repair` writes them again from the rest of the history"
+            }
+            _ => "use the version of wink that wrote them",
+        })
     }
 
     /// The directory is a workspace already.
@@ -459,6 +479,7 @@ fn with_command(hint: &str) -> &str {
             "`wink verify` lists what is damaged, and `wink repair` puts it aside"
         }
         "repair the store" | "repair the store first" => "`wink repair` puts aside what is damaged",
+        "write it again" => WRITES_AGAIN,
         hint => hint,
     }
 }

@@ -34,6 +34,7 @@ mod logging;
 mod lost;
 mod mcp;
 mod mcp_command;
+mod mended;
 mod paint;
 mod paths;
 mod patient_stream;

@@ -6,11 +6,12 @@ use crate::answer::Answer;
 use crate::context::Context;
 use crate::documents::RepairedEntry;
 use crate::failure::{Failure, PARTIAL};
-use crate::words;
+use crate::{mended, words};
 
 use super::list_text;
 
 pub(crate) fn run(context: &Context) -> Result<Answer, Failure> {
+    let written_again = mended::mend(context)?;
     let opened = context.open()?;
     // What is put aside cannot be asked for its tag any more.
     let known = opened.files.snapshots().unwrap_or_default().into_iter();
@@ -20,6 +21,7 @@ pub(crate) fn run(context: &Context) -> Result<Answer, Failure> {
     let repaired = opened.files.repair()?;
     drop(progress);
     let document = RepairedEntry {
+        written_again,
         quarantined: repaired.quarantined.clone(),
         objects_saved: repaired.objects_saved,
         lost: repaired.lost.iter().map(ToString::to_string).collect(),
@@ -32,11 +34,19 @@ pub(crate) fn run(context: &Context) -> Result<Answer, Failure> {
 }
 
 fn text(document: &RepairedEntry, known: impl Fn(&String) -> String) -> String {
-    let RepairedEntry { quarantined, objects_saved, lost, taken, unreadable } = document;
+    let RepairedEntry { written_again, quarantined, objects_saved, lost, taken, unreadable } =
+        document;
+    let again = match written_again.is_empty() {
+        true => String::new(),
+        false => format!("Wrote {} again\n", written_again.join(" and ")),
+    };
     if quarantined.is_empty() && lost.is_empty() && taken.is_none() {
-        return "Nothing is damaged.\n".to_owned();
+        let nothing =
+            if again.is_empty() { "Nothing is damaged" } else { "Nothing else is damaged" };
+        return format!("{again}{nothing}.\n");
     }
-    let mut text = match quarantined.len() as u64 {
+    let mut text = again;
+    text += &match quarantined.len() as u64 {
         0 => "Something was missing from the history\n".to_owned(),
         count => {
             let files = words::counted(count, "file", "files");

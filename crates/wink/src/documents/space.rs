@@ -34,6 +34,8 @@ pub(crate) struct RedactedEntry {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct RepairedEntry {
+    /// Small files of the history that were missing or damaged, and were written again.
+    pub(crate) written_again: Vec<String>,
     /// Files of the store that were moved into its directory `quarantine`.
     pub(crate) quarantined: Vec<String>,
     pub(crate) objects_saved: u64,

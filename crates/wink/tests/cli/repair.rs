@@ -103,3 +103,57 @@ fn what_cannot_be_read_is_named_with_the_command_that_leaves_it_out() {
     }
     assert!(stdout(&as_nobody(&scene, &["status"])).contains("is protected"));
 }
+
+/// Once, a history that was whole was locked away by the loss of a file of a few lines.
+#[test]
+fn the_small_files_of_a_history_are_written_again_from_the_rest() {
+    type Damage = fn(&Path);
+    let (cut, gone): (Damage, Damage) =
+        (|path| std::fs::write(path, "{\n").unwrap(), |path| std::fs::remove_file(path).unwrap());
+    for (name, damage) in [
+        ("workspace.json", cut),
+        ("workspace.json", gone),
+        ("store/format", cut),
+        ("store/format", gone),
+    ] {
+        let scene = Scene::new();
+        scene.write("a", "precious\n");
+        scene.write("x.log", "noise\n");
+        scene.ok(&["config", "add", "exclude", "*.log"]);
+        scene.ok(&["snapshot", "--tag", "one"]);
+        damage(&scene.history().join(name));
+        let (_, said) = scene.fails(&["log"]);
+        assert!(said.contains("`wink repair` writes"), "{name}: {said}");
+        std::fs::create_dir(scene.project("below")).unwrap();
+        let repaired = scene.wink_in(&scene.project("below"), &["repair"]).output().unwrap();
+        let said = stdout(&repaired);
+        assert!(said.contains(&format!("Wrote {name} again")), "{said}{}", stderr(&repaired));
+        assert_eq!(scene.ok(&["fs", "cat", "a", "--at", "one"]), "precious\n");
+        assert!(
+            scene.ok(&["status"]).contains("*.log"),
+            "what is excluded is known by the snapshot"
+        );
+        assert_eq!(scene.ok(&["repair"]), "Nothing is damaged.\n");
+        scene.ok(&["verify", "--data"]);
+    }
+}
+
+#[test]
+fn a_history_in_a_place_of_its_own_gets_settings_only_where_its_files_are() {
+    let scene = Scene::empty();
+    scene.write("a", "precious\n");
+    let store = scene.path("kept");
+    let store = store.to_str().unwrap();
+    scene.ok(&["init", "--store", store]);
+    scene.ok(&["snapshot"]);
+    std::fs::remove_file(scene.path("kept/workspace.json")).unwrap();
+    let elsewhere = scene.wink_in(&scene.path("home"), &["repair", "--store", store]);
+    assert!(!{ elsewhere }.output().unwrap().status.success());
+    assert!(!scene.path("kept/workspace.json").exists());
+    for args in [&["repair", "--store", store][..], &["repair"]] {
+        let said = scene.ok(args);
+        assert!(said.contains("Wrote workspace.json again"), "{said}");
+        assert_eq!(scene.ok(&["fs", "cat", "a", "--at", "@-"]), "precious\n");
+        std::fs::remove_file(scene.path("kept/workspace.json")).unwrap();
+    }
+}
