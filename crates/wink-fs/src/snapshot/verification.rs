@@ -109,6 +109,8 @@ pub struct Repaired {
     pub quarantined: Vec<String>,
     /// How many objects of damaged packs were whole and are in a new one.
     pub objects_saved: u64,
+    /// The snapshots whose record was missing or damaged and is there again.
+    pub found: Vec<SnapshotId>,
     /// The snapshots that cannot be restored as a whole any more; their records are in the quarantine.
     pub lost: Vec<SnapshotId>,
     /// The snapshot of the files as they are now, which has again what others missed.

@@ -15,6 +15,8 @@ mod library;
 mod line;
 mod list;
 pub(crate) mod lock;
+mod missing;
+mod numbers;
 mod object;
 mod operation_places;
 mod operation_record;
@@ -249,7 +251,7 @@ fn make(disk: &Disk) -> std::io::Result<()> {
     disk.make_root()?;
     disk.make_dir(pack::DIRECTORY)?;
     disk.make_dir(catalog::DIRECTORY)?;
-    Roster::default().write(disk)?;
+    Roster::of_new_store().write(disk)?;
     format::write(disk, STRATEGY)
 }
 

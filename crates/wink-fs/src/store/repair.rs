@@ -10,7 +10,7 @@ use super::list::{self, Part};
 use super::object::{ObjectId, ObjectKind};
 use super::pack::{self, ObjectRow, Pack, PackWriter};
 use super::roster::{self, Found, Roster, Trust};
-use super::{Store, catalog, failure, ledger, lock, pins, verify};
+use super::{Store, catalog, failure, ledger, lock, missing, pins, redact, verify};
 use crate::error::{Error, Operation, Result};
 use crate::hash::ContentHash;
 use crate::snapshot::{Repaired, SnapshotId, Verification, VerifyOptions};
@@ -65,6 +65,7 @@ impl Repair<'_> {
     fn put_damage_aside(&mut self) -> Result<()> {
         self.packs().map_err(failed)?;
         self.damaged_records()?;
+        self.missing_records()?;
         self.pins().map_err(failed)?;
         self.operations()?;
         self.roster().map_err(failed)
@@ -120,11 +121,37 @@ impl Repair<'_> {
         Ok(())
     }
 
+    /// Writes records again that are missing, or were damaged, and still known; whether the snapshots are whole is looked at later.
+    fn missing_records(&mut self) -> Result<()> {
+        let disk = self.store.disk();
+        let there = catalog::read_whole(disk).map_err(failed)?;
+        let roster = Roster::read(disk).map_err(failed)?.whole().unwrap_or_default();
+        for mut snapshot in missing::look(disk, &roster, &there).known {
+            if there.iter().any(|it| it.tag == snapshot.tag) {
+                snapshot.tag = None;
+            }
+            redact::replace_record(self.store, &snapshot)?;
+            self.repaired.found.push(snapshot.id);
+        }
+        let Repaired { found, lost, .. } = &mut self.repaired;
+        lost.retain(|id| !found.contains(id));
+        Ok(())
+    }
+
     /// Moves the records of snapshots aside that are not whole any more.
     fn lost_snapshots(&mut self) -> Result<()> {
         let problems = self.look()?.problems.into_iter();
         let lost: BTreeSet<SnapshotId> = problems.flat_map(|problem| problem.snapshots).collect();
-        lost.iter().try_for_each(|id| self.lose(&id.to_string()))
+        lost.iter().try_for_each(|id| self.lose(&id.to_string()))?;
+        self.account().map_err(failed)
+    }
+
+    /// Takes all snapshots that are missing by now for forgotten.
+    fn account(&self) -> io::Result<()> {
+        let disk = self.store.disk();
+        let Some(mut roster) = Roster::read(disk)?.whole() else { return Ok(()) };
+        roster.gone = Some(missing::account(disk, &roster, &catalog::read_whole(disk)?));
+        roster.write(disk)
     }
 
     fn lose(&mut self, name: &str) -> Result<()> {
@@ -159,7 +186,8 @@ impl Repair<'_> {
         let last = snapshots.iter().map(|it| it.sequence).max().unwrap_or(0);
         let ids = Library::new(disk.clone()).pack_ids()?;
         let packs: BTreeMap<_, _> = ids.into_iter().map(|id| (id, Trust::Contents)).collect();
-        Roster { through: last.max(old.through), packs }.write(disk)
+        let gone = Some(missing::account(disk, &old, &snapshots));
+        Roster { through: last.max(old.through), packs, gone }.write(disk)
     }
 
     /// Moves a file into the quarantine, under a name that nothing there has.

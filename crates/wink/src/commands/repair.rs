@@ -15,15 +15,18 @@ pub(crate) fn run(context: &Context) -> Result<Answer, Failure> {
     let opened = context.open()?;
     // What is put aside cannot be asked for its tag any more.
     let known = opened.files.snapshots().unwrap_or_default().into_iter();
-    let known: HashMap<_, _> =
+    let mut known: HashMap<_, _> =
         known.map(|it| (it.id.to_string(), words::snapshot_line(&it))).collect();
     let progress = context.progress("repairing");
     let repaired = opened.files.repair()?;
     drop(progress);
+    let now = opened.files.snapshots().unwrap_or_default().into_iter();
+    known.extend(now.map(|it| (it.id.to_string(), words::snapshot_line(&it))));
     let document = RepairedEntry {
         written_again,
         quarantined: repaired.quarantined.clone(),
         objects_saved: repaired.objects_saved,
+        found: repaired.found.iter().map(ToString::to_string).collect(),
         lost: repaired.lost.iter().map(ToString::to_string).collect(),
         taken: repaired.taken.map(|id| id.to_string()),
         unreadable: repaired.unreadable.iter().map(|it| it.path.clone()).collect(),
@@ -34,13 +37,13 @@ pub(crate) fn run(context: &Context) -> Result<Answer, Failure> {
 }
 
 fn text(document: &RepairedEntry, known: impl Fn(&String) -> String) -> String {
-    let RepairedEntry { written_again, quarantined, objects_saved, lost, taken, unreadable } =
-        document;
+    let RepairedEntry { written_again, quarantined, found, objects_saved, .. } = document;
+    let RepairedEntry { lost, taken, unreadable, .. } = document;
     let again = match written_again.is_empty() {
         true => String::new(),
         false => format!("Wrote {} again\n", written_again.join(" and ")),
     };
-    if quarantined.is_empty() && lost.is_empty() && taken.is_none() {
+    if [quarantined, found, lost].iter().all(|it| it.is_empty()) && taken.is_none() {
         let nothing =
             if again.is_empty() { "Nothing is damaged" } else { "Nothing else is damaged" };
         return format!("{again}{nothing}.\n");
@@ -55,6 +58,10 @@ fn text(document: &RepairedEntry, known: impl Fn(&String) -> String) -> String {
         }
     };
     text += &list_text(quarantined.iter());
+    if !found.is_empty() {
+        text += "These snapshots had no record and have one again\n";
+        text += &list_text(found.iter().map(&known));
+    }
     if !lost.is_empty() {
         text += "These snapshots cannot be restored as a whole any more\n";
         text += &list_text(lost.iter().map(known));

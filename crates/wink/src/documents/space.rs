@@ -39,6 +39,8 @@ pub(crate) struct RepairedEntry {
     /// Files of the store that were moved into its directory `quarantine`.
     pub(crate) quarantined: Vec<String>,
     pub(crate) objects_saved: u64,
+    /// The ids of snapshots whose record was missing and was written again.
+    pub(crate) found: Vec<String>,
     /// The ids of snapshots that cannot be restored as a whole any more.
     pub(crate) lost: Vec<String>,
     /// The id of the snapshot that was taken of the files, which has again what others missed.

@@ -157,3 +157,49 @@ fn a_history_in_a_place_of_its_own_gets_settings_only_where_its_files_are() {
         std::fs::remove_file(scene.path("kept/workspace.json")).unwrap();
     }
 }
+
+/// Once, a tagged snapshot whose record somebody removed was missed by nobody.
+#[test]
+fn a_record_that_is_missing_is_noticed_and_written_again_where_it_is_known() {
+    for victim in [1, 2] {
+        let scene = Scene::new();
+        for number in 0..3 {
+            scene.write("a", format!("{number}\n"));
+            scene.ok(&["snapshot", "--tag", &format!("v{number}")]);
+        }
+        let (id, _) = scene.ids()[victim].clone();
+        std::fs::remove_file(scene.history().join("store/snapshots").join(&id)).unwrap();
+        let found = scene.run(&["verify"]);
+        let missing = format!("the record of the snapshot {id} (v{victim}) is missing");
+        assert_eq!(found.status.code(), Some(14), "{}", stdout(&found));
+        assert!(stdout(&found).contains(&missing), "{}", stdout(&found));
+        let said = scene.ok(&["repair"]);
+        assert!(said.contains("have one again"), "{said}");
+        scene.ok(&["verify", "--data"]);
+        let tag = format!("v{victim}");
+        assert_eq!(scene.ok(&["fs", "cat", "a", "--at", &tag]), format!("{victim}\n"));
+    }
+}
+
+#[test]
+fn a_record_that_is_missing_and_not_known_is_noticed_once_and_one_that_was_pruned_never() {
+    let scene = Scene::new();
+    for number in 0..5 {
+        scene.write("a", format!("{number}\n"));
+        scene.ok(&["snapshot"]);
+    }
+    scene.ok(&["prune", "--keep", "4", "--yes"]);
+    scene.ok(&["verify"]);
+    let store = scene.history().join("store");
+    std::fs::remove_file(store.join("snapshots").join(&scene.ids()[1].0)).unwrap();
+    std::fs::remove_dir_all(store.join("cache")).unwrap();
+    let found = scene.run(&["verify"]);
+    assert_eq!(found.status.code(), Some(14), "{}", stdout(&found));
+    let some = "the records of some snapshots are missing: 1";
+    assert!(stdout(&found).contains(some), "{}", stdout(&found));
+    scene.ok(&["repair"]);
+    scene.ok(&["verify", "--data"]);
+    scene.write("a", "more\n");
+    scene.ok(&["snapshot"]);
+    scene.ok(&["verify"]);
+}

@@ -10,6 +10,7 @@ use self::reach::{Reach, Walker};
 use super::disk::Disk;
 use super::ledger::{self, DamagedOperation};
 use super::library::{Library, Shelf};
+use super::missing::{self, Missing};
 use super::roster::{Found, Roster};
 use super::{catalog, failure, lock, pins};
 use crate::error::{Error, ErrorKind, Operation, Result};
@@ -30,6 +31,7 @@ pub(super) fn verify_alone(disk: &Disk, options: &VerifyOptions) -> Result<Verif
     let snapshots = findings.records(disk)?;
     let roster = findings.roster(disk)?;
     findings.packs(&shelf, &snapshots, &roster);
+    findings.missing_records(disk, &snapshots, &roster);
     findings.pins(disk)?;
     findings.operations(disk)?;
     let damage = match options.data {
@@ -102,6 +104,23 @@ impl Findings {
             if !shelf.has_pack(id) && !is_unusable(id) {
                 self.add(format!("pack {id} is missing"), written_with(id, snapshots));
             }
+        }
+    }
+
+    /// Reports snapshots that nobody forgot and that have no record. One that is damaged may have had any of the
+    /// numbers.
+    fn missing_records(&mut self, disk: &Disk, snapshots: &[Snapshot], roster: &Roster) {
+        let damaged = self.verification.snapshots - snapshots.len() as u64;
+        let Missing { known, numbers } = missing::look(disk, roster, snapshots);
+        for Snapshot { id, tag, .. } in known {
+            let tag = tag.map(|tag| format!(" ({tag})")).unwrap_or_default();
+            let what = format!("the record of the snapshot {id}{tag} is missing");
+            self.add(what, vec![id]);
+        }
+        if numbers.len() as u64 > damaged {
+            let count = numbers.len() as u64 - damaged;
+            let what = format!("the records of some snapshots are missing: {count}");
+            self.add(what, Vec::new());
         }
     }
 
