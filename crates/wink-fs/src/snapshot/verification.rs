@@ -113,6 +113,8 @@ pub struct Repaired {
     pub found: Vec<SnapshotId>,
     /// The snapshots that cannot be restored as a whole any more; their records are in the quarantine.
     pub lost: Vec<SnapshotId>,
+    /// Those of them of which some files are whole: these can still be read and restored, by the same name.
+    pub salvaged: Vec<SnapshotId>,
     /// The snapshot of the files as they are now, which has again what others missed.
     pub taken: Option<SnapshotId>,
     /// The files and directories that could not be read, of which it has nothing.

@@ -28,6 +28,7 @@ mod record;
 mod redact;
 mod repair;
 mod roster;
+mod salvage;
 mod save;
 mod tagging;
 pub(crate) mod temporary;

@@ -20,7 +20,7 @@ impl Numbers {
     /// Adds numbers; tells whether there were any to add.
     pub(super) fn add(&mut self, numbers: impl IntoIterator<Item = u64>) -> bool {
         let before = self.0.clone();
-        let mut runs: Vec<_> = before.iter().copied().collect();
+        let mut runs = before.clone();
         runs.extend(numbers.into_iter().map(|number| (number, number)));
         runs.sort_unstable();
         self.0.clear();

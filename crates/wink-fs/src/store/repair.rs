@@ -10,7 +10,7 @@ use super::list::{self, Part};
 use super::object::{ObjectId, ObjectKind};
 use super::pack::{self, ObjectRow, Pack, PackWriter};
 use super::roster::{self, Found, Roster, Trust};
-use super::{Store, catalog, failure, ledger, lock, missing, pins, redact, verify};
+use super::{Store, catalog, failure, ledger, lock, missing, pins, redact, salvage, verify};
 use crate::error::{Error, Operation, Result};
 use crate::hash::ContentHash;
 use crate::snapshot::{Repaired, SnapshotId, Verification, VerifyOptions};
@@ -138,11 +138,18 @@ impl Repair<'_> {
         Ok(())
     }
 
-    /// Moves the records of snapshots aside that are not whole any more.
+    /// Moves the records of snapshots aside that are not whole any more; what is whole of them stays under their
+    /// names.
     fn lost_snapshots(&mut self) -> Result<()> {
         let problems = self.look()?.problems.into_iter();
         let lost: BTreeSet<SnapshotId> = problems.flat_map(|problem| problem.snapshots).collect();
+        let records = lost.iter().map(|id| catalog::read(self.store.disk(), &id.to_string()));
+        let salvaged = salvage::salvage(self.store, records.filter_map(Result::ok).collect())?;
         lost.iter().try_for_each(|id| self.lose(&id.to_string()))?;
+        for snapshot in &salvaged {
+            redact::replace_record(self.store, snapshot)?;
+        }
+        self.repaired.salvaged = salvaged.iter().map(|it| it.id).collect();
         self.account().map_err(failed)
     }
 

@@ -28,6 +28,7 @@ pub(crate) fn run(context: &Context) -> Result<Answer, Failure> {
         objects_saved: repaired.objects_saved,
         found: repaired.found.iter().map(ToString::to_string).collect(),
         lost: repaired.lost.iter().map(ToString::to_string).collect(),
+        salvaged: repaired.salvaged.iter().map(ToString::to_string).collect(),
         taken: repaired.taken.map(|id| id.to_string()),
         unreadable: repaired.unreadable.iter().map(|it| it.path.clone()).collect(),
     };
@@ -38,7 +39,7 @@ pub(crate) fn run(context: &Context) -> Result<Answer, Failure> {
 
 fn text(document: &RepairedEntry, known: impl Fn(&String) -> String) -> String {
     let RepairedEntry { written_again, quarantined, found, objects_saved, .. } = document;
-    let RepairedEntry { lost, taken, unreadable, .. } = document;
+    let RepairedEntry { lost, salvaged, taken, unreadable, .. } = document;
     let again = match written_again.is_empty() {
         true => String::new(),
         false => format!("Wrote {} again\n", written_again.join(" and ")),
@@ -64,7 +65,14 @@ fn text(document: &RepairedEntry, known: impl Fn(&String) -> String) -> String {
     }
     if !lost.is_empty() {
         text += "These snapshots cannot be restored as a whole any more\n";
-        text += &list_text(lost.iter().map(known));
+        text += &list_text(lost.iter().map(&known));
+    }
+    if let Some(first) = salvaged.first().and_then(|id| id.parse::<wink_fs::SnapshotId>().ok()) {
+        let (of, first) = (words::number(salvaged.len() as u64), first.short());
+        text += &format!(
+            "Of {of} of them what is whole can still be read and restored: `wink fs ls --at {first}` \
+             lists it, and `wink show {first}` names what is damaged\n"
+        );
     }
     if let Some(taken) = taken.as_ref().and_then(|id| id.parse().ok()) {
         let taken: wink_fs::SnapshotId = taken;

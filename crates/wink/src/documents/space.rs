@@ -43,6 +43,8 @@ pub(crate) struct RepairedEntry {
     pub(crate) found: Vec<String>,
     /// The ids of snapshots that cannot be restored as a whole any more.
     pub(crate) lost: Vec<String>,
+    /// Those of them of which some files are whole: these can still be read and restored.
+    pub(crate) salvaged: Vec<String>,
     /// The id of the snapshot that was taken of the files, which has again what others missed.
     pub(crate) taken: Option<String>,
     /// The files and directories that could not be read, of which that snapshot has nothing.

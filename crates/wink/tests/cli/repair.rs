@@ -203,3 +203,36 @@ fn a_record_that_is_missing_and_not_known_is_noticed_once_and_one_that_was_prune
     scene.ok(&["snapshot"]);
     scene.ok(&["verify"]);
 }
+
+/// Once, one damaged file took all others of its snapshot with it.
+#[test]
+fn what_is_whole_of_a_damaged_snapshot_can_be_read_and_restored_after_a_repair() {
+    let scene = Scene::new();
+    (1..=5).for_each(|number| scene.write(&format!("d/noise{number}"), noise(number)));
+    scene.ok(&["snapshot", "--tag", "tb"]);
+    std::fs::remove_dir_all(scene.project("d")).unwrap();
+    scene.ok(&["snapshot"]);
+    damage(&scene);
+    let said = scene.ok(&["repair"]);
+    assert!(said.contains("cannot be restored as a whole"), "{said}");
+    assert!(said.contains("can still be read and restored"), "{said}");
+    let listed = scene.ok(&["fs", "ls", "d", "--at", "tb"]);
+    let whole: Vec<u64> = (1..=5).filter(|it| listed.contains(&format!("noise{it}"))).collect();
+    assert_eq!(whole.len(), 4, "{listed}");
+    let damaged = (1..=5).find(|it| !whole.contains(it)).unwrap();
+    let shown = scene.ok(&["show", "tb"]);
+    assert!(shown.contains(&format!("d/noise{damaged}")), "{shown}");
+    scene.write(&format!("d/noise{damaged}"), "mine");
+    let path = format!("d/noise{}", whole[0]);
+    scene.ok(&["restore", "tb", "--", &path]);
+    assert!(std::fs::read(scene.project(&path)).unwrap() == noise(whole[0]));
+    scene.ok(&["restore", "tb"]);
+    for number in whole {
+        assert!(
+            std::fs::read(scene.project(&format!("d/noise{number}"))).unwrap() == noise(number)
+        );
+    }
+    assert_eq!(scene.read(&format!("d/noise{damaged}")), "mine", "it says nothing of what it lost");
+    scene.ok(&["verify", "--data"]);
+    assert_eq!(scene.ok(&["repair"]), "Nothing is damaged.\n");
+}
