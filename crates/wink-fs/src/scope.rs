@@ -42,7 +42,14 @@ impl Exclusions {
     }
 
     /// Returns the pattern that means one entry, with all that is below it, whatever is in its name.
-    pub(crate) fn pattern_of(path: &TreePath) -> String {
+    ///
+    /// ```
+    /// use wink_fs::{Exclusions, TreePath};
+    ///
+    /// assert_eq!(Exclusions::pattern_of(&TreePath::parse("src/a*")?), "/src/a[*]");
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn pattern_of(path: &TreePath) -> String {
         let plain = |c: char| match c {
             '*' | '?' | '[' | '{' | '}' => format!("[{c}]"),
             c => c.to_string(),

@@ -31,7 +31,7 @@ pub(crate) struct Answer {
 impl Answer {
     /// Makes an answer of one JSON document.
     pub(crate) fn json<D: Document>(document: &D) -> Result<Self, Failure> {
-        Ok(Self { text: line("summary", document)?, ..Self::default() })
+        Ok(Self { text: line(document)?, ..Self::default() })
     }
 
     /// Says what the text is, for its colours.
@@ -55,13 +55,13 @@ impl Answer {
 
 /// Says one thing to programs before the answer, at once.
 pub(crate) fn item<D: Document>(document: &D) -> Result<(), Failure> {
-    let line = line("item", document)?;
+    let line = line(document)?;
     screen::say_to_programs(line.trim_end());
     Ok(())
 }
 
-fn line<D: Document>(kind: &'static str, document: &D) -> Result<String, Failure> {
-    let versioned = Versioned { schema: D::SCHEMA, kind, document };
+fn line<D: Document>(document: &D) -> Result<String, Failure> {
+    let versioned = Versioned { schema: D::SCHEMA, kind: D::KIND, document };
     let text = serde_json::to_string(&versioned).map_err(|error| Failure::other(&error))?;
     Ok(text + "\n")
 }

@@ -60,7 +60,7 @@ pub(crate) struct GlobalArgs {
     #[arg(long, value_name = "DIR", global = true)]
     pub(crate) store: Option<PathBuf>,
 
-    /// Answers with one line of JSON on stdout, and fails with one on stderr.
+    /// Answers in lines of JSON on stdout, the summary last, and fails with one on stderr.
     #[arg(long, global = true)]
     pub(crate) json: bool,
 

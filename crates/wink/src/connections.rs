@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use axum::Router;
 use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::TokioIo;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use hyper_util::service::TowerToHyperService;
@@ -15,6 +16,7 @@ use tokio::time::{sleep, timeout};
 use crate::head_timer::{self, HeadTimer};
 use crate::patient_stream::PatientStream;
 use crate::stop_signals::StopSignals;
+use crate::strangers::{Stranger, Strangers};
 
 const MAX_CONNECTIONS: usize = 256;
 const MAX_HEADER_BYTES: usize = 16 * 1024;
@@ -39,13 +41,13 @@ pub(crate) async fn serve<E: Future<Output = ()>, H: FnOnce()>(
     mut stop: StopSignals,
     ending: Ending<E, H>,
 ) {
-    let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let places = Places::default();
     let graceful = GracefulShutdown::new();
     loop {
         tokio::select! {
             () = stop.received() => break,
-            accepted = accept(&listener, &slots) => match accepted {
-                Some((stream, slot)) => spawn(stream, slot, app.clone(), graceful.watcher()),
+            accepted = places.accept(&listener) => match accepted {
+                Some((stream, place)) => spawn(stream, place, app.clone(), graceful.watcher()),
                 None => sleep(ACCEPT_PAUSE).await,
             },
         }
@@ -67,28 +69,60 @@ pub(crate) async fn serve<E: Future<Output = ()>, H: FnOnce()>(
     stop.ended(async { drop(timeout(GRACE, all).await) }, hurry).await;
 }
 
-/// Waits for a free slot and then for a connection to fill it.
-async fn accept(
-    listener: &TcpListener,
-    slots: &Arc<Semaphore>,
-) -> Option<(TcpStream, OwnedSemaphorePermit)> {
-    let slot = slots.clone().acquire_owned().await.ok()?;
-    let (stream, _) = listener.accept().await.ok()?;
-    Some((stream, slot))
+/// The connections that there can be at the same time.
+struct Places {
+    free: Arc<Semaphore>,
+    strangers: Strangers,
 }
 
-fn spawn(stream: TcpStream, slot: OwnedSemaphorePermit, app: Router, watcher: Watcher) {
+/// The place of one connection.
+struct Place {
+    _taken: OwnedSemaphorePermit,
+    stranger: Arc<Stranger>,
+}
+
+impl Default for Places {
+    fn default() -> Self {
+        let free = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+        Self { free, strangers: Strangers::default() }
+    }
+}
+
+impl Places {
+    /// Waits for a connection; where there is no place for it, who was there for longest and has not shown
+    /// the token goes, so that nobody is kept out by those who never will.
+    async fn accept(&self, listener: &TcpListener) -> Option<(TcpStream, Place)> {
+        let (stream, _) = listener.accept().await.ok()?;
+        if self.free.available_permits() == 0 {
+            self.strangers.send_oldest_away();
+        }
+        let taken = self.free.clone().acquire_owned().await.ok()?;
+        Some((stream, Place { _taken: taken, stranger: self.strangers.add() }))
+    }
+}
+
+fn spawn(stream: TcpStream, place: Place, app: Router, watcher: Watcher) {
     let timer = HeadTimer::new();
     let stream = PatientStream::new(stream, WRITE_TIMEOUT, timer.clone());
+    let (stranger, app) = (place.stranger.clone(), TowerToHyperService::new(app));
     let connection = http1::Builder::new()
         .timer(timer)
         .header_read_timeout(head_timer::IDLE)
         .max_header_size(MAX_HEADER_BYTES)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(app));
+        .serve_connection(
+            TokioIo::new(stream),
+            service_fn(move |mut request| {
+                request.extensions_mut().insert(stranger.clone());
+                app.call(request)
+            }),
+        );
     let connection = watcher.watch(connection);
     tokio::spawn(async move {
         // A client that breaks off is no event for the server.
-        let _ = connection.await;
-        drop(slot);
+        tokio::select! {
+            _ = connection => {}
+            () = place.stranger.sent_away() => {}
+        }
+        drop(place);
     });
 }

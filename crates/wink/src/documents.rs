@@ -1,4 +1,5 @@
-//! What `--json` prints: one document for each command, with the version of its form.
+//! What `--json` prints: one document for each command, after those of what happened meanwhile, with the
+//! version of its form.
 //!
 //! Those of a family of commands are in a file.
 //!
@@ -55,18 +56,21 @@ pub(crate) use self::workspace::{GitHead, Initialised, Status, StoreEntry};
 pub(crate) trait Document: Serialize {
     /// The name and version of the form.
     const SCHEMA: &'static str;
+    /// Whether it is the answer, `summary`, or goes before it, `item`.
+    const KIND: &'static str;
 }
 
 macro_rules! documents {
-    ($($document:ident: $schema:literal;)*) => {
+    ($($document:ident: $schema:literal $($kind:literal)?;)*) => {
         $(impl Document for $document {
             const SCHEMA: &'static str = $schema;
+            const KIND: &'static str = [$($kind,)? "summary"][0];
         })*
 
-        /// All forms, each with how its JSON Schema is made.
+        /// All forms, each with what it is and how its JSON Schema is made.
         #[cfg(test)]
-        const FORMS: &[(&str, fn() -> schemars::Schema)] =
-            &[$(($schema, || schemars::schema_for!($document))),*];
+        const FORMS: &[(&str, &str, fn() -> schemars::Schema)] =
+            &[$(($schema, $document::KIND, || schemars::schema_for!($document))),*];
     };
 }
 
@@ -121,9 +125,9 @@ documents! {
     RedactedEntry: "wink/prune.path@1";
     RepairedEntry: "wink/repair@1";
     Verified: "wink/verify@1";
-    Serving: "wink/serve.ready@1";
+    Serving: "wink/serve.ready@1" "item";
     ServedUntilNow: "wink/serve@1";
-    DemoCall: "wink/demo.call@1";
+    DemoCall: "wink/demo.call@1" "item";
     DemoPlayed: "wink/demo@1";
 }
 
@@ -140,14 +144,14 @@ mod tests {
     /// What people and programs read of the forms; a change shows in a review.
     #[test]
     fn the_schemas_that_are_shipped_are_those_of_the_forms() {
-        let schema = |make: fn() -> schemars::Schema| {
+        let schema = |kind: &str, make: fn() -> schemars::Schema| {
             let mut schema = make().to_value();
             schema["properties"]["schema"] = json!({"type": "string"});
-            schema["properties"]["type"] = json!({"const": "summary"});
+            schema["properties"]["type"] = json!({ "const": kind });
             schema
         };
         let mut all: BTreeMap<&str, Value> =
-            FORMS.iter().map(|(name, it)| (*name, schema(*it))).collect();
+            FORMS.iter().map(|(name, kind, it)| (*name, schema(kind, *it))).collect();
         assert_eq!(all.len(), FORMS.len(), "no name is there twice");
         let mut progress = schemars::schema_for!(ProgressLine).to_value();
         progress["properties"]["type"] = json!({"const": "progress"});

@@ -14,9 +14,9 @@ use std::path::Path;
 
 use serde::Serialize;
 use serde_json::Value;
-use wink_fs::{Error, ErrorKind, Operation, Snapshot, TreePath};
+use wink_fs::{Error, ErrorKind, Exclusions, Operation, Snapshot, TreePath};
 
-use crate::home::Home;
+use crate::home::{self, Home};
 use crate::{disk, lost, words};
 
 /// The code where a directory is in no workspace.
@@ -30,6 +30,9 @@ const NO_REF: u8 = 12;
 
 /// The exit code where a part of what was asked for is done.
 pub(crate) const PARTIAL: u8 = 3;
+
+/// What is said where only small files are missing or damaged.
+const WRITES_AGAIN: &str = "`wink repair` writes it again from the rest of the history";
 
 /// The exit code of arguments that cannot be meant.
 const USAGE: u8 = 2;
@@ -136,6 +139,10 @@ impl From<Error> for Failure {
         // Without a path, the command that was typed says which operation it was.
         let text = text.strip_prefix(&format!("{}: ", error.operation())).unwrap_or(&text);
         let failure = match text.rsplit_once("; ") {
+            Some((message, hint)) if is_of_snapshot(&error) => {
+                let hint = error.path().and_then(leaving_out).unwrap_or_else(|| hint.to_owned());
+                Self::of(error.kind(), message).hint(hint)
+            }
             Some((message, hint)) => Self::of(error.kind(), message).hint(with_command(hint)),
             None => Self::of(error.kind(), text),
         };
@@ -222,8 +229,19 @@ impl Failure {
     /// A directory was named that holds no history.
     pub(crate) fn no_store(directory: &Path) -> Self {
         let message = format!("there is no history in `{}`", directory.display());
-        Self::new("no_store", NO_STORE, message)
-            .hint("if it is on another disk, mount it; `wink init --store DIR` makes a new one")
+        match disk::is_gone(&home::store_in(directory)) {
+            true => Self::new("no_store", NO_STORE, message).hint(
+                "if it is on another disk, mount it; `wink init --store DIR` makes a new one",
+            ),
+            false => Self::new("no_store", NO_STORE, format!("{message} that is whole"))
+                .hint(WRITES_AGAIN),
+        }
+    }
+
+    /// A history has lost the file that says whose it is.
+    pub(crate) fn no_settings(root: &Path) -> Self {
+        let message = format!("the history of `{}` has lost its settings", root.display());
+        Self::of(ErrorKind::Corrupt, message).hint(WRITES_AGAIN)
     }
 
     /// The directory of a workspace cannot be opened; where it is gone, its history is not.
@@ -261,8 +279,14 @@ impl Failure {
     /// The settings are not what this version wrote.
     pub(crate) fn unreadable_settings(path: &Path) -> Self {
         let message = format!("the settings in `{}` cannot be understood", path.display());
-        Self::of(ErrorKind::SnapshotIncompatible, message)
-            .hint("use the version of wink that wrote them")
+        let store = path.parent().map(home::store_in);
+        Self::of(ErrorKind::SnapshotIncompatible, message).hint(match store {
+            Some(store) if !disk::is_gone(&store) => {
+                "where a later version of wink wrote them, use that; where they are damaged, \
+                 `wink repair` writes them again from the rest of the history"
+            }
+            _ => "use the version of wink that wrote them",
+        })
     }
 
     /// The directory is a workspace already.
@@ -417,12 +441,27 @@ impl Failure {
 }
 
 /// Names the command for what a library advises.
+/// Tells whether something could not be read that a snapshot would have to hold.
+fn is_of_snapshot(error: &Error) -> bool {
+    use Operation::{Capture, Diff, Snapshot};
+    error.kind() == ErrorKind::PermissionDenied
+        && matches!(error.operation(), Capture | Diff | Snapshot)
+}
+
+/// Says how snapshots are taken without what cannot be read.
+pub(crate) fn leaving_out(path: &str) -> Option<String> {
+    let path = TreePath::parse(path).ok().filter(|path| !path.is_root())?;
+    let pattern = words::for_shell(&Exclusions::pattern_of(&path));
+    Some(format!("make it readable, or leave it out: `wink config add exclude {pattern}`"))
+}
+
 fn with_command(hint: &str) -> &str {
     match hint {
         "verify the store" | "verify the snapshots" => {
             "`wink verify` lists what is damaged, and `wink repair` puts it aside"
         }
         "repair the store" | "repair the store first" => "`wink repair` puts aside what is damaged",
+        "write it again" => WRITES_AGAIN,
         hint => hint,
     }
 }

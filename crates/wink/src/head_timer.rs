@@ -11,7 +11,7 @@ use crate::lock::lock;
 
 /// Bounds the time from the first byte of a request, or from the beginning of a connection, to the end of
 /// the request's headers.
-const HEAD: Duration = Duration::from_secs(10);
+const HEAD: Duration = Duration::from_secs(5);
 
 /// Bounds the time between two requests.
 pub(crate) const IDLE: Duration = Duration::from_secs(60);

@@ -9,10 +9,12 @@ use wink_fs::{Error, ErrorKind, Store};
 
 pub(crate) use self::branches::{Branches, DamagedBranch, branch_key, pin_owner};
 use self::places::look_at_usual_place;
-pub(crate) use self::places::{all_places, config_home, leave_pointer, user_home, usual_place};
+pub(crate) use self::places::{
+    all_places, config_home, first_place, leave_pointer, user_home, usual_place,
+};
 use crate::failure::Failure;
 use crate::settings::Settings;
-use crate::{disk, lost};
+use crate::{disk, lost, mended};
 
 const STORE: &str = "store";
 
@@ -30,7 +32,12 @@ impl Home {
     /// Finds the workspace that a directory is, or is in; `store` says where its history is.
     pub(crate) fn find(directory: &Path, store: Option<&Path>) -> Result<Self, Failure> {
         let found = Self::find_any(directory, store)?;
-        found.ok_or_else(|| Failure::no_workspace(directory, &lost::of(directory)))
+        let is_damaged =
+            |root: &&Path| first_place(root).is_ok_and(|it| mended::has_no_settings(&it));
+        found.ok_or_else(|| match directory.ancestors().find(is_damaged) {
+            Some(root) => Failure::no_settings(root),
+            None => Failure::no_workspace(directory, &lost::of(directory)),
+        })
     }
 
     /// Finds the same, where the directory is in a workspace; one that is damaged or away is no reason to

@@ -12,8 +12,9 @@ use std::time::Duration;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::header::{
-    AUTHORIZATION, CACHE_CONTROL, CONNECTION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, COOKIE, HOST,
-    HeaderName, HeaderValue, ORIGIN, REFERRER_POLICY, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+    AUTHORIZATION, CACHE_CONTROL, CONNECTION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY,
+    CONTENT_TYPE, COOKIE, HOST, HeaderName, HeaderValue, ORIGIN, REFERRER_POLICY, WWW_AUTHENTICATE,
+    X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::middleware::Next;
@@ -22,6 +23,7 @@ use http_body_util::LengthLimitError;
 use tokio::time::timeout;
 
 use crate::access::Access;
+use crate::strangers::Stranger;
 
 /// The largest body of a request.
 pub(crate) const MAX_BODY_BYTES: usize = 32 * 1024 * 1024;
@@ -64,6 +66,8 @@ const WRONG_TYPE: Refusal =
 
 const TOO_LARGE: Refusal =
     (StatusCode::PAYLOAD_TOO_LARGE, "Too large: send at most 32 MiB in one request.\n");
+const TOO_MANY: Refusal =
+    (StatusCode::SERVICE_UNAVAILABLE, "Unavailable: too many connections; try again.\n");
 const BROKEN: Refusal =
     (StatusCode::BAD_REQUEST, "Bad request: the body could not be read to its end.\n");
 const TOO_SLOW: Refusal =
@@ -99,7 +103,10 @@ impl Guard {
         // What stands after it is a secret of its own.
         if !request.uri().path().starts_with(OPEN) {
             self.access.admit(request.headers())?;
+            let stranger = request.extensions().get::<Arc<Stranger>>();
+            stranger.is_none_or(|it| it.admit()).then_some(()).ok_or(TOO_MANY)?;
         }
+        check_length(request.headers())?;
         check_content_type(request.method(), request.headers())
     }
 
@@ -141,7 +148,7 @@ pub(crate) async fn check(
     let mut response = match guard.admit(&request) {
         Ok(()) => match received(request).await {
             Ok(request) => next.run(request).await,
-            Err(refusal) => refusal.into_response(),
+            Err(refusal) => ([(CONNECTION, "close")], refusal).into_response(),
         },
         // Whoever is turned away does not keep a connection that others wait for.
         Err(refusal) => ([(CONNECTION, "close")], refusal).into_response(),
@@ -198,6 +205,13 @@ pub(crate) fn only_value<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Optio
     let mut values = headers.get_all(name).iter();
     let value = values.next()?;
     values.next().is_none().then(|| value.to_str().ok())?
+}
+
+/// Refuses a body by its length where that is said; who sends more than is taken need not be waited for.
+fn check_length(headers: &HeaderMap) -> Result<(), Refusal> {
+    let said = headers.get(CONTENT_LENGTH).and_then(|said| said.to_str().ok());
+    let is_too_long = |said: &str| said.parse().is_ok_and(|said: u64| said > MAX_BODY_BYTES as u64);
+    (!said.is_some_and(is_too_long)).then_some(()).ok_or(TOO_LARGE)
 }
 
 fn check_content_type(method: &Method, headers: &HeaderMap) -> Result<(), Refusal> {

@@ -127,6 +127,15 @@ pub(crate) fn skipped(all: &[&SkippedEntry]) -> String {
     text.join(", ")
 }
 
+/// Writes a word so that a shell takes it as it is.
+pub(crate) fn for_shell(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:,@%".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -157,6 +166,13 @@ mod tests {
         let age = |seconds| super::age(Duration::from_secs(seconds));
         assert_eq!((age(59), age(60)), ("less than a minute ago".into(), "1 minute ago".into()));
         assert_eq!((age(7200), age(3 * 86_400)), ("2 hours ago".into(), "3 days ago".into()));
+    }
+
+    #[test]
+    fn a_shell_takes_words_as_they_are() {
+        assert_eq!(for_shell("/src/a-b.rs"), "/src/a-b.rs");
+        assert_eq!(for_shell("/it's $HOME"), r"'/it'\''s $HOME'");
+        assert_eq!(for_shell(""), "''");
     }
 
     #[test]

@@ -282,6 +282,47 @@ fn fault_33_a_signal_under_load_lets_calls_end_and_loses_nothing() {
     assert_eq!(again.call("ls", json!({}))["isError"], false);
 }
 
+/// Once, a call that was done while the server ended was answered with a failure of the server.
+#[test]
+fn a_signal_under_load_answers_every_call_that_was_done() {
+    for round in 0..6 {
+        let place = tempfile::tempdir().unwrap();
+        std::fs::create_dir(place.path().join("work")).unwrap();
+        let mut server = Server::start_in(place, &["--port", "0", "--root", "work"]);
+        let pid = Pid::from_child(&server.child);
+        let last: Vec<(String, String)> = std::thread::scope(|scope| {
+            let server = &server;
+            let writers: Vec<_> =
+                (0..8).map(|writer| scope.spawn(move || last_write(server, writer))).collect();
+            std::thread::sleep(Duration::from_millis(150 + 37 * round));
+            kill_process(pid, Signal::TERM).expect("signals");
+            writers.into_iter().map(|writer| writer.join().unwrap()).collect()
+        });
+        assert_eq!(server.child.wait().expect("ends").code(), Some(0));
+        for (path, answer) in last {
+            assert!(!answer.contains(" 500 "), "{round}: {path}: {answer}");
+            let is_there = server.place.path().join("work").join(&path).exists();
+            assert!(!is_there, "{round}: {path} was written, and answered by {answer:?}");
+        }
+    }
+}
+
+/// Writes files until one is not said to be written; returns its path, and what was said.
+fn last_write(server: &Server, writer: usize) -> (String, String) {
+    let mut number = 0;
+    loop {
+        number += 1;
+        let path = format!("{writer}-{number}.txt");
+        let params = json!({"name": "write_file", "arguments": {"path": path, "content": "x"}});
+        let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+        let answer = server.try_send(POST, &call.to_string()).map(|it| it.text);
+        match answer {
+            Some(text) if text.contains("\"isError\":false") => {}
+            other => return (path, other.unwrap_or_default()),
+        }
+    }
+}
+
 /// A server over two workspaces, in each of which calls wait for somebody who works there too.
 struct Waiting {
     server: Server,

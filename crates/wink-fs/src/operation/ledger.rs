@@ -107,6 +107,12 @@ pub(crate) trait Ledger: Send + Sync {
         Ok(self.list()?.iter().map(|operation| operation.sequence).collect())
     }
 
+    /// Returns the numbers of the operations whose record is damaged, oldest first, as far back as others are
+    /// listed: they cannot be undone.
+    fn damaged(&self) -> Result<Vec<u64>> {
+        Ok(Vec::new())
+    }
+
     /// Returns an interrupted operation as it was written down, where it came to that.
     fn begun_record(&self, _sequence: u64) -> Result<Option<OperationRecord>> {
         Ok(None)

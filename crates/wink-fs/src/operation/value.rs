@@ -108,3 +108,20 @@ pub struct OperationChange {
     /// Tells exactly what the operation left there.
     pub(crate) left: Option<Left>,
 }
+
+impl OperationChange {
+    /// How many files below a directory that was made are written down at most.
+    pub(crate) const MOST_INSIDE: usize = 1000;
+
+    /// Tells whether there may be more in the directory that it made than what is listed.
+    ///
+    /// ```
+    /// let files = wink_fs::Workspace::memory();
+    /// files.mkdir("empty")?;
+    /// assert!(!files.operations()?[0].changes[0].is_inside_cut());
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn is_inside_cut(&self) -> bool {
+        self.inside.len() >= Self::MOST_INSIDE
+    }
+}

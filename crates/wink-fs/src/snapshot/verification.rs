@@ -109,8 +109,12 @@ pub struct Repaired {
     pub quarantined: Vec<String>,
     /// How many objects of damaged packs were whole and are in a new one.
     pub objects_saved: u64,
+    /// The snapshots whose record was missing or damaged and is there again.
+    pub found: Vec<SnapshotId>,
     /// The snapshots that cannot be restored as a whole any more; their records are in the quarantine.
     pub lost: Vec<SnapshotId>,
+    /// Those of them of which some files are whole: these can still be read and restored, by the same name.
+    pub salvaged: Vec<SnapshotId>,
     /// The snapshot of the files as they are now, which has again what others missed.
     pub taken: Option<SnapshotId>,
     /// The files and directories that could not be read, of which it has nothing.

@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use super::roster::Roster;
-use super::{Store, catalog, failure, line, lock, pins};
+use super::{Store, catalog, failure, line, lock, missing, pins};
 use crate::error::{ErrorKind, Operation, Result};
 use crate::snapshot::{Choose, Snapshot, SnapshotId, is_pinned};
 
@@ -38,8 +38,19 @@ fn delete_now(store: &Store, id: &SnapshotId) -> Result<bool> {
     match catalog::read(store.disk(), &id.to_string()) {
         Ok(snapshot) => take_away(store, &[snapshot]).map(|()| true).map_err(failed),
         Err(error) if error.kind() == ErrorKind::SnapshotNotFound => Ok(false),
-        Err(_) => catalog::remove(store.disk(), &[*id]).map_err(failed),
+        Err(_) => take_damaged_away(store, id).map_err(failed),
     }
+}
+
+/// Removes a record of which nobody knows what number it had.
+fn take_damaged_away(store: &Store, id: &SnapshotId) -> std::io::Result<bool> {
+    let disk = store.disk();
+    let there = store.catalog.list(disk)?;
+    if let Some(mut roster) = Roster::read(disk)?.whole() {
+        roster.gone = Some(missing::account(disk, &roster, &there));
+        roster.note(disk)?;
+    }
+    catalog::remove(disk, &[*id])
 }
 
 /// Removes records; other snapshots may rely on what was written with them.
@@ -48,10 +59,11 @@ fn take_away(store: &Store, going: &[Snapshot]) -> std::io::Result<()> {
         return Ok(());
     }
     let disk = store.disk();
-    if let Some(mut roster) = Roster::read(disk)?.whole()
-        && roster.take_over(going)
-    {
-        roster.note(disk)?;
+    if let Some(mut roster) = Roster::read(disk)?.whole() {
+        let there = store.catalog.list(disk)?;
+        if roster.take_over(going) | missing::forget(disk, &mut roster, &there, going) {
+            roster.note(disk)?;
+        }
     }
     let ids: Vec<_> = going.iter().map(|it| it.id).collect();
     catalog::remove(disk, &ids)?;

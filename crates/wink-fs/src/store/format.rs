@@ -23,6 +23,23 @@ pub(crate) fn write(disk: &Disk, strategy: &str) -> io::Result<()> {
     Ok(())
 }
 
+/// Writes the file again where it is missing or damaged; tells whether it was. A version that is not known is
+/// left alone.
+pub(crate) fn mend(disk: &Disk, strategy: &str) -> Result<bool> {
+    match read(disk) {
+        Ok(_) => return Ok(false),
+        Err(error) if error.kind() == ErrorKind::SnapshotIncompatible => return Err(error),
+        Err(_) => {}
+    }
+    let mended = || {
+        let mut file = Temporary::over(disk, ".", NAME.into())?;
+        file.write_all(text(strategy, &Uuid::new_v4().to_string()).as_bytes())?;
+        file.sync()?;
+        file.replace()
+    };
+    mended().map(|()| true).map_err(|error| failure::of(Operation::Repair, error))
+}
+
 fn text(strategy: &str, id: &str) -> String {
     let body = format!("wink {strategy} {VERSION}\nid {id}\n");
     format!("{body}blake3 {}\n", blake3::hash(body.as_bytes()).to_hex())
@@ -78,7 +95,7 @@ fn parse(bytes: &[u8]) -> Result<Format> {
         true => Ok(Format { strategy: strategy.to_owned(), id: id.to_owned() }),
         false => Err(Error::system(
             Operation::OpenStore,
-            damaged("the store's file `format` is damaged; restore it from a copy"),
+            damaged("the store's file `format` is damaged; write it again"),
         )),
     }
 }

@@ -4,6 +4,7 @@
 //! gets its name when it is done, and what was there before under names that begin with its number. Such names
 //! without a record are what a process left that died.
 
+mod damaged;
 mod forget;
 mod read;
 
@@ -13,6 +14,7 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+pub(super) use self::damaged::{DamagedOperation, damaged_operations};
 use self::read::whole_lines;
 use super::disk::Disk;
 use super::operation_places::{self as places, DIRECTORY, Numbers};
@@ -182,6 +184,10 @@ impl Ledger for StoreLedger {
 
     fn list(&self) -> Result<Vec<OperationRecord>> {
         self.whole_records(&self.numbers()?).map(last_kept)
+    }
+
+    fn damaged(&self) -> Result<Vec<u64>> {
+        self.damaged_records()
     }
 
     fn numbers(&self) -> Result<Vec<u64>> {

@@ -15,6 +15,8 @@ mod library;
 mod line;
 mod list;
 pub(crate) mod lock;
+mod missing;
+mod numbers;
 mod object;
 mod operation_places;
 mod operation_record;
@@ -26,6 +28,7 @@ mod record;
 mod redact;
 mod repair;
 mod roster;
+mod salvage;
 mod save;
 mod tagging;
 pub(crate) mod temporary;
@@ -128,6 +131,34 @@ impl Store {
         Self::open(Disk::new(path.as_ref()))
     }
 
+    /// Writes the file again by which a directory is known as a store, where it is missing or damaged and the rest
+    /// of a store is there; tells whether it was.
+    ///
+    /// A directory without the rest is NotFound. The store has another id then.
+    ///
+    /// ```
+    /// # let directory = tempfile::tempdir().unwrap();
+    /// # let place = directory.path().join("store");
+    /// use wink_fs::Store;
+    ///
+    /// assert!(Store::mend_ambient(&place).is_err());
+    /// Store::create_ambient(&place)?;
+    /// assert!(!Store::mend_ambient(&place)?);
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn mend_ambient(path: impl AsRef<Path>) -> Result<bool> {
+        let disk = Disk::new(path.as_ref());
+        let is_there = |directory| disk.names(directory).is_ok();
+        let has_records = || catalog::read_whole(&disk).is_ok_and(|all| !all.is_empty());
+        let has_roster = || matches!(Roster::read(&disk), Ok(roster::Found::Whole(_)));
+        match [pack::DIRECTORY, catalog::DIRECTORY].into_iter().all(is_there)
+            && (has_records() || has_roster())
+        {
+            true => format::mend(&disk, STRATEGY),
+            false => format::check(&disk, STRATEGY).map(|_| false),
+        }
+    }
+
     fn open(disk: Disk) -> Result<Self> {
         let id = format::check(&disk, STRATEGY)?;
         sweep(&disk, &[pack::DIRECTORY, catalog::DIRECTORY]);
@@ -221,7 +252,7 @@ fn make(disk: &Disk) -> std::io::Result<()> {
     disk.make_root()?;
     disk.make_dir(pack::DIRECTORY)?;
     disk.make_dir(catalog::DIRECTORY)?;
-    Roster::default().write(disk)?;
+    Roster::of_new_store().write(disk)?;
     format::write(disk, STRATEGY)
 }
 

@@ -58,7 +58,7 @@ fn rewrite(store: &Store, out: &Exclusions) -> Result<Redacted> {
 }
 
 /// Makes the new directories part of the store, before any record names them.
-fn publish(store: &Store, writer: PackWriter<'_>) -> io::Result<()> {
+pub(super) fn publish(store: &Store, writer: PackWriter<'_>) -> io::Result<()> {
     let Some(mut pack) = writer.finish()? else { return Ok(()) };
     pack.file.publish()?;
     if let Some(mut roster) = Roster::read(store.disk())?.whole() {

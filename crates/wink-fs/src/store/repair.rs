@@ -10,7 +10,7 @@ use super::list::{self, Part};
 use super::object::{ObjectId, ObjectKind};
 use super::pack::{self, ObjectRow, Pack, PackWriter};
 use super::roster::{self, Found, Roster, Trust};
-use super::{Store, catalog, failure, lock, pins, verify};
+use super::{Store, catalog, failure, ledger, lock, missing, pins, redact, salvage, verify};
 use crate::error::{Error, Operation, Result};
 use crate::hash::ContentHash;
 use crate::snapshot::{Repaired, SnapshotId, Verification, VerifyOptions};
@@ -65,7 +65,9 @@ impl Repair<'_> {
     fn put_damage_aside(&mut self) -> Result<()> {
         self.packs().map_err(failed)?;
         self.damaged_records()?;
+        self.missing_records()?;
         self.pins().map_err(failed)?;
+        self.operations()?;
         self.roster().map_err(failed)
     }
 
@@ -119,11 +121,44 @@ impl Repair<'_> {
         Ok(())
     }
 
-    /// Moves the records of snapshots aside that are not whole any more.
+    /// Writes records again that are missing, or were damaged, and still known; whether the snapshots are whole is looked at later.
+    fn missing_records(&mut self) -> Result<()> {
+        let disk = self.store.disk();
+        let there = catalog::read_whole(disk).map_err(failed)?;
+        let roster = Roster::read(disk).map_err(failed)?.whole().unwrap_or_default();
+        for mut snapshot in missing::look(disk, &roster, &there).known {
+            if there.iter().any(|it| it.tag == snapshot.tag) {
+                snapshot.tag = None;
+            }
+            redact::replace_record(self.store, &snapshot)?;
+            self.repaired.found.push(snapshot.id);
+        }
+        let Repaired { found, lost, .. } = &mut self.repaired;
+        lost.retain(|id| !found.contains(id));
+        Ok(())
+    }
+
+    /// Moves the records of snapshots aside that are not whole any more; what is whole of them stays under their
+    /// names.
     fn lost_snapshots(&mut self) -> Result<()> {
         let problems = self.look()?.problems.into_iter();
         let lost: BTreeSet<SnapshotId> = problems.flat_map(|problem| problem.snapshots).collect();
-        lost.iter().try_for_each(|id| self.lose(&id.to_string()))
+        let records = lost.iter().map(|id| catalog::read(self.store.disk(), &id.to_string()));
+        let salvaged = salvage::salvage(self.store, records.filter_map(Result::ok).collect())?;
+        lost.iter().try_for_each(|id| self.lose(&id.to_string()))?;
+        for snapshot in &salvaged {
+            redact::replace_record(self.store, snapshot)?;
+        }
+        self.repaired.salvaged = salvaged.iter().map(|it| it.id).collect();
+        self.account().map_err(failed)
+    }
+
+    /// Takes all snapshots that are missing by now for forgotten.
+    fn account(&self) -> io::Result<()> {
+        let disk = self.store.disk();
+        let Some(mut roster) = Roster::read(disk)?.whole() else { return Ok(()) };
+        roster.gone = Some(missing::account(disk, &roster, &catalog::read_whole(disk)?));
+        roster.write(disk)
     }
 
     fn lose(&mut self, name: &str) -> Result<()> {
@@ -137,6 +172,16 @@ impl Repair<'_> {
         damaged.iter().try_for_each(|name| self.put_aside(&format!("{}/{name}", pins::DIRECTORY)))
     }
 
+    /// Moves damaged records of operations aside, after what was kept for them: without a record it would be
+    /// taken for that of an operation that was interrupted.
+    fn operations(&mut self) -> Result<()> {
+        for damaged in ledger::damaged_operations(self.store.disk())? {
+            let mut all = damaged.kept.iter().chain([&damaged.record]);
+            all.try_for_each(|place| self.put_aside(place)).map_err(failed)?;
+        }
+        Ok(())
+    }
+
     /// Lists the packs that are left; their directories may name what is not there any more.
     fn roster(&mut self) -> io::Result<()> {
         let disk = self.store.disk();
@@ -148,7 +193,8 @@ impl Repair<'_> {
         let last = snapshots.iter().map(|it| it.sequence).max().unwrap_or(0);
         let ids = Library::new(disk.clone()).pack_ids()?;
         let packs: BTreeMap<_, _> = ids.into_iter().map(|id| (id, Trust::Contents)).collect();
-        Roster { through: last.max(old.through), packs }.write(disk)
+        let gone = Some(missing::account(disk, &old, &snapshots));
+        Roster { through: last.max(old.through), packs, gone }.write(disk)
     }
 
     /// Moves a file into the quarantine, under a name that nothing there has.

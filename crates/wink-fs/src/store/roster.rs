@@ -10,6 +10,7 @@ use std::io::{self, Write as _};
 use serde::{Deserialize, Serialize};
 
 use super::disk::Disk;
+use super::numbers::Numbers;
 use super::record::{checked_json, with_sum};
 use super::temporary::Temporary;
 use crate::snapshot::Snapshot;
@@ -34,6 +35,9 @@ pub(super) struct Roster {
     /// The number of the last record whose pack is accounted for here.
     pub(super) through: u64,
     pub(super) packs: BTreeMap<String, Trust>,
+    /// The numbers of the snapshots that were forgotten, where that was written down from the beginning, or all
+    /// that were missing once were taken for forgotten.
+    pub(super) gone: Option<Numbers>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -41,6 +45,8 @@ struct Stored {
     version: u32,
     through: u64,
     packs: BTreeMap<String, Trust>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    gone: Option<Numbers>,
 }
 
 /// Says what became of the file.
@@ -62,6 +68,16 @@ impl Found {
 }
 
 impl Roster {
+    /// Returns that of a store in which nothing was forgotten yet.
+    pub(super) fn of_new_store() -> Self {
+        Self { gone: Some(Numbers::default()), ..Self::default() }
+    }
+
+    /// Returns the number after which that of a new snapshot comes: none is given again.
+    pub(super) fn last_number(&self) -> u64 {
+        self.through.max(self.gone.as_ref().map_or(0, Numbers::last))
+    }
+
     /// Reads the file.
     pub(super) fn read(disk: &Disk) -> io::Result<Found> {
         match disk.read(NAME, MAX_BYTES) {
@@ -96,8 +112,8 @@ impl Roster {
     }
 
     fn encode(&self) -> io::Result<String> {
-        let (through, packs) = (self.through, self.packs.clone());
-        Ok(with_sum(&serde_json::to_string(&Stored { version: VERSION, through, packs })?))
+        let Self { through, packs, gone } = self.clone();
+        Ok(with_sum(&serde_json::to_string(&Stored { version: VERSION, through, packs, gone })?))
     }
 
     /// Adds the packs of records that are about to go, and tells whether there were any to add.
@@ -126,8 +142,8 @@ impl Roster {
 
 fn decode(bytes: &[u8]) -> Option<Roster> {
     let stored: Stored = serde_json::from_str(checked_json(bytes)?).ok()?;
-    let Stored { version, through, packs } = stored;
-    (version == VERSION).then_some(Roster { through, packs })
+    let Stored { version, through, packs, gone } = stored;
+    (version == VERSION).then_some(Roster { through, packs, gone })
 }
 
 #[cfg(test)]
@@ -145,7 +161,7 @@ mod tests {
     #[test]
     fn records_up_to_its_number_are_accounted_for_and_later_ones_name_their_packs() {
         let packs = BTreeMap::from([("merged".to_owned(), Trust::Contents)]);
-        let mut roster = Roster { through: 2, packs };
+        let mut roster = Roster { through: 2, packs, gone: None };
         let all = [snapshot(1, "gone"), snapshot(3, "new"), snapshot(4, "")];
         let expected = roster.expected(&all);
         assert_eq!(expected.keys().collect::<Vec<_>>(), ["merged", "new"]);
@@ -157,7 +173,7 @@ mod tests {
     #[test]
     fn what_was_written_is_read_and_nothing_else() {
         let packs = BTreeMap::from([("a".to_owned(), Trust::Everything)]);
-        let roster = Roster { through: 7, packs };
+        let roster = Roster { through: 7, packs, gone: Some([3, 4, 9].into_iter().collect()) };
         let text = roster.encode().unwrap();
         assert_eq!(decode(text.as_bytes()), Some(roster));
         assert_eq!(decode(text.replace("\"version\":1", "\"version\":2").as_bytes()), None);

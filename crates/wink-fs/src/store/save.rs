@@ -57,7 +57,7 @@ impl Standing {
         let expected = roster.expected(&snapshots);
         let there = expected.keys().all(|id| all.has_pack(id));
         let complete = is_known && there && all.unusable.is_empty();
-        Ok(Self { shelf: all.relied_on(&expected), complete, through: roster.through })
+        Ok(Self { shelf: all.relied_on(&expected), complete, through: roster.last_number() })
     }
 }
 

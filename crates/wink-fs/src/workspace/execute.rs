@@ -208,7 +208,7 @@ impl History {
     ) -> Result<()> {
         operation.changes = changes;
         self.ledger.prepare_again(&operation)?;
-        self.ledger.append(operation, None)
+        self.append(operation, None)
     }
 
     /// Puts back what a program changed that could not be run to its end.

@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 use std::iter::successors;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use super::SnapshotOptions;
 use super::excluded::Excluded;
 use crate::capture::Capture;
 use crate::clock::{Clock, SystemClock};
@@ -33,9 +34,6 @@ use crate::tree::{Kind, Tree};
 /// How often a snapshot is tried because somebody else writes meanwhile.
 const TRIES: usize = 3;
 
-/// How many files of a directory that was made are written down.
-const MOST_INSIDE: usize = 1000;
-
 /// From how many directories on a backend learns also from what is about to be replaced.
 const WORTH_LEARNING: u64 = 128;
 
@@ -58,6 +56,8 @@ pub(super) struct History {
     pub(super) room: AtomicUsize,
     /// The snapshot that was taken or restored last, where that was looked up since.
     known_head: Mutex<Option<Option<SnapshotId>>>,
+    /// How many operations were written down by this process.
+    recorded: AtomicU64,
 }
 
 impl History {
@@ -95,7 +95,15 @@ impl History {
             saved: Mutex::default(),
             room: AtomicUsize::new(0),
             known_head: Mutex::default(),
+            recorded: AtomicU64::new(0),
         }
+    }
+
+    /// Says what is known of a snapshot that somebody asks for now.
+    pub(super) fn asked_for(&self, options: &SnapshotOptions) -> NewSnapshot {
+        let mut new = NewSnapshot::new(self.clock.now());
+        (new.tag, new.message) = (options.tag.clone(), options.message.clone());
+        new
     }
 
     /// Takes a snapshot; tried again where files change while they are read.
@@ -108,6 +116,36 @@ impl History {
             let capture = self.capture(backend)?;
             self.save(backend, &capture, new)
         });
+        self.taken(taken)
+    }
+
+    /// Takes a snapshot unless the last one holds the very same.
+    pub(super) fn snapshot_of_new(
+        &self,
+        backend: &mut dyn Backend,
+        new: &NewSnapshot,
+    ) -> Result<Option<Snapshot>> {
+        let taken = retried(|| {
+            let capture = self.capture(backend)?;
+            match self.is_head(&*capture.tree)? {
+                true => Ok(None),
+                false => self.save(backend, &capture, new).map(Some),
+            }
+        });
+        taken.transpose().map(|taken| self.taken(taken)).transpose()
+    }
+
+    /// Tells whether a tree is that of the snapshot that was taken or restored last; one that cannot be read
+    /// holds nothing.
+    fn is_head(&self, tree: &dyn Tree) -> Result<bool> {
+        match self.head()?.map(|head| self.snapshots.load(&head)) {
+            Some(Ok(head)) => Ok(compare(&*head, tree, &Scope::everything())?.is_empty()),
+            _ => Ok(false),
+        }
+    }
+
+    /// Does what is due once a snapshot was taken.
+    fn taken(&self, taken: Result<Snapshot>) -> Result<Snapshot> {
         let taken = taken.map_err(|error| error.during(Operation::Snapshot))?;
         self.make_room(&taken).map_err(|error| error.during(Operation::Snapshot))?;
         Ok(taken)
@@ -282,7 +320,7 @@ impl History {
         }
         let changes = describe(&differences, &live)?;
         let operation = self.prepare(sequence, name, OperationCause::Call, changes)?;
-        self.ledger.append(operation, Some(before))?;
+        self.append(operation, Some(before))?;
         Ok(Some(sequence))
     }
 
@@ -298,6 +336,22 @@ impl History {
         let operation = OperationRecord { sequence, at, name, cause, by, changes };
         self.ledger.prepare(&operation)?;
         Ok(operation)
+    }
+
+    /// Says that an operation was done.
+    pub(super) fn append(
+        &self,
+        operation: OperationRecord,
+        before: Option<Arc<dyn Tree>>,
+    ) -> Result<()> {
+        self.ledger.append(operation, before)?;
+        self.recorded.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Returns how many operations this process has written down.
+    pub(super) fn recorded(&self) -> u64 {
+        self.recorded.load(Ordering::Relaxed)
     }
 
     /// Returns what was there before an operation.
@@ -428,7 +482,9 @@ pub(super) fn describe(
 /// Returns the first files below a directory; what cannot be listed any more is left out.
 fn inside(tree: &dyn Tree, directory: &TreePath) -> Vec<TreePath> {
     let (mut found, mut waiting) = (Vec::new(), vec![(directory.clone(), Kind::Directory)]);
-    while let Some((path, kind)) = waiting.pop().filter(|_| found.len() < MOST_INSIDE) {
+    while let Some((path, kind)) =
+        waiting.pop().filter(|_| found.len() < OperationChange::MOST_INSIDE)
+    {
         if kind != Kind::Directory {
             found.push(path);
             continue;

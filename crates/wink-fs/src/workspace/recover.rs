@@ -25,9 +25,7 @@ impl History {
         for (number, paths) in self.ledger.interrupted()? {
             match self.ledger.begun_record(number)? {
                 Some(begun) if is_programs_run(&begun) => self.recover_executed(backend, begun)?,
-                Some(done) if is_done(&*backend.live(), &done)? => {
-                    self.ledger.append(done, None)?
-                }
+                Some(done) if is_done(&*backend.live(), &done)? => self.append(done, None)?,
                 begun => self.take_back_call(backend, number, paths, begun)?,
             }
         }
@@ -57,7 +55,7 @@ impl History {
             true => self.ledger.discard(number),
             false => {
                 let left = self.prepare(number, INTERRUPTED, OperationCause::Call, left)?;
-                self.ledger.append(left, Some(before))?;
+                self.append(left, Some(before))?;
             }
         }
         Ok(())
@@ -107,7 +105,7 @@ impl History {
         let operation = self.prepare(sequence, "recover", OperationCause::Recovery, changes)?;
         let kept = image.tree()?;
         backend.replace(before, &scope)?;
-        self.ledger.append(operation, Some(kept))?;
+        self.append(operation, Some(kept))?;
         Ok(differences.into_iter().map(|it| it.path).collect())
     }
 }

@@ -115,7 +115,7 @@ impl<'a> Restore<'a> {
         before: &Capture,
         kept: BeforeReplacement,
     ) -> Result<Snapshot> {
-        self.history.ledger.append(kept.operation, None)?;
+        self.history.append(kept.operation, None)?;
         self.history.settle(backend, before, &kept.saved)?;
         Ok(kept.saved)
     }

@@ -59,9 +59,31 @@ impl Workspace {
     /// Keeps the files as they are now.
     pub fn snapshot_with(&self, options: &SnapshotOptions) -> Result<Snapshot> {
         let history = self.history(Operation::Snapshot)?;
-        let mut new = NewSnapshot::new(history.clock.now());
-        (new.tag, new.message) = (options.tag.clone(), options.message.clone());
-        self.take(history, &new)
+        self.take(history, &history.asked_for(options))
+    }
+
+    /// Keeps the files as they are now, unless the snapshot that was taken or restored last holds the very
+    /// same: who keeps them unasked pushes no other snapshot out for nothing.
+    ///
+    /// ```
+    /// use wink_fs::{SnapshotOptions, Workspace};
+    ///
+    /// let (files, options) = (Workspace::memory(), SnapshotOptions::default());
+    /// assert!(files.snapshot_if_changed(&options)?.is_some());
+    /// assert!(files.snapshot_if_changed(&options)?.is_none());
+    /// files.write("a.txt", "new")?;
+    /// assert!(files.snapshot_if_changed(&options)?.is_some());
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn snapshot_if_changed(&self, options: &SnapshotOptions) -> Result<Option<Snapshot>> {
+        let history = self.history(Operation::Snapshot)?;
+        let mut writer = self.turn()?;
+        let _alone = self.alone(history, &mut writer)?;
+        history.excluded.ask()?;
+        let new = history.asked_for(options);
+        let taken = history.snapshot_of_new(self.backend(&mut writer), &new)?;
+        taken.iter().try_for_each(|taken| self.took(history, taken))?;
+        Ok(taken)
     }
 
     /// Takes a snapshot, which is the last one then.
@@ -70,9 +92,15 @@ impl Workspace {
         let _alone = self.alone(history, &mut writer)?;
         history.excluded.ask()?;
         let snapshot = history.snapshot(self.backend(&mut writer), new)?;
+        self.took(history, &snapshot)?;
+        Ok(snapshot)
+    }
+
+    /// Says that a snapshot is the last one now.
+    fn took(&self, history: &History, snapshot: &Snapshot) -> Result<()> {
         history.set_head(snapshot.id)?;
         self.0.observers.tell(&Event::SnapshotTaken { id: snapshot.id });
-        Ok(snapshot)
+        Ok(())
     }
 
     /// Returns the snapshots, oldest first.

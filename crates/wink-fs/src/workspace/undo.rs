@@ -91,6 +91,34 @@ impl Workspace {
         self.history(Operation::Undo)?.ledger.list()
     }
 
+    /// Returns the numbers of the operations that are kept and whose record is damaged, oldest first: nothing is
+    /// known of them, and an undo passes over them.
+    ///
+    /// ```
+    /// let files = wink_fs::Workspace::memory();
+    /// files.write("a.txt", "one")?;
+    /// assert!(files.damaged_operations()?.is_empty());
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn damaged_operations(&self) -> Result<Vec<u64>> {
+        self.history(Operation::Undo)?.ledger.damaged()
+    }
+
+    /// Returns how many operations were written down since the workspace was opened here: calls that changed
+    /// nothing, or failed, are none.
+    ///
+    /// ```
+    /// let files = wink_fs::Workspace::memory();
+    /// files.write("a.txt", "one")?;
+    /// files.write("a.txt", "one")?;
+    /// assert!(files.delete("b.txt").is_err());
+    /// assert_eq!(files.operations_recorded(), 1);
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn operations_recorded(&self) -> u64 {
+        self.0.history.as_ref().map_or(0, History::recorded)
+    }
+
     /// Tells whether what files were replaced by, as in a merge, is known to be still there: it was not taken
     /// back, and no restore went back to before it. It is named by the snapshot that was saved before it.
     ///
@@ -176,7 +204,7 @@ impl Workspace {
         let (sequence, _) = history.ledger.next()?;
         let cause = OperationCause::Undo { of: of.sequence };
         let passed_over = history.prepare(sequence, &of.name, cause, Vec::new())?;
-        history.ledger.append(passed_over, None)?;
+        history.append(passed_over, None)?;
         Ok(Undone { operation: of, paths: Vec::new(), conflicts: Vec::new() })
     }
 
@@ -264,7 +292,7 @@ fn go_back(
     let changes = describe(&differences, &*before)?;
     let operation = history.prepare(sequence, &of.name, cause, changes)?;
     backend.replace(&*before, &scope).map_err(|error| error.during(Operation::Undo))?;
-    history.ledger.append(operation, Some(kept))?;
+    history.append(operation, Some(kept))?;
     Ok(sequence)
 }
 

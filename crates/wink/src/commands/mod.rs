@@ -35,7 +35,7 @@ pub(crate) mod verify;
 use std::fmt;
 use std::time::Instant;
 
-use wink_fs::{At, Diff, ErrorKind, Snapshot, Workspace};
+use wink_fs::{At, ErrorKind, Snapshot, Workspace};
 
 use crate::documents::Changes;
 use crate::failure::Failure;
@@ -46,13 +46,8 @@ const LISTED: usize = 20;
 
 /// Counts what changed since a snapshot; `None` where that snapshot is damaged.
 fn changes_since(files: &Workspace, snapshot: &Snapshot) -> Result<Option<Changes>, Failure> {
-    Ok(diff_since(files, snapshot)?.as_ref().map(Changes::from))
-}
-
-/// Says what changed since a snapshot; `None` where that snapshot is damaged.
-fn diff_since(files: &Workspace, snapshot: &Snapshot) -> Result<Option<Diff>, Failure> {
     match files.diff(snapshot, At::Live) {
-        Ok(diff) => Ok(Some(diff)),
+        Ok(diff) => Ok(Some(Changes::from(&diff))),
         Err(error) if error.kind() == ErrorKind::Corrupt => Ok(None),
         Err(error) => Err(error.into()),
     }

@@ -47,9 +47,11 @@ fn log(context: &Context, args: &OpLogArgs) -> Result<Answer, Failure> {
     let operations: Vec<_> = operations.iter().rev().take(most).map(entry).collect();
     let pruned = pruned::all(&opened.home.shared()?);
     let pruned: Vec<_> = pruned.into_iter().rev().take(most).collect();
-    let document = OperationLog { operations, pruned };
+    let mut damaged = opened.files.damaged_operations()?;
+    damaged.reverse();
+    let document = OperationLog { operations, damaged, pruned };
     let mut answer = context.answer(&document, |document| text(document, most))?.long();
-    if document.operations.is_empty() {
+    if document.operations.is_empty() && document.damaged.is_empty() {
         answer.notes = context.note("note: wink has changed no file here yet");
     }
     Ok(answer)
@@ -94,6 +96,7 @@ pub(super) fn entry(operation: &OperationRecord, undone: bool) -> OperationLogEn
         undone,
         entries: operation.changes.iter().map(ChangedEntry::from).collect(),
         files_inside: operation.changes.iter().flat_map(inside).collect(),
+        files_inside_truncated: operation.changes.iter().any(OperationChange::is_inside_cut),
         shown: operation.changes.iter().flat_map(shown).collect(),
         shown_at: words::local(operation.at),
     }
@@ -115,16 +118,30 @@ fn shown(change: &OperationChange) -> Vec<String> {
 /// Writes both lists as one, newest first; the order of operations is that of their numbers.
 fn text(document: &OperationLog, most: usize) -> String {
     let mut pruned = document.pruned.iter().peekable();
+    let mut damaged = document.damaged.iter().copied().peekable();
     let mut lines = Vec::new();
     for operation in &document.operations {
+        while let Some(newer) = damaged.next_if(|number| *number > operation.sequence) {
+            lines.push(damaged_line(newer));
+        }
         while let Some(newer) = pruned.next_if(|it| it.at >= operation.at) {
             lines.push(pruned_line(newer));
         }
         lines.push(line(operation));
     }
+    // Those that are older than all that are shown were not asked for.
+    if document.operations.len() < most {
+        lines.extend(damaged.map(damaged_line));
+    }
     lines.extend(pruned.map(pruned_line));
     lines.truncate(most);
     lines.concat()
+}
+
+fn damaged_line(number: u64) -> String {
+    format!(
+        "{number:>5}  its record is damaged: nothing is known of it, and an undo passes over it\n"
+    )
 }
 
 pub(super) fn line(operation: &OperationLogEntry) -> String {
@@ -143,7 +160,9 @@ fn paths(operation: &OperationLogEntry) -> String {
     let shown = &operation.shown;
     let mut named = shown.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
     if shown.len() > NAMED {
-        named += &format!(" and {} more", words::number((shown.len() - NAMED) as u64));
+        let at_least = if operation.files_inside_truncated { "at least " } else { "" };
+        let more = words::number((shown.len() - NAMED) as u64);
+        named += &format!(" and {at_least}{more} more");
     }
     named
 }

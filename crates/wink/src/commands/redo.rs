@@ -9,6 +9,6 @@ use crate::failure::Failure;
 
 pub(crate) fn run(context: &Context) -> Result<Answer, Failure> {
     let mut answer = step(context, "redo", 1, Workspace::redo)?;
-    answer.notes = context.note("undo: wink undo");
+    answer.notes.extend(context.note("undo: wink undo"));
     Ok(answer)
 }

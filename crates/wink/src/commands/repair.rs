@@ -6,23 +6,29 @@ use crate::answer::Answer;
 use crate::context::Context;
 use crate::documents::RepairedEntry;
 use crate::failure::{Failure, PARTIAL};
-use crate::words;
+use crate::{mended, words};
 
 use super::list_text;
 
 pub(crate) fn run(context: &Context) -> Result<Answer, Failure> {
+    let written_again = mended::mend(context)?;
     let opened = context.open()?;
     // What is put aside cannot be asked for its tag any more.
     let known = opened.files.snapshots().unwrap_or_default().into_iter();
-    let known: HashMap<_, _> =
+    let mut known: HashMap<_, _> =
         known.map(|it| (it.id.to_string(), words::snapshot_line(&it))).collect();
     let progress = context.progress("repairing");
     let repaired = opened.files.repair()?;
     drop(progress);
+    let now = opened.files.snapshots().unwrap_or_default().into_iter();
+    known.extend(now.map(|it| (it.id.to_string(), words::snapshot_line(&it))));
     let document = RepairedEntry {
+        written_again,
         quarantined: repaired.quarantined.clone(),
         objects_saved: repaired.objects_saved,
+        found: repaired.found.iter().map(ToString::to_string).collect(),
         lost: repaired.lost.iter().map(ToString::to_string).collect(),
+        salvaged: repaired.salvaged.iter().map(ToString::to_string).collect(),
         taken: repaired.taken.map(|id| id.to_string()),
         unreadable: repaired.unreadable.iter().map(|it| it.path.clone()).collect(),
     };
@@ -32,11 +38,19 @@ pub(crate) fn run(context: &Context) -> Result<Answer, Failure> {
 }
 
 fn text(document: &RepairedEntry, known: impl Fn(&String) -> String) -> String {
-    let RepairedEntry { quarantined, objects_saved, lost, taken, unreadable } = document;
-    if quarantined.is_empty() && lost.is_empty() && taken.is_none() {
-        return "Nothing is damaged.\n".to_owned();
+    let RepairedEntry { written_again, quarantined, found, objects_saved, .. } = document;
+    let RepairedEntry { lost, salvaged, taken, unreadable, .. } = document;
+    let again = match written_again.is_empty() {
+        true => String::new(),
+        false => format!("Wrote {} again\n", written_again.join(" and ")),
+    };
+    if [quarantined, found, lost].iter().all(|it| it.is_empty()) && taken.is_none() {
+        let nothing =
+            if again.is_empty() { "Nothing is damaged" } else { "Nothing else is damaged" };
+        return format!("{again}{nothing}.\n");
     }
-    let mut text = match quarantined.len() as u64 {
+    let mut text = again;
+    text += &match quarantined.len() as u64 {
         0 => "Something was missing from the history\n".to_owned(),
         count => {
             let files = words::counted(count, "file", "files");
@@ -45,9 +59,20 @@ fn text(document: &RepairedEntry, known: impl Fn(&String) -> String) -> String {
         }
     };
     text += &list_text(quarantined.iter());
+    if !found.is_empty() {
+        text += "These snapshots had no record and have one again\n";
+        text += &list_text(found.iter().map(&known));
+    }
     if !lost.is_empty() {
         text += "These snapshots cannot be restored as a whole any more\n";
-        text += &list_text(lost.iter().map(known));
+        text += &list_text(lost.iter().map(&known));
+    }
+    if let Some(first) = salvaged.first().and_then(|id| id.parse::<wink_fs::SnapshotId>().ok()) {
+        let (of, first) = (words::number(salvaged.len() as u64), first.short());
+        text += &format!(
+            "Of {of} of them what is whole can still be read and restored: `wink fs ls --at {first}` \
+             lists it, and `wink show {first}` names what is damaged\n"
+        );
     }
     if let Some(taken) = taken.as_ref().and_then(|id| id.parse().ok()) {
         let taken: wink_fs::SnapshotId = taken;

@@ -2,13 +2,13 @@
 
 use std::time::SystemTime;
 
-use wink_fs::{Snapshot, TreePath};
+use wink_fs::{At, Changed, Diff, ErrorKind, Kind, Snapshot, TreePath, Workspace};
 
-use super::{DAMAGED, changes_text, diff_since};
+use super::{DAMAGED, changes_text};
 use crate::answer::Answer;
 use crate::context::{Context, Opened};
 use crate::documents::{Changes, SkippedEntry, SnapshotEntry, Status, StoreEntry};
-use crate::failure::Failure;
+use crate::failure::{self, Failure};
 use crate::{disk, git_head, refs, words};
 
 /// What no snapshot holds.
@@ -35,13 +35,14 @@ pub(crate) fn run(context: &Context) -> Result<Answer, Failure> {
 fn look(opened: &Opened, last: Option<&Snapshot>) -> Result<Status, Failure> {
     let store = opened.home.store()?;
     let age = |it: &Snapshot| SystemTime::now().duration_since(it.created_at).unwrap_or_default();
-    let diff = match last {
-        Some(last) => diff_since(&opened.files, last)?,
-        None => None,
+    let (diff, unreadable) = match last {
+        Some(last) => since(&opened.files, last)?,
+        None => (None, None),
     };
     let skipped = last.map_or(&[][..], |it| &it.skipped);
     Ok(Status {
-        protected: diff.is_some(),
+        protected: diff.is_some() && unreadable.is_none(),
+        unreadable,
         root: opened.home.root.display().to_string(),
         last_snapshot: last.map(SnapshotEntry::from),
         age_seconds: last.map(|it| age(it).as_secs()),
@@ -58,6 +59,32 @@ fn look(opened: &Opened, last: Option<&Snapshot>) -> Result<Status, Failure> {
             snapshots: opened.files.snapshots()?.len() as u64,
         },
     })
+}
+
+/// Says what changed since a snapshot, where that can be read, and names what of it cannot.
+fn since(files: &Workspace, last: &Snapshot) -> Result<(Option<Diff>, Option<String>), Failure> {
+    match files.diff(last, At::Live) {
+        Ok(diff) => {
+            let unreadable = unreadable(files, &diff);
+            Ok((Some(diff), unreadable))
+        }
+        Err(error) if error.kind() == ErrorKind::Corrupt => Ok((None, None)),
+        Err(error) if error.kind() == ErrorKind::PermissionDenied && error.path().is_some() => {
+            Ok((None, error.path().map(str::to_owned)))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Returns the first changed file that cannot be opened.
+fn unreadable(files: &Workspace, diff: &Diff) -> Option<String> {
+    let tree = files.tree();
+    let is_denied = |it: &&Changed| {
+        it.after == Some(Kind::File)
+            && tree.open(&it.path).is_err_and(|it| it.kind() == ErrorKind::PermissionDenied)
+    };
+    let mut changed = diff.added.iter().chain(&diff.modified);
+    changed.find(is_denied).map(|it| it.path.to_string())
 }
 
 /// Tells whether all files of the last snapshot are gone, and there are no others.
@@ -78,6 +105,12 @@ fn is_emptied(opened: &Opened, last: Option<&Snapshot>) -> Result<bool, Failure>
 fn not_captured(status: &Status) -> Vec<&SkippedEntry> {
     let is_news = |entry: &&SkippedEntry| !status.skipped.iter().any(|it| it.path == entry.path);
     status.not_captured.iter().filter(is_news).chain(&status.skipped).collect()
+}
+
+fn not_readable(status: &Status) -> String {
+    let path = status.unreadable.as_deref().unwrap_or_default();
+    let hint = failure::leaving_out(path).unwrap_or_else(|| "make it readable".to_owned());
+    format!("{} is not protected: `{path}` cannot be read; {hint}\n", status.root)
 }
 
 fn text(status: &Status, last: Option<&Snapshot>) -> String {
@@ -111,6 +144,7 @@ fn text(status: &Status, last: Option<&Snapshot>) -> String {
              last snapshot.\n"
         ),
         (true, _) => format!("{root} is protected.\n"),
+        (false, _) if status.unreadable.is_some() => not_readable(status),
         (false, Some(_)) => format!("{root} is not protected: {DAMAGED}\n"),
         (false, None) => format!("{root} is not protected yet: it has no snapshot.\n"),
     };

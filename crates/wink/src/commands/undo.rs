@@ -55,7 +55,8 @@ fn one(context: &Context, number: u64) -> Result<Answer, Failure> {
         ErrorKind::Conflict => Failure::built_upon(error),
         _ => error.into(),
     })?;
-    answer(context, "undo", 1, &[undone], None)
+    let done = Done { asked: 1, steps: vec![undone], stopped: None, passed_over: Vec::new() };
+    answer(context, "undo", &done)
 }
 
 /// Goes some steps back, or forward again, and no further than to one that somebody's change is in the way of.
@@ -78,7 +79,25 @@ pub(super) fn step(
             }
         }
     }
-    answer(context, action, count, &steps, stopped.as_ref())
+    let passed_over = passed_over(&opened.files, &steps);
+    let done = Done { asked: count, steps, stopped, passed_over };
+    answer(context, action, &done)
+}
+
+/// What was done of what was asked for.
+struct Done {
+    asked: u64,
+    steps: Vec<Undone>,
+    stopped: Option<Failure>,
+    passed_over: Vec<u64>,
+}
+
+/// Returns the damaged operations that are newer than what was taken back or done again.
+fn passed_over(files: &Workspace, steps: &[Undone]) -> Vec<u64> {
+    let oldest = steps.iter().map(|step| step.operation.sequence).min();
+    let mut damaged = files.damaged_operations().unwrap_or_default();
+    damaged.retain(|number| oldest.is_some_and(|oldest| *number > oldest));
+    damaged
 }
 
 fn refused(action: &str, error: Error) -> Failure {
@@ -89,31 +108,42 @@ fn refused(action: &str, error: Error) -> Failure {
     }
 }
 
-fn answer(
-    context: &Context,
-    action: &'static str,
-    asked: u64,
-    steps: &[Undone],
-    stopped: Option<&Failure>,
-) -> Result<Answer, Failure> {
+fn answer(context: &Context, action: &'static str, done: &Done) -> Result<Answer, Failure> {
+    let Done { asked, steps, stopped, passed_over } = done;
     let operations: Vec<_> = steps.iter().map(|step| entry(&step.operation)).collect();
     let last = operations.last().cloned().ok_or_else(|| Failure::nothing_to(action))?;
     let paths = steps.iter().flat_map(|step| &step.paths).map(ToString::to_string);
     let conflicts = steps.iter().flat_map(|step| &step.conflicts).map(ToString::to_string);
     let (paths, conflicts): (Vec<_>, Vec<_>) = (paths.collect(), conflicts.collect());
-    let all_done = steps.len() as u64 == asked;
+    let all_done = steps.len() as u64 == *asked;
     let exit = if conflicts.is_empty() && all_done { 0 } else { PARTIAL };
-    let why = stopped.map_or("no more could be done", Failure::message);
+    let why = stopped.as_ref().map_or("no more could be done", Failure::message);
     let stopped = (!all_done).then(|| why.to_owned());
-    let document =
-        Stepped { action, operation: last, operations, asked, paths, conflicts, stopped };
+    let (asked, passed_over) = (*asked, passed_over.clone());
+    let document = Stepped {
+        action,
+        operation: last,
+        operations,
+        asked,
+        paths,
+        conflicts,
+        stopped,
+        passed_over,
+    };
     let text = |_: &Stepped| steps.iter().map(|step| text(action, step)).collect();
     let mut answer = context.answer(&document, text)?.exit(exit);
     if !all_done {
         let done = words::number(steps.len() as u64);
         answer.notes = context.note(format!("note: {done} of {asked}; {why}"));
     }
+    if context.is_for_people() {
+        answer.notes.extend(document.passed_over.iter().map(warning));
+    }
     Ok(answer)
+}
+
+fn warning(damaged: &u64) -> String {
+    format!("warning: operation {damaged} is damaged and is passed over; see `wink verify`")
 }
 
 fn entry(operation: &OperationRecord) -> OperationEntry {

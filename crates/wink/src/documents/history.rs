@@ -60,6 +60,8 @@ impl From<&Snapshot> for SnapshotName {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct OperationLog {
     pub(crate) operations: Vec<OperationLogEntry>,
+    /// The numbers of operations whose record is damaged; an undo passes over them.
+    pub(crate) damaged: Vec<u64>,
     pub(crate) pruned: Vec<PrunedOnce>,
 }
 
@@ -93,6 +95,8 @@ pub(crate) struct OperationLogEntry {
     pub(crate) entries: Vec<ChangedEntry>,
     /// The files in directories that it made; at most the first 1,000 of each.
     pub(crate) files_inside: Vec<String>,
+    /// Whether there may be more of them.
+    pub(crate) files_inside_truncated: bool,
     #[serde(skip)]
     pub(crate) shown: Vec<String>,
     #[serde(skip)]

@@ -19,6 +19,8 @@ pub(crate) struct Stepped {
     pub(crate) conflicts: Vec<String>,
     /// Why it went no further, where fewer were done than were asked for.
     pub(crate) stopped: Option<String>,
+    /// The numbers of damaged operations that were passed over: one of them may have been meant.
+    pub(crate) passed_over: Vec<u64>,
 }
 
 #[derive(Clone, Debug, Serialize)]

@@ -38,11 +38,17 @@ pub(crate) struct RedactedEntry {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct RepairedEntry {
+    /// Small files of the history that were missing or damaged, and were written again.
+    pub(crate) written_again: Vec<String>,
     /// Files of the store that were moved into its directory `quarantine`.
     pub(crate) quarantined: Vec<String>,
     pub(crate) objects_saved: u64,
+    /// The ids of snapshots whose record was missing and was written again.
+    pub(crate) found: Vec<String>,
     /// The ids of snapshots that cannot be restored as a whole any more.
     pub(crate) lost: Vec<String>,
+    /// Those of them of which some files are whole: these can still be read and restored.
+    pub(crate) salvaged: Vec<String>,
     /// The id of the snapshot that was taken of the files, which has again what others missed.
     pub(crate) taken: Option<String>,
     /// The files and directories that could not be read, of which that snapshot has nothing.

@@ -20,8 +20,10 @@ pub(crate) struct Initialised {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Status {
-    /// Whether there is a snapshot to go back to, and it can be read.
+    /// Whether there is a snapshot to go back to, it can be read, and nothing keeps the next one from being taken.
     pub(crate) protected: bool,
+    /// What cannot be read, and so keeps the next snapshot from being taken; the first of it.
+    pub(crate) unreadable: Option<String>,
     pub(crate) root: String,
     pub(crate) last_snapshot: Option<SnapshotEntry>,
     pub(crate) age_seconds: Option<u64>,

@@ -42,7 +42,7 @@ pub(crate) fn usual_place(root: &Path) -> Result<PathBuf, Failure> {
 /// A history stays where it is when its directory is moved: what is at the old path then has the next place,
 /// also where a word was left behind that leads to it.
 pub(super) fn look_at_usual_place(root: &Path) -> Result<(PathBuf, Option<Settings>), Failure> {
-    let first = all_places()?.join(key(root));
+    let first = first_place(root)?;
     let (mut place, mut number) = (first.clone(), 1);
     loop {
         match Settings::read(&place)? {
@@ -53,6 +53,11 @@ pub(super) fn look_at_usual_place(root: &Path) -> Result<(PathBuf, Option<Settin
         }
         place = first.with_added_extension(number.to_string());
     }
+}
+
+/// Returns the first of the places where the history of a workspace can be.
+pub(crate) fn first_place(root: &Path) -> Result<PathBuf, Failure> {
+    Ok(all_places()?.join(key(root)))
 }
 
 /// Tells whether settings lead to a history that is of another directory by now.

@@ -7,6 +7,7 @@
 
 mod older_sessions;
 mod peek;
+mod under_way;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,9 +21,11 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::sync::Mutex;
+use tokio::time::Instant;
 
 use self::older_sessions::sessions;
 use self::peek::peeked;
+use self::under_way::UnderWay;
 use super::endpoint::Endpoint;
 use super::uses::Uses;
 use crate::http_guard::MAX_BODY_BYTES;
@@ -32,6 +35,17 @@ const SESSION_ID: &str = "mcp-session-id";
 const UNKNOWN_SESSION: (StatusCode, &str) =
     (StatusCode::NOT_FOUND, "Not found: there is no such session; begin one with initialize.\n");
 
+const ENDING: (StatusCode, &str) =
+    (StatusCode::SERVICE_UNAVAILABLE, "Unavailable: the server is ending; nothing was done.\n");
+
+const NOT_FINISHED: (StatusCode, &str) = (
+    StatusCode::SERVICE_UNAVAILABLE,
+    "Unavailable: the server ended before this call did; look at the files before you repeat it.\n",
+);
+
+/// How long answers have that were on their way when the time for calls was over.
+const LAST_ANSWERS: Duration = Duration::from_millis(500);
+
 /// Answers MCP requests on one endpoint; a clone is the same.
 #[derive(Clone)]
 pub(crate) struct McpService {
@@ -40,6 +54,7 @@ pub(crate) struct McpService {
     stateful: StreamableHttpService<Endpoint, LocalSessionManager>,
     sessions: Arc<LocalSessionManager>,
     uses: Uses,
+    under_way: UnderWay,
     turn: Arc<Mutex<()>>,
 }
 
@@ -60,7 +75,8 @@ pub(crate) fn service(endpoint: Endpoint) -> McpService {
     let config = config.with_legacy_session_mode(true);
     let stateful = StreamableHttpService::new(move || Ok(made.clone()), sessions.clone(), config);
     let (uses, turn) = (Uses::default(), Arc::default());
-    McpService { endpoint, stateless, stateful, sessions, uses, turn }
+    let under_way = UnderWay::default();
+    McpService { endpoint, stateless, stateful, sessions, uses, under_way, turn }
 }
 
 impl McpService {
@@ -69,9 +85,12 @@ impl McpService {
         any(handle).with_state(self)
     }
 
-    /// Lets calls that run come to their end, then ends the streams that stay open.
+    /// Lets calls that run come to their end and be answered, then ends the streams that stay open.
     pub(crate) async fn end(&self, at_most: Duration) {
+        let until = Instant::now() + at_most + LAST_ANSWERS;
         self.endpoint.end(at_most).await;
+        // A call is at its end before its answer is on its way; and what ends the streams ends all calls.
+        self.under_way.answered(until).await;
         self.stateless.config.cancellation_token.cancel();
         self.stateful.config.cancellation_token.cancel();
     }
@@ -79,6 +98,17 @@ impl McpService {
     /// Waits for no call any more.
     pub(crate) fn hurry(&self) {
         self.endpoint.hurry();
+        self.under_way.hurry();
+    }
+
+    /// Answers a request that the end of the server waits for.
+    async fn counted(&self, request: Request) -> Result<Response, Response> {
+        let counted = self.under_way.begin().ok_or_else(|| ENDING.into_response())?;
+        let answer = self.answer(request).await?;
+        match answer.status() == StatusCode::INTERNAL_SERVER_ERROR && self.under_way.is_over() {
+            true => Err(NOT_FINISHED.into_response()),
+            false => Ok(counted.until_sent(answer)),
+        }
     }
 
     async fn answer(&self, request: Request) -> Result<Response, Response> {
@@ -101,5 +131,10 @@ impl McpService {
 }
 
 async fn handle(State(service): State<McpService>, request: Request) -> Response {
-    service.answer(request).await.unwrap_or_else(|refusal| refusal)
+    // Others stay open until somebody ends them.
+    let answered = match *request.method() == Method::POST {
+        true => service.counted(request).await,
+        false => service.answer(request).await,
+    };
+    answered.unwrap_or_else(|refusal| refusal)
 }

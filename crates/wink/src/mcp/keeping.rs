@@ -1,7 +1,8 @@
 //! Snapshots that nobody asked for, so that all an agent does can be taken back.
 //!
 //! Of the calls themselves the last 200 can be undone. So the files are kept before the first change, and
-//! again long before a change would be too old.
+//! again long before a change would be too old. What the last snapshot holds already is not kept again: it
+//! would push another one out for nothing.
 
 use std::sync::{Arc, Mutex};
 
@@ -15,7 +16,7 @@ use crate::lock::lock;
 use crate::screen;
 
 /// After how many changes the files are kept again.
-const EVERY: u32 = 100;
+const EVERY: u64 = 100;
 
 const START: &str = "when the server of an agent began";
 const FIRST: &str = "before the first change by an agent";
@@ -28,7 +29,8 @@ pub(super) struct Keeping(Arc<Mutex<Changes>>);
 #[derive(Debug, Default)]
 struct Changes {
     has_begun: bool,
-    since: u32,
+    /// How many changes there were when the files were kept last.
+    kept_at: u64,
     /// Whether the last try failed, of which a person was told.
     has_failed: bool,
 }
@@ -53,7 +55,6 @@ impl Keeping {
         if let Some(why) = changes.due(files) {
             changes.keep(files, why);
         }
-        changes.since += 1;
     }
 }
 
@@ -62,7 +63,7 @@ impl Changes {
     /// the first change there is nothing of anybody's in it.
     fn due(&mut self, files: &Workspace) -> Option<&'static str> {
         self.has_begun |= files.properties().backend == "in_memory";
-        match (self.has_begun, self.since >= EVERY) {
+        match (self.has_begun, files.operations_recorded() - self.kept_at >= EVERY) {
             (false, _) => Some(FIRST),
             (true, true) => Some(MORE),
             (true, false) => None,
@@ -70,10 +71,11 @@ impl Changes {
     }
 
     fn keep(&mut self, files: &Workspace, why: &str) {
-        match files.snapshot_with(&SnapshotOptions::default().message(why)) {
+        let kept_at = files.operations_recorded();
+        match files.snapshot_if_changed(&SnapshotOptions::default().message(why)) {
             // Where there is no history, there is nothing to keep it in.
             Err(error) if error.kind() != ErrorKind::Unsupported => self.failed(&error),
-            _ => *self = Self { has_begun: true, ..Self::default() },
+            _ => *self = Self { has_begun: true, kept_at, has_failed: false },
         }
     }
 

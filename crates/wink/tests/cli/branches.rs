@@ -321,7 +321,7 @@ fn a_fork_that_is_damaged_is_told_and_the_others_are_listed() {
     let listed = scene.run(&["branch", "list", "--json"]);
     assert_eq!((listed.status.code(), &*stderr(&listed)), (Some(3), ""));
     let listed: serde_json::Value = serde_json::from_str(&stdout(&listed)).unwrap();
-    crate::scene::check_form(&listed, "summary");
+    crate::form::check_form(&listed, "summary");
     assert_eq!(listed["branches"].as_array().unwrap().len(), 2);
     assert_eq!(listed["damaged"][0]["key"], "broken");
 }

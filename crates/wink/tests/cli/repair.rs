@@ -25,7 +25,9 @@ fn as_nobody(scene: &Scene, args: &[&str]) -> Output {
     if !rustix::process::geteuid().is_root() {
         return { usual }.output().unwrap();
     }
-    std::fs::copy(usual.get_program(), scene.path("wink")).unwrap();
+    // By another process: a program that this one has open to write is in the way of those of other tests.
+    let copied = Command::new("cp").arg(usual.get_program()).arg(scene.path("wink")).status();
+    assert!(copied.unwrap().success());
     let owner = Command::new("chown").args(["-R", "65534:65534"]).arg(scene.path("")).status();
     assert!(owner.unwrap().success());
     let mut nobody = Command::new("setpriv");
@@ -75,4 +77,162 @@ fn files_that_cannot_be_read_keep_no_others_from_being_stored_again() {
     assert!(std::fs::read(scene.project("noise3")).unwrap() == noise(3));
     assert_eq!(scene.read("locked *[1]"), "nobody reads this");
     assert_eq!(scene.read("shut/in"), "nobody sees this");
+}
+
+/// Once, the advice was to use another path, and the workspace was said to be protected.
+#[test]
+fn what_cannot_be_read_is_named_with_the_command_that_leaves_it_out() {
+    let scene = Scene::new();
+    scene.write("a", "1\n");
+    scene.write("it's shut/in", "2\n");
+    scene.ok(&["snapshot"]);
+    for (path, pattern) in [("it's shut", r"'/it'\''s shut'"), ("a", "/a")] {
+        chmod(&scene.project(path), 0);
+        let command = format!("`wink config add exclude {pattern}`");
+        let refused = as_nobody(&scene, &["snapshot"]);
+        assert_eq!(refused.status.code(), Some(1), "{}", stdout(&refused));
+        assert!(stderr(&refused).contains(&command), "{}", stderr(&refused));
+        let status = stdout(&as_nobody(&scene, &["status"]));
+        let said = format!("is not protected: `{path}` cannot be read");
+        assert!(status.contains(&said) && status.contains(&command), "{status}");
+        let excluded = format!("/{path}");
+        let excluded = as_nobody(&scene, &["config", "add", "exclude", &excluded]);
+        assert!(excluded.status.success(), "{}", stderr(&excluded));
+        let taken = as_nobody(&scene, &["snapshot"]);
+        assert!(taken.status.success(), "{}", stderr(&taken));
+    }
+    assert!(stdout(&as_nobody(&scene, &["status"])).contains("is protected"));
+}
+
+/// Once, a history that was whole was locked away by the loss of a file of a few lines.
+#[test]
+fn the_small_files_of_a_history_are_written_again_from_the_rest() {
+    type Damage = fn(&Path);
+    let (cut, gone): (Damage, Damage) =
+        (|path| std::fs::write(path, "{\n").unwrap(), |path| std::fs::remove_file(path).unwrap());
+    for (name, damage) in [
+        ("workspace.json", cut),
+        ("workspace.json", gone),
+        ("store/format", cut),
+        ("store/format", gone),
+    ] {
+        let scene = Scene::new();
+        scene.write("a", "precious\n");
+        scene.write("x.log", "noise\n");
+        scene.ok(&["config", "add", "exclude", "*.log"]);
+        scene.ok(&["snapshot", "--tag", "one"]);
+        damage(&scene.history().join(name));
+        let (_, said) = scene.fails(&["log"]);
+        assert!(said.contains("`wink repair` writes"), "{name}: {said}");
+        std::fs::create_dir(scene.project("below")).unwrap();
+        let repaired = scene.wink_in(&scene.project("below"), &["repair"]).output().unwrap();
+        let said = stdout(&repaired);
+        assert!(said.contains(&format!("Wrote {name} again")), "{said}{}", stderr(&repaired));
+        assert_eq!(scene.ok(&["fs", "cat", "a", "--at", "one"]), "precious\n");
+        assert!(
+            scene.ok(&["status"]).contains("*.log"),
+            "what is excluded is known by the snapshot"
+        );
+        assert_eq!(scene.ok(&["repair"]), "Nothing is damaged.\n");
+        scene.ok(&["verify", "--data"]);
+    }
+}
+
+#[test]
+fn a_history_in_a_place_of_its_own_gets_settings_only_where_its_files_are() {
+    let scene = Scene::empty();
+    scene.write("a", "precious\n");
+    let store = scene.path("kept");
+    let store = store.to_str().unwrap();
+    scene.ok(&["init", "--store", store]);
+    scene.ok(&["snapshot"]);
+    std::fs::remove_file(scene.path("kept/workspace.json")).unwrap();
+    let elsewhere = scene.wink_in(&scene.path("home"), &["repair", "--store", store]);
+    assert!(!{ elsewhere }.output().unwrap().status.success());
+    assert!(!scene.path("kept/workspace.json").exists());
+    for args in [&["repair", "--store", store][..], &["repair"]] {
+        let said = scene.ok(args);
+        assert!(said.contains("Wrote workspace.json again"), "{said}");
+        assert_eq!(scene.ok(&["fs", "cat", "a", "--at", "@-"]), "precious\n");
+        std::fs::remove_file(scene.path("kept/workspace.json")).unwrap();
+    }
+}
+
+/// Once, a tagged snapshot whose record somebody removed was missed by nobody.
+#[test]
+fn a_record_that_is_missing_is_noticed_and_written_again_where_it_is_known() {
+    for victim in [1, 2] {
+        let scene = Scene::new();
+        for number in 0..3 {
+            scene.write("a", format!("{number}\n"));
+            scene.ok(&["snapshot", "--tag", &format!("v{number}")]);
+        }
+        let (id, _) = scene.ids()[victim].clone();
+        std::fs::remove_file(scene.history().join("store/snapshots").join(&id)).unwrap();
+        let found = scene.run(&["verify"]);
+        let missing = format!("the record of the snapshot {id} (v{victim}) is missing");
+        assert_eq!(found.status.code(), Some(14), "{}", stdout(&found));
+        assert!(stdout(&found).contains(&missing), "{}", stdout(&found));
+        let said = scene.ok(&["repair"]);
+        assert!(said.contains("have one again"), "{said}");
+        scene.ok(&["verify", "--data"]);
+        let tag = format!("v{victim}");
+        assert_eq!(scene.ok(&["fs", "cat", "a", "--at", &tag]), format!("{victim}\n"));
+    }
+}
+
+#[test]
+fn a_record_that_is_missing_and_not_known_is_noticed_once_and_one_that_was_pruned_never() {
+    let scene = Scene::new();
+    for number in 0..5 {
+        scene.write("a", format!("{number}\n"));
+        scene.ok(&["snapshot"]);
+    }
+    scene.ok(&["prune", "--keep", "4", "--yes"]);
+    scene.ok(&["verify"]);
+    let store = scene.history().join("store");
+    std::fs::remove_file(store.join("snapshots").join(&scene.ids()[1].0)).unwrap();
+    std::fs::remove_dir_all(store.join("cache")).unwrap();
+    let found = scene.run(&["verify"]);
+    assert_eq!(found.status.code(), Some(14), "{}", stdout(&found));
+    let some = "the records of some snapshots are missing: 1";
+    assert!(stdout(&found).contains(some), "{}", stdout(&found));
+    scene.ok(&["repair"]);
+    scene.ok(&["verify", "--data"]);
+    scene.write("a", "more\n");
+    scene.ok(&["snapshot"]);
+    scene.ok(&["verify"]);
+}
+
+/// Once, one damaged file took all others of its snapshot with it.
+#[test]
+fn what_is_whole_of_a_damaged_snapshot_can_be_read_and_restored_after_a_repair() {
+    let scene = Scene::new();
+    (1..=5).for_each(|number| scene.write(&format!("d/noise{number}"), noise(number)));
+    scene.ok(&["snapshot", "--tag", "tb"]);
+    std::fs::remove_dir_all(scene.project("d")).unwrap();
+    scene.ok(&["snapshot"]);
+    damage(&scene);
+    let said = scene.ok(&["repair"]);
+    assert!(said.contains("cannot be restored as a whole"), "{said}");
+    assert!(said.contains("can still be read and restored"), "{said}");
+    let listed = scene.ok(&["fs", "ls", "d", "--at", "tb"]);
+    let whole: Vec<u64> = (1..=5).filter(|it| listed.contains(&format!("noise{it}"))).collect();
+    assert_eq!(whole.len(), 4, "{listed}");
+    let damaged = (1..=5).find(|it| !whole.contains(it)).unwrap();
+    let shown = scene.ok(&["show", "tb"]);
+    assert!(shown.contains(&format!("d/noise{damaged}")), "{shown}");
+    scene.write(&format!("d/noise{damaged}"), "mine");
+    let path = format!("d/noise{}", whole[0]);
+    scene.ok(&["restore", "tb", "--", &path]);
+    assert!(std::fs::read(scene.project(&path)).unwrap() == noise(whole[0]));
+    scene.ok(&["restore", "tb"]);
+    for number in whole {
+        assert!(
+            std::fs::read(scene.project(&format!("d/noise{number}"))).unwrap() == noise(number)
+        );
+    }
+    assert_eq!(scene.read(&format!("d/noise{damaged}")), "mine", "it says nothing of what it lost");
+    scene.ok(&["verify", "--data"]);
+    assert_eq!(scene.ok(&["repair"]), "Nothing is damaged.\n");
 }

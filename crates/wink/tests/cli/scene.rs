@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::LazyLock;
 
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::form::check_form;
 use crate::mask;
 
 pub(crate) struct Scene {
@@ -140,23 +140,6 @@ impl Scene {
         let text = mask::rest_of_lines(&text, "Exported ", " in ", "SIZE");
         mask::rest_of_lines(&text, "  store ", ", ", "SIZE")
     }
-}
-
-/// Fails where a document is not of the form that is shipped under its name.
-pub(crate) fn check_form(document: &Value, kind: &str) {
-    static FORMS: LazyLock<Value> = LazyLock::new(|| {
-        serde_json::from_str(include_str!("../../../../docs/json-schemas.json")).unwrap()
-    });
-    let form = &FORMS[document["schema"].as_str().unwrap()];
-    let known = form["properties"].as_object().unwrap_or_else(|| panic!("no form of {document}"));
-    let fields = document.as_object().unwrap();
-    let unknown: Vec<_> = fields.keys().filter(|name| !known.contains_key(*name)).collect();
-    assert!(unknown.is_empty(), "{unknown:?} in {document}");
-    let required = form["required"].as_array().into_iter().flatten();
-    for name in required.map(|name| name.as_str().unwrap()) {
-        assert!(fields.contains_key(name), "{name} in {document}");
-    }
-    assert_eq!(document["type"], kind);
 }
 
 pub(crate) fn stdout(output: &Output) -> String {

@@ -6,7 +6,8 @@ use std::process::Stdio;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::scene::{Scene, check_form};
+use crate::form::check_form;
+use crate::scene::Scene;
 use crate::signals::send;
 
 fn parsed(line: &str) -> Value {

@@ -32,6 +32,52 @@ fn what_an_agent_removed_comes_back_although_it_did_much_since() {
     assert_eq!(std::fs::read_to_string(client.file("orig")).unwrap(), "ORIGINAL\n");
 }
 
+/// Once, every 100 refused calls made another snapshot of the same files, and those pushed out the one that
+/// a person had taken.
+#[test]
+fn calls_that_are_refused_push_no_snapshot_out() {
+    let place = tempfile::tempdir().unwrap();
+    std::fs::create_dir(place.path().join("work")).unwrap();
+    std::fs::write(place.path().join("work/a"), "precious\n").unwrap();
+    for args in
+        [&["init"][..], &["config", "set", "retention.count", "3"], &["snapshot", "-m", "precious"]]
+    {
+        assert!(wink_in(place.path()).args(args).output().unwrap().status.success(), "{args:?}");
+    }
+    std::fs::write(place.path().join("work/a"), "changed by hand\n").unwrap();
+    let mut client = Client::start_in(place, &[]);
+    client.request("initialize", initialize());
+    client.done("write_file", json!({"path": "b", "content": "one\n"}));
+    let edit = json!({"path": "b", "old_string": "nowhere", "new_string": "x"});
+    for _ in 0..150 {
+        let refused = client.call("edit_file", edit.clone()).to_string();
+        assert!(refused.contains("Nothing was changed in b"), "{refused}");
+        client.refused("rm", json!({"path": "nope"}));
+        client.refused("write_file", json!({"path": "a", "content": "unread"}));
+    }
+    client.end();
+    let log = wink(&client, &["log"]);
+    assert!(log.contains("precious"), "{log}");
+    assert!(log.contains("before the first change by an agent"), "{log}");
+    assert!(!log.contains("more changes by agents"), "{log}");
+}
+
+#[test]
+fn what_the_last_snapshot_holds_is_not_kept_again() {
+    let mut client = Client::new(&[]);
+    for number in 0..210 {
+        let content = if number % 2 == 0 { "one" } else { "two" };
+        client.done("write_file", json!({"path": "a", "content": content}));
+        if number == 99 || number == 199 {
+            client.done("snapshot", json!({"message": format!("by the agent {number}")}));
+        }
+    }
+    client.end();
+    let log = wink(&client, &["log"]);
+    assert_eq!(log.matches("by the agent").count(), 2, "{log}");
+    assert!(!log.contains("more changes by agents"), "{log}");
+}
+
 #[test]
 fn a_repository_that_comes_while_the_server_runs_is_left_alone() {
     let mut client = Client::new(&[]);

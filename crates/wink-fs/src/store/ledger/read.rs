@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::operation::{OperationRecord, Touched, touched};
 use crate::path::TreePath;
 
-const MAX_BYTES: u64 = 64 * 1024 * 1024;
+pub(super) const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 impl StoreLedger {
     /// Looks at what there is, in one go.

@@ -83,7 +83,7 @@ impl Work {
         needed.add(&places, snapshots.iter().filter_map(|it| it.tree_hash).collect())?;
         let fates = plan::decide(&shelf, &needed, &places, care)?;
         let last = snapshots.iter().map(|it| it.sequence).max().unwrap_or(0);
-        let roster = Roster { through: last.max(old.through), packs: BTreeMap::new() };
+        let roster = Roster { through: last.max(old.through), packs: BTreeMap::new(), gone: None };
         let (doomed, done) = (BTreeSet::new(), Reclaimed::default());
         let mut work = Self { seen: names.into_iter().collect(), needed, roster, doomed, done };
         work.carry_out(store, &fates)?;
@@ -157,6 +157,7 @@ impl Work {
         let found = Roster::read(disk)?;
         if let Found::Whole(old) = &found {
             self.keep_strangers(old, &store.library.pack_ids()?);
+            self.roster.gone.clone_from(&old.gone);
         }
         if found.whole().as_ref() != Some(&self.roster) {
             self.roster.write(disk)?;

@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 use self::data::Part;
 use self::reach::{Reach, Walker};
 use super::disk::Disk;
+use super::ledger::{self, DamagedOperation};
 use super::library::{Library, Shelf};
+use super::missing::{self, Missing};
 use super::roster::{Found, Roster};
 use super::{catalog, failure, lock, pins};
 use crate::error::{Error, ErrorKind, Operation, Result};
@@ -29,7 +31,9 @@ pub(super) fn verify_alone(disk: &Disk, options: &VerifyOptions) -> Result<Verif
     let snapshots = findings.records(disk)?;
     let roster = findings.roster(disk)?;
     findings.packs(&shelf, &snapshots, &roster);
+    findings.missing_records(disk, &snapshots, &roster);
     findings.pins(disk)?;
+    findings.operations(disk)?;
     let damage = match options.data {
         true => data::check(&library, &shelf, part, options.progress.as_ref()),
         false => data::Damage::default(),
@@ -103,6 +107,23 @@ impl Findings {
         }
     }
 
+    /// Reports snapshots that nobody forgot and that have no record. One that is damaged may have had any of the
+    /// numbers.
+    fn missing_records(&mut self, disk: &Disk, snapshots: &[Snapshot], roster: &Roster) {
+        let damaged = self.verification.snapshots - snapshots.len() as u64;
+        let Missing { known, numbers } = missing::look(disk, roster, snapshots);
+        for Snapshot { id, tag, .. } in known {
+            let tag = tag.map(|tag| format!(" ({tag})")).unwrap_or_default();
+            let what = format!("the record of the snapshot {id}{tag} is missing");
+            self.add(what, vec![id]);
+        }
+        if numbers.len() as u64 > damaged {
+            let count = numbers.len() as u64 - damaged;
+            let what = format!("the records of some snapshots are missing: {count}");
+            self.add(what, Vec::new());
+        }
+    }
+
     /// Returns the list of packs; where it is damaged, only records say which are to be there.
     fn roster(&mut self, disk: &Disk) -> Result<Roster> {
         match Roster::read(disk).map_err(failed)? {
@@ -123,6 +144,15 @@ impl Findings {
                 format!("the pin {name} is damaged; it holds until it is removed"),
                 Vec::new(),
             );
+        }
+        Ok(())
+    }
+
+    fn operations(&mut self, disk: &Disk) -> Result<()> {
+        for DamagedOperation { number, record, .. } in ledger::damaged_operations(disk)? {
+            let what =
+                format!("the record {record} is damaged: operation {number} cannot be undone");
+            self.add(what, Vec::new());
         }
         Ok(())
     }
