@@ -324,9 +324,15 @@ impl Failure {
     }
 
     /// The place for a history is taken by something else.
-    pub(crate) fn place_taken(home: &Path) -> Self {
-        Self::of(ErrorKind::AlreadyExists, format!("`{}` is not empty", home.display()))
-            .hint("name a new directory for the history")
+    pub(crate) fn place_taken(place: &Path) -> Self {
+        let hint = match disk::is_gone(&home::store_in(place)) {
+            true => "name a new directory for the history",
+            false => {
+                "it holds a history that has lost its settings: `wink repair` writes them again, or \
+                 name a new directory"
+            }
+        };
+        Self::of(ErrorKind::AlreadyExists, format!("`{}` is not empty", place.display())).hint(hint)
     }
 
     /// The directory holds far more than a project.

@@ -124,6 +124,10 @@ fn the_small_files_of_a_history_are_written_again_from_the_rest() {
         damage(&scene.history().join(name));
         let (_, said) = scene.fails(&["log"]);
         assert!(said.contains("`wink repair` writes"), "{name}: {said}");
+        if name == "workspace.json" {
+            let (_, said) = scene.fails(&["init"]);
+            assert!(said.contains("`wink repair` writes"), "{name}: {said}");
+        }
         std::fs::create_dir(scene.project("below")).unwrap();
         let repaired = scene.wink_in(&scene.project("below"), &["repair"]).output().unwrap();
         let said = stdout(&repaired);
