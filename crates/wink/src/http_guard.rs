@@ -19,7 +19,7 @@ use axum::http::header::{
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use http_body_util::LengthLimitError;
+use http_body_util::{BodyExt as _, LengthLimitError};
 use tokio::time::timeout;
 
 use crate::access::Access;
@@ -29,6 +29,9 @@ use crate::strangers::Stranger;
 pub(crate) const MAX_BODY_BYTES: usize = 32 * 1024 * 1024;
 /// Bounds the time in which a request's body must arrive.
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Bounds the time in which a client that was refused may go on sending: cut off at once, it would not hear why.
+const LINGER: Duration = Duration::from_secs(3);
 
 /// Where a browser gets its cookie; the rest of the path is what it gives for it.
 pub(crate) const OPEN: &str = "/open/";
@@ -106,7 +109,6 @@ impl Guard {
             let stranger = request.extensions().get::<Arc<Stranger>>();
             stranger.is_none_or(|it| it.admit()).then_some(()).ok_or(TOO_MANY)?;
         }
-        check_length(request.headers())?;
         check_content_type(request.method(), request.headers())
     }
 
@@ -168,6 +170,10 @@ async fn received(request: Request) -> Result<Request, Refusal> {
     // Nobody behind needs the secrets, and what is not there is never written down.
     head.headers.remove(AUTHORIZATION);
     head.headers.remove(COOKIE);
+    if is_too_long(&head.headers) {
+        tokio::spawn(timeout(LINGER, drained(body)));
+        return Err(TOO_LARGE);
+    }
     let body = timeout(BODY_TIMEOUT, whole(body)).await.unwrap_or(Err(TOO_SLOW))?;
     Ok(Request::from_parts(head, Body::from(body)))
 }
@@ -207,11 +213,15 @@ pub(crate) fn only_value<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Optio
     values.next().is_none().then(|| value.to_str().ok())?
 }
 
-/// Refuses a body by its length where that is said; who sends more than is taken need not be waited for.
-fn check_length(headers: &HeaderMap) -> Result<(), Refusal> {
+/// Tells whether a body is said to be longer than what is taken.
+fn is_too_long(headers: &HeaderMap) -> bool {
     let said = headers.get(CONTENT_LENGTH).and_then(|said| said.to_str().ok());
-    let is_too_long = |said: &str| said.parse().is_ok_and(|said: u64| said > MAX_BODY_BYTES as u64);
-    (!said.is_some_and(is_too_long)).then_some(()).ok_or(TOO_LARGE)
+    said.and_then(|said| said.parse().ok()).is_some_and(|said: u64| said > MAX_BODY_BYTES as u64)
+}
+
+/// Reads a body that nobody wants, so that who sends it reads why.
+async fn drained(mut body: Body) {
+    while let Some(Ok(_)) = body.frame().await {}
 }
 
 fn check_content_type(method: &Method, headers: &HeaderMap) -> Result<(), Refusal> {
