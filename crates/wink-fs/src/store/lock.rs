@@ -18,7 +18,8 @@ pub(crate) const STORE: &str = "lock";
 /// nobody else comes in meanwhile, or that one might wait for ever.
 const GATE: &str = "gate.lock";
 
-/// Held exclusively for the moment in which a snapshot gets its place in the order.
+/// Held exclusively by whoever changes the roster, or which records there are: for the moment in which a snapshot
+/// gets its place in the order, one is forgotten, or objects are deleted. Taken after the store's lock.
 const PUBLISH: &str = "publish.lock";
 
 /// Held exclusively by the one who gives space back, from its first look to its end.
@@ -109,13 +110,20 @@ pub(crate) fn prune(disk: &Disk) -> Result<Held> {
     Ok(Held { _file: file })
 }
 
-/// Waits until nobody uses the store, and keeps it so, to delete objects.
-pub(crate) fn exclusive(disk: &Disk) -> Result<Held> {
+/// Holds the store for one alone until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Alone {
+    _turn: Held,
+    _store: Held,
+}
+
+/// Waits until nobody uses the store, or forgets snapshots, and keeps it so, to delete objects.
+pub(crate) fn exclusive(disk: &Disk) -> Result<Alone> {
     let gate = open(disk, GATE)?;
     wait(&gate, File::try_lock)?;
     let file = open(disk, STORE)?;
     wait(&file, File::try_lock)?;
-    Ok(Held { _file: file })
+    Ok(Alone { _store: Held { _file: file }, _turn: publish(disk)? })
 }
 
 /// Takes the store for itself where nobody uses it just now.

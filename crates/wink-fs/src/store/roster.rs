@@ -90,7 +90,7 @@ impl Roster {
         }
     }
 
-    /// Replaces the file; only the holder of the lock for publishing, or of the whole store, does.
+    /// Replaces the file; only the holder of the lock for publishing does.
     pub(super) fn write(&self, disk: &Disk) -> io::Result<()> {
         let file = self.prepare(disk)?;
         file.sync()?;

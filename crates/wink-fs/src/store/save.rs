@@ -17,13 +17,13 @@ pub(super) fn save(store: &Store, tree: &dyn Tree, new: &NewSnapshot) -> Result<
     let failed = |error| failure::of(Operation::Snapshot, error);
     check_request(store, new)?;
     let _shared = lock::share(store.disk())?;
-    let Standing { shelf, complete, through } = Standing::of(store).map_err(failed)?;
+    let Standing { shelf, complete } = Standing::of(store).map_err(failed)?;
     let writer = PackWriter::new(store.disk());
     let captured = Capture::new(tree, &shelf, complete, &writer).run(new.progress.as_ref())?;
     let pack = writer.finish().map_err(failed)?;
     let described = describe(new, captured);
     let line = new.line.clone().or_else(|| store.line().map(str::to_owned));
-    publish(store, &shelf, pack, Snapshot { sequence: through, line, ..described })
+    publish(store, &shelf, pack, Snapshot { line, ..described })
 }
 
 /// Refuses early what publishing would refuse.
@@ -43,8 +43,6 @@ struct Standing {
     /// Whether no pack is missing or damaged that should be there: where one is, the objects in the others
     /// do not say what is below them.
     complete: bool,
-    /// The number after which the snapshot's comes.
-    through: u64,
 }
 
 impl Standing {
@@ -57,7 +55,7 @@ impl Standing {
         let expected = roster.expected(&snapshots);
         let there = expected.keys().all(|id| all.has_pack(id));
         let complete = is_known && there && all.unusable.is_empty();
-        Ok(Self { shelf: all.relied_on(&expected), complete, through: roster.last_number() })
+        Ok(Self { shelf: all.relied_on(&expected), complete })
     }
 }
 
@@ -87,7 +85,7 @@ fn publish(
     check_new(Some(snapshot.id), snapshot.tag.as_deref(), others.iter())?;
     check_still_there(store, shelf)?;
     let last = others.last().map_or(0, |last| last.sequence);
-    snapshot.sequence = last.max(snapshot.sequence).saturating_add(1);
+    snapshot.sequence = last.max(last_number(store).map_err(failed)?).saturating_add(1);
     snapshot.reference = pack.as_ref().map_or_else(String::new, |pack| pack.id.clone());
     let mut record = catalog::prepare(store.disk(), &snapshot)?;
     if let Some(pack) = &mut pack {
@@ -98,6 +96,11 @@ fn publish(
     pack.into_iter().for_each(|pack| pack.file.keep());
     store.catalog.remember(store.disk(), &snapshot);
     Ok(snapshot)
+}
+
+/// Returns the last number that was given, as far as the roster knows: that of a snapshot which is gone stays its own.
+fn last_number(store: &Store) -> io::Result<u64> {
+    Ok(Roster::read(store.disk())?.whole().map_or(0, |roster| roster.last_number()))
 }
 
 /// Refuses to rely on a pack that its writer took back because it could not be made durable.

@@ -217,14 +217,14 @@ fn pruning_loses_nothing_of_the_others_whoever_saves_meanwhile(strategy: Strateg
 fn what_a_dead_process_left_goes_when_it_is_opened(strategy: Strategy) {
     let mut scene = Scene::new(strategy);
     plant(&mut scene.files);
-    let gone = scene.save();
     let kept = scene.save();
-    // As if it had died just before it published.
-    let record = scene.snapshots().join("snapshots").join(gone.id.to_string());
-    std::fs::rename(&record, record.with_file_name(format!(".{}.tmp", gone.id))).unwrap();
+    let name = scene.save().id.to_string();
+    // As if it had died just before it published, when no cache knows of it.
+    let record = scene.snapshots().join("snapshots").join(&name);
+    std::fs::rename(&record, record.with_file_name(format!(".{name}.tmp"))).unwrap();
+    let _ = std::fs::remove_dir_all(scene.snapshots().join("cache"));
     let reopened = scene.reopened();
     let left = crate::scene::all_files(&scene.snapshots());
-    let name = gone.id.to_string();
     assert!(!left.iter().any(|path| path.to_string_lossy().contains(&name)), "{left:?}");
     read_everything(&*reopened.load(&kept.id).unwrap()).unwrap();
     assert_eq!(scene.verify().problems, []);
