@@ -27,7 +27,7 @@ use crate::tree_hash::TreeHash;
 /// let options = DiffOptions::default().hunks(true).scope(Scope::paths(trees.paths.clone()));
 /// let changed = diff(&*trees.before, &*trees.after, &options)?;
 /// let lines = &changed.modified[0].hunks.as_ref().unwrap()[0].lines;
-/// assert_eq!(lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>(), ["one", "two"]);
+/// assert_eq!(lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>(), ["one\n", "two\n"]);
 /// # Ok::<(), wink_fs::Error>(())
 /// ```
 #[derive(Clone)]
