@@ -177,7 +177,7 @@ impl Context {
 }
 
 /// Returns who does what is written down.
-fn actor() -> String {
+pub(crate) fn actor() -> String {
     format!("wink, process {}", std::process::id())
 }
 

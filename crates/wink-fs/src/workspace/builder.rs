@@ -7,7 +7,7 @@ use super::excluded::{Excluded, Source};
 use super::fork::Origin;
 use super::history::History;
 use super::turn::Turns;
-use super::{Shared, Workspace};
+use super::{Caller, Shared, Workspace};
 use crate::clock::{Clock, SystemClock};
 use crate::error::Result;
 use crate::event::{Event, Observers};
@@ -223,7 +223,7 @@ impl WorkspaceBuilder {
         let writer = Turns::new(guarded);
         let origin = self.origin;
         let shared = Shared { writer, live, properties, observers, recording, history, origin };
-        let workspace = Workspace(Arc::new(shared), None);
+        let workspace = Workspace(Arc::new(shared), Caller::default());
         // Where it fails now, the first call that writes tries again and says why.
         let _ = workspace.recover();
         workspace

@@ -47,6 +47,8 @@ pub(super) struct History {
     pub(super) retention: Retention,
     /// Who does what is written down.
     pub(super) actor: Option<String>,
+    /// Who does it in this turn, where that is another.
+    acting: Mutex<Option<Arc<str>>>,
     pub(super) observers: Arc<Observers>,
     /// Where it is counted how far long calls are.
     pub(super) progress: Option<Progress>,
@@ -90,6 +92,7 @@ impl History {
             clock: Arc::new(SystemClock),
             retention: Retention::default(),
             actor: None,
+            acting: Mutex::default(),
             observers: Arc::default(),
             progress: None,
             saved: Mutex::default(),
@@ -332,10 +335,23 @@ impl History {
         cause: OperationCause,
         changes: Vec<OperationChange>,
     ) -> Result<OperationRecord> {
-        let (at, name, by) = (self.clock.now(), name.to_owned(), self.actor.clone());
+        let (at, name, by) = (self.clock.now(), name.to_owned(), self.who());
         let operation = OperationRecord { sequence, at, name, cause, by, changes };
         self.ledger.prepare(&operation)?;
         Ok(operation)
+    }
+
+    /// Says whose turn it is, where that is another than usual.
+    pub(super) fn act_as(&self, name: Option<&Arc<str>>) {
+        *self.acting() = name.cloned();
+    }
+
+    fn who(&self) -> Option<String> {
+        self.acting().as_deref().map(str::to_owned).or_else(|| self.actor.clone())
+    }
+
+    fn acting(&self) -> MutexGuard<'_, Option<Arc<str>>> {
+        self.acting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Says that an operation was done.
@@ -480,7 +496,7 @@ pub(super) fn describe(
 }
 
 /// Returns the first files below a directory; what cannot be listed any more is left out.
-fn inside(tree: &dyn Tree, directory: &TreePath) -> Vec<TreePath> {
+pub(super) fn inside(tree: &dyn Tree, directory: &TreePath) -> Vec<TreePath> {
     let (mut found, mut waiting) = (Vec::new(), vec![(directory.clone(), Kind::Directory)]);
     while let Some((path, kind)) =
         waiting.pop().filter(|_| found.len() < OperationChange::MOST_INSIDE)

@@ -13,6 +13,7 @@ mod look;
 mod merge;
 mod operate;
 mod operation_trees;
+mod outside;
 mod prune;
 mod recover;
 mod recover_executed;
@@ -67,7 +68,16 @@ use crate::tree::Tree;
 /// # Ok::<(), wink_fs::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct Workspace(Arc<Shared>, Option<Duration>);
+pub struct Workspace(Arc<Shared>, Caller);
+
+/// Whose calls those of a handle are.
+#[derive(Clone, Default)]
+struct Caller {
+    /// How long they wait for their turn; for as long as it takes, where that is not said.
+    patience: Option<Duration>,
+    /// What their operations are known by, where that is another than for the rest of the workspace.
+    name: Option<Arc<str>>,
+}
 
 struct Shared {
     writer: Turns<Layered<Guard>>,
@@ -84,7 +94,23 @@ impl Workspace {
     /// refused with Deadline.
     #[must_use]
     pub fn waiting_at_most(&self, time: Duration) -> Self {
-        Self(self.0.clone(), Some(time))
+        Self(self.0.clone(), Caller { patience: Some(time), ..self.1.clone() })
+    }
+
+    /// Returns a handle whose operations are written down as those of somebody, as with
+    /// [`WorkspaceBuilder::actor`] but only for it.
+    ///
+    /// ```
+    /// let files = wink_fs::Workspace::memory();
+    /// files.acting_as("the first agent").write("a.txt", "")?;
+    /// files.write("b.txt", "")?;
+    /// let by: Vec<_> = files.operations()?.into_iter().map(|it| it.by).collect();
+    /// assert_eq!(by, [Some("the first agent".to_owned()), None]);
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    #[must_use]
+    pub fn acting_as(&self, name: impl Into<Arc<str>>) -> Self {
+        Self(self.0.clone(), Caller { name: Some(name.into()), ..self.1.clone() })
     }
 
     /// Returns what the workspace says of itself.
@@ -124,7 +150,11 @@ impl Workspace {
     }
 
     fn turn(&self) -> Result<Turn<'_, Layered<Guard>>> {
-        self.0.writer.take(self.1)
+        let turn = self.0.writer.take(self.1.patience)?;
+        if let Some(history) = &self.0.history {
+            history.act_as(self.1.name.as_ref());
+        }
+        Ok(turn)
     }
 
     /// Returns the backend for the program itself.

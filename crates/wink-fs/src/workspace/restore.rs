@@ -1,8 +1,8 @@
 //! Going back to states of a workspace, and on to those of archives.
 
-use super::Workspace;
 use super::at::At;
 use super::replacement::Restore;
+use super::{Workspace, outside};
 use crate::archive::{self, ArchiveTree, Imported};
 use crate::capture::Capture;
 use crate::compare::{Difference, count_files};
@@ -10,6 +10,7 @@ use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::event::Event;
 use crate::filesystem::Backend;
 use crate::operation::OperationChange;
+use crate::path::TreePath;
 use crate::replace_plan::ReplacePlan;
 use crate::scope::Scope;
 use crate::snapshot::SnapshotId;
@@ -37,6 +38,8 @@ pub struct RestoreOptions {
     pub paths: Vec<String>,
     /// Whether it is only said what would be done.
     pub dry_run: bool,
+    /// Whether it is found out what others changed; see [`Receipt::changed_outside`].
+    pub tell_outside: bool,
 }
 
 impl RestoreOptions {
@@ -51,6 +54,32 @@ impl RestoreOptions {
     #[must_use]
     pub fn dry_run(mut self, dry_run: bool) -> Self {
         self.dry_run = dry_run;
+        self
+    }
+
+    /// Sets whether it is found out what others changed, which takes a further look.
+    ///
+    /// ```
+    /// use wink_fs::{RestoreOptions, Store, Workspace};
+    ///
+    /// # let directory = tempfile::tempdir().unwrap();
+    /// # let (root, place) = (directory.path().join("root"), directory.path().join("store"));
+    /// # std::fs::create_dir(&root).unwrap();
+    /// let files = Workspace::host_with_store(&root, Store::create_ambient(place)?)?;
+    /// files.write("a.txt", "before")?;
+    /// files.write("b.txt", "before")?;
+    /// let before = files.snapshot("before")?;
+    /// files.write("a.txt", "by a call")?;
+    /// std::fs::write(root.join("b.txt"), "by an editor").unwrap();
+    ///
+    /// let receipt = files.restore_with(&before, &RestoreOptions::default().tell_outside(true))?;
+    /// assert_eq!(receipt.written, 2);
+    /// assert_eq!(receipt.changed_outside[0].to_string(), "b.txt");
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    #[must_use]
+    pub fn tell_outside(mut self, tell_outside: bool) -> Self {
+        self.tell_outside = tell_outside;
         self
     }
 }
@@ -89,6 +118,9 @@ pub struct Receipt {
     pub unchanged: u64,
     /// What changed, in the order of paths; a directory stands for all that is in it.
     pub changes: Vec<OperationChange>,
+    /// What was replaced although others than calls of the workspace had changed it since the last snapshot, where
+    /// that was asked for; a file in a directory that a call made counts as that call's.
+    pub changed_outside: Vec<TreePath>,
 }
 
 impl Workspace {
@@ -118,10 +150,15 @@ impl Workspace {
         let before = history.capture(backend)?;
         let target = history.snapshots.load(&snapshot.id)?;
         let restore = Restore { history, target: &*target, scope: &scope };
-        let receipt = match options.dry_run {
+        let changed_outside = match options.tell_outside {
+            true => restore.changed_outside(&before)?,
+            false => Vec::new(),
+        };
+        let mut receipt = match options.dry_run {
             true => restore.rehearse(backend, before, snapshot.id)?,
             false => restore.run(backend, before, snapshot.id)?,
         };
+        receipt.changed_outside = changed_outside;
         if !options.dry_run {
             // Some paths of a snapshot make no workspace that grew from it.
             if options.paths.is_empty() {
@@ -155,6 +192,11 @@ impl Workspace {
 }
 
 impl Restore<'_> {
+    fn changed_outside(&self, before: &Capture) -> Result<Vec<TreePath>> {
+        let plan = ReplacePlan::new(before.clone(), self.target, self.scope)?;
+        outside::changed_outside(self.history, &plan)
+    }
+
     /// Says what would be done.
     pub(super) fn rehearse(
         &self,
@@ -194,8 +236,16 @@ fn receipt(
         gone += old;
     }
     let unchanged = plan.before.totals.files - gone;
-    let saved = None;
-    Ok(Receipt { snapshot, saved, written, brought_back, removed, unchanged, changes })
+    Ok(Receipt {
+        snapshot,
+        saved: None,
+        written,
+        brought_back,
+        removed,
+        unchanged,
+        changes,
+        changed_outside: Vec::new(),
+    })
 }
 
 /// Names what was asked for, where a part of it failed.

@@ -9,6 +9,7 @@ mod disk;
 mod execute;
 mod faults;
 mod older;
+mod outside;
 mod scene;
 mod snapshot_after;
 mod snapshots;

@@ -37,10 +37,8 @@ pub(crate) fn run(context: &Context, args: &RestoreArgs) -> Result<Answer, Failu
     let snapshot = refs::find_snapshot(&opened, &args.snapshot)?;
     let paths = context.paths(&opened, &args.paths)?;
     check(&opened, &snapshot, &paths)?;
-    let options = paths
-        .iter()
-        .map(ToString::to_string)
-        .fold(RestoreOptions::default().dry_run(args.dry_run), RestoreOptions::path);
+    let options = RestoreOptions::default().dry_run(args.dry_run).tell_outside(true);
+    let options = paths.iter().map(ToString::to_string).fold(options, RestoreOptions::path);
     let progress = context.progress("restoring");
     let receipt = opened.files.restore_with(&snapshot, &options)?;
     drop(progress);
@@ -48,7 +46,7 @@ pub(crate) fn run(context: &Context, args: &RestoreArgs) -> Result<Answer, Failu
     let answer = context.answer(&document, |document| text(document, &snapshot, &receipt))?;
     let mut answer = answer.painted(Paint::Letters);
     if context.is_talkative() {
-        answer.notes = notes(&opened, &snapshot, &receipt);
+        answer.notes = notes(&opened, &snapshot, &receipt, &document);
     }
     Ok(answer)
 }
@@ -80,6 +78,7 @@ fn describe(snapshot: &Snapshot, receipt: &Receipt, dry_run: bool, start: Instan
         removed: receipt.removed,
         unchanged: receipt.unchanged,
         entries: receipt.changes.iter().map(ChangedEntry::from).collect(),
+        changed_outside: receipt.changed_outside.iter().map(ToString::to_string).collect(),
         duration_ms: milliseconds(start),
     }
 }
@@ -111,12 +110,33 @@ fn text(document: &Restored, snapshot: &Snapshot, receipt: &Receipt) -> String {
     head + &list_text(document.entries.iter().map(line))
 }
 
-fn notes(opened: &Opened, snapshot: &Snapshot, receipt: &Receipt) -> Vec<String> {
+fn notes(
+    opened: &Opened,
+    snapshot: &Snapshot,
+    receipt: &Receipt,
+    document: &Restored,
+) -> Vec<String> {
     let head = git_head::since(opened, snapshot.id).filter(|head| head.moved);
     let moved = head.map(|head| {
         let (then, now) = head.shown();
         format!("note: .git is excluded and HEAD stays at {now}; it was at {then}")
     });
     let undo = receipt.saved.map(|_| "undo: wink undo".to_owned());
-    moved.into_iter().chain(undo).collect()
+    moved.into_iter().chain(outside(document)).chain(undo).collect()
+}
+
+/// Says which of the files somebody else changed, where others were changed by calls: where all were changed by
+/// editors and other programs, there is nothing to tell apart.
+fn outside(document: &Restored) -> Option<String> {
+    let Restored { changed_outside, dry_run, .. } = document;
+    let all = document.reverted + document.brought_back + document.removed;
+    if changed_outside.is_empty() || changed_outside.len() as u64 >= all {
+        return None;
+    }
+    let replaced = if *dry_run { "would be replaced" } else { "replaced" };
+    let listed = list_text(changed_outside.iter().cloned());
+    Some(format!(
+        "note: {replaced} too, although changed since the last snapshot by others than calls of wink:\n{}",
+        listed.trim_end()
+    ))
 }

@@ -40,6 +40,8 @@ pub(crate) struct Restored {
     pub(crate) removed: u64,
     pub(crate) unchanged: u64,
     pub(crate) entries: Vec<ChangedEntry>,
+    /// What was replaced although others than calls of wink had changed it since the last snapshot.
+    pub(crate) changed_outside: Vec<String>,
     pub(crate) duration_ms: u64,
 }
 

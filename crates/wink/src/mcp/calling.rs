@@ -15,7 +15,7 @@ use wink_fs::ErrorKind;
 use super::answer::{answered, linked};
 use super::endpoint::Endpoint;
 use super::recent::RecentCall;
-use super::running;
+use super::{caller, running};
 
 /// Calls a tool when a slot is free.
 pub(super) async fn call(
@@ -26,10 +26,12 @@ pub(super) async fn call(
 ) -> Result<CallToolResult, ErrorData> {
     let Some(slot) = slot(endpoint, context).await? else { return Ok(answered(cancelled())) };
     let mut arguments = request.arguments.unwrap_or_default();
-    let files = match endpoint.context_of(tool, &mut arguments) {
+    let by = caller::of(&arguments, context);
+    let mut files = match endpoint.context_of(tool, &mut arguments) {
         Ok(files) => files,
         Err(refusal) => return Ok(answered(refusal.into())),
     };
+    files.workspace = files.workspace.map(|it| it.acting_as(by));
     let given_up = Arc::new(AtomicBool::new(false));
     let (files, endpoint) = (files.cancelled(given_up.clone()), endpoint.clone());
     running::run(tool.name, context, given_up, move || {

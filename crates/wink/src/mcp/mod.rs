@@ -5,6 +5,7 @@
 
 mod annotations;
 mod answer;
+mod caller;
 mod calling;
 mod declared;
 mod endpoint;

@@ -32,6 +32,37 @@ fn what_an_agent_removed_comes_back_although_it_did_much_since() {
     assert_eq!(std::fs::read_to_string(client.file("orig")).unwrap(), "ORIGINAL\n");
 }
 
+/// R10: whoever looks later knows which agent it was, in either era, and what was nobody's call.
+#[test]
+fn operations_name_the_client_and_a_restore_names_what_others_changed() {
+    let mut client = Client::new(&[]);
+    std::fs::write(client.file("mine"), "before\n").unwrap();
+    wink(&client, &["snapshot", "--tag", "before"]);
+    client.done("write_file", json!({"path": "a", "content": "x"}));
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": {"name": "the present one", "version": "7"},
+    });
+    let write = json!({"path": "b", "content": "x"});
+    client.request("tools/call", json!({"name": "write_file", "arguments": write, "_meta": meta}));
+    std::fs::write(client.file("mine"), "by a person\n").unwrap();
+    let log = wink(&client, &["op", "log"]);
+    let process = format!("wink, process {}", client.child.id());
+    let by: Vec<_> = log.lines().map(|line| line.split_once(" · ").unwrap().1).collect();
+    assert_eq!(by, [format!("the present one 7, {process}"), format!("test 1, {process}")]);
+
+    let told = wink(&client, &["--json", "restore", "before", "--dry-run"]);
+    assert!(told.contains(r#""changed_outside":["mine"]"#), "{told}");
+    let restored = wink_in(client.place.path()).args(["restore", "before"]).output().unwrap();
+    let said = String::from_utf8(restored.stderr).unwrap();
+    let note = "note: replaced too, although changed since the last snapshot by others than calls \
+                of wink:\n  mine\nundo: wink undo\n";
+    assert_eq!(said, note);
+    wink(&client, &["undo"]);
+    assert_eq!(std::fs::read_to_string(client.file("mine")).unwrap(), "by a person\n");
+}
+
 /// Once, every 100 refused calls made another snapshot of the same files, and those pushed out the one that
 /// a person had taken.
 #[test]
