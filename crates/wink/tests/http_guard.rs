@@ -281,6 +281,29 @@ fn a3_65_a_body_that_is_said_to_be_too_large_is_refused_at_once() {
     assert!(began.elapsed() < Duration::from_secs(7), "{:?}", began.elapsed());
 }
 
+/// Once, the whole body was taken in before the ticket was looked at: 256 connections were 8 GiB of anybody's.
+#[test]
+fn a3_65_who_shows_neither_token_nor_ticket_has_no_body_taken_in() {
+    let server = Server::start();
+    let (_, rest) = server.announcement.split_once("/open/").expect("a page");
+    let ticket = rest.split_whitespace().next().unwrap();
+    for path in ["/open/x", &format!("/open/{ticket}"), "/mcp", "/nowhere"] {
+        for length in ["Content-Length: 33554432", "Transfer-Encoding: chunked"] {
+            let mut stream = TcpStream::connect(&server.address).unwrap();
+            stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+            let (address, began) = (&server.address, Instant::now());
+            write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\n{length}\r\n\r\n").unwrap();
+            let status = if path.starts_with("/open/") { "413" } else { "401" };
+            let answer = answer(&mut stream);
+            assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{path}: {answer}");
+            assert!(answer.contains("connection: close"), "{path}: {answer}");
+            assert!(began.elapsed() < Duration::from_secs(5), "{path}: {:?}", began.elapsed());
+        }
+    }
+    let open = format!("GET /open/{ticket} HTTP/1.1\nHost: {{address}}");
+    assert_eq!(server.send(&open, "").status(), 303, "the ticket was not used up");
+}
+
 /// Sends requests over one connection, which stays open.
 fn connected(server: &Server) -> (TcpStream, String) {
     let stream = TcpStream::connect(&server.address).unwrap();
