@@ -476,6 +476,43 @@ fn a3_59_no_answer_and_no_output_shows_the_token() {
 }
 
 #[test]
+fn a3_59_no_record_holds_the_token_the_ticket_or_the_cookie() {
+    let mut server = Server::start_with(&["--port", "0", "--log", "all.log"]);
+    let (_, rest) = server.announcement.split_once("/open/").expect("a page");
+    let ticket = rest.split_whitespace().next().unwrap().to_owned();
+    for path in [format!("{ticket}x"), format!("{ticket}/x"), format!("%{ticket}")] {
+        let open = format!("GET /open/{path} HTTP/1.1\nHost: {{address}}");
+        assert_ne!(server.send(&open, "").status(), 303, "{path}");
+    }
+    let opened = server.send(&format!("GET /open/{ticket} HTTP/1.1\nHost: {{address}}"), "");
+    let cookie = opened.text.lines().find_map(|it| it.strip_prefix("set-cookie: ")).unwrap();
+    let cookie = cookie.split(';').next().unwrap().to_owned();
+    let secret = cookie.split_once('=').unwrap().1;
+    for headers in [
+        "\nAuthorization: Bearer {token}".to_owned(),
+        "\nAuthorization: Bearer {token}x".to_owned(),
+        format!("\nCookie: {cookie}"),
+        format!("\nCookie: {cookie}x"),
+        format!("\nAuthorization: Bearer {{token}}\nCookie: {cookie}\nMcp-Session-Id: x"),
+    ] {
+        page(&server, &headers);
+        let head = POST.replace("\nAuthorization: Bearer {token}", &headers);
+        for method in ["initialize", "tools/list", "nonsense"] {
+            server.send(&head, &json!({"jsonrpc": "2.0", "id": 1, "method": method}).to_string());
+        }
+        server.send(&head, "no JSON");
+    }
+    server.call("write_file", json!({"path": "a", "content": "x", "session": "one"}));
+    server.end();
+    let record = std::fs::read_to_string(server.place.path().join("all.log")).unwrap();
+    assert!(record.contains("TRACE") || record.contains("DEBUG"), "{record}");
+    for hidden in [server.token.as_str(), &ticket, secret] {
+        let line = record.lines().find(|line| line.contains(hidden));
+        assert_eq!(line, None, "it is in the record");
+    }
+}
+
+#[test]
 fn a3_62_names_and_tags_are_shown_as_text() {
     let server = Server::start();
     let evil = "<img src=x onerror=alert(1)>.html";
