@@ -9,6 +9,7 @@ use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::TokioIo;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
@@ -93,15 +94,24 @@ impl Places {
     /// the token goes, so that nobody is kept out by those who never will.
     async fn accept(&self, listener: &TcpListener) -> Option<(TcpStream, Place)> {
         let (stream, _) = listener.accept().await.ok()?;
+        Some((stream, self.place().await?))
+    }
+
+    async fn place(&self) -> Option<Place> {
         if self.free.available_permits() == 0 {
             self.strangers.send_oldest_away();
         }
         let taken = self.free.clone().acquire_owned().await.ok()?;
-        Some((stream, Place { _taken: taken, stranger: self.strangers.add() }))
+        Some(Place { _taken: taken, stranger: self.strangers.add() })
     }
 }
 
-fn spawn(stream: TcpStream, place: Place, app: Router, watcher: Watcher) {
+fn spawn(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    place: Place,
+    app: Router,
+    watcher: Watcher,
+) {
     let timer = HeadTimer::new();
     let stream = PatientStream::new(stream, WRITE_TIMEOUT, timer.clone());
     let (stranger, app) = (place.stranger.clone(), TowerToHyperService::new(app));
@@ -125,4 +135,30 @@ fn spawn(stream: TcpStream, place: Place, app: Router, watcher: Watcher) {
         }
         drop(place);
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::routing::get;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, duplex};
+    use tokio::time::Instant;
+
+    use super::*;
+
+    /// The clock stands still and steps on when nobody has anything to do.
+    #[tokio::test(start_paused = true)]
+    async fn a3_65_a_client_that_asks_for_nothing_more_is_given_up_after_a_minute() {
+        let (near, mut far) = duplex(1 << 16);
+        let (places, graceful) = (Places::default(), GracefulShutdown::new());
+        let app = Router::new().route("/", get(async || "hello"));
+        spawn(near, places.place().await.expect("a place"), app, graceful.watcher());
+        far.write_all(b"GET / HTTP/1.1\r\nHost: here\r\n\r\n").await.expect("it listens");
+        let (mut all, began) = (String::new(), Instant::now());
+        far.read_to_string(&mut all).await.expect("it is closed");
+        assert!(all.starts_with("HTTP/1.1 200 ") && all.ends_with("hello"), "{all}");
+        let took = began.elapsed();
+        assert!((Duration::from_secs(59)..Duration::from_secs(62)).contains(&took), "{took:?}");
+        sleep(Duration::from_secs(1)).await;
+        assert_eq!(places.free.available_permits(), MAX_CONNECTIONS, "its place is free");
+    }
 }

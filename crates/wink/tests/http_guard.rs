@@ -369,11 +369,23 @@ fn a3_65_two_lengths_of_one_body_are_refused() {
 #[test]
 fn a3_65_more_connections_than_slots_wait_and_then_get_through() {
     let server = Server::start();
-    let idle: Vec<TcpStream> =
-        (0..400).map_while(|_| TcpStream::connect(&server.address).ok()).collect();
-    assert!(idle.len() > 256, "{}", idle.len());
-    drop(idle);
-    assert_eq!(server.send(POST, WRITE).status(), 200);
+    let ask = |(stream, request): &mut (TcpStream, String)| {
+        stream.write_all(request.as_bytes()).unwrap();
+    };
+    // Who has shown the token makes no room for others.
+    let mut known: Vec<_> = (0..256).map(|_| connected(&server)).collect();
+    for one in &mut known {
+        ask(one);
+        assert!(answer(&mut one.0).starts_with("HTTP/1.1 404 "));
+    }
+    let mut next = connected(&server);
+    ask(&mut next);
+    next.0.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
+    let waits = next.0.read(&mut [0]).unwrap_err();
+    assert_eq!(waits.kind(), ErrorKind::WouldBlock, "there is no place for it");
+    drop(known.pop());
+    next.0.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    assert!(answer(&mut next.0).starts_with("HTTP/1.1 404 "));
 }
 
 #[test]
