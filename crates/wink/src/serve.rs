@@ -194,7 +194,7 @@ async fn serve(
 
 fn endpoints(args: &ServeArgs, served: Vec<(String, Served)>) -> (Vec<Site>, Services) {
     let (mut sites, mut services) = (Vec::new(), Vec::new());
-    for (route, Served { files, what, note, kept_forks }) in served {
+    for (route, Served { files, what, note, kept_forks, .. }) in served {
         let endpoint = Endpoint::of_clients(&files, args.serving.tools);
         let endpoint = endpoint.with_kept_forks(kept_forks);
         let endpoint = if args.conformance_fixtures { endpoint.with_fixtures() } else { endpoint };
