@@ -1,6 +1,9 @@
 //! Accepts connections, within limits, until told to stop.
 
+use std::future::poll_fn;
+use std::io;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use axum::Router;
@@ -37,7 +40,7 @@ pub(crate) struct Ending<E, H> {
 
 /// Serves `app` until it is told to stop, then lets running requests end.
 pub(crate) async fn serve<E: Future<Output = ()>, H: FnOnce()>(
-    listener: TcpListener,
+    listeners: Vec<TcpListener>,
     app: Router,
     mut stop: StopSignals,
     ending: Ending<E, H>,
@@ -47,13 +50,13 @@ pub(crate) async fn serve<E: Future<Output = ()>, H: FnOnce()>(
     loop {
         tokio::select! {
             () = stop.received() => break,
-            accepted = places.accept(&listener) => match accepted {
+            accepted = places.accept(&listeners) => match accepted {
                 Some((stream, place)) => spawn(stream, place, app.clone(), graceful.watcher()),
                 None => sleep(ACCEPT_PAUSE).await,
             },
         }
     }
-    drop(listener);
+    drop(listeners);
     // Past the grace period, or told so again, the connections are cut, for which nothing is left to do here.
     let cut = Notify::new();
     let requests = async {
@@ -92,8 +95,8 @@ impl Default for Places {
 impl Places {
     /// Waits for a connection; where there is no place for it, who was there for longest and has not shown
     /// the token goes, so that nobody is kept out by those who never will.
-    async fn accept(&self, listener: &TcpListener) -> Option<(TcpStream, Place)> {
-        let (stream, _) = listener.accept().await.ok()?;
+    async fn accept(&self, listeners: &[TcpListener]) -> Option<(TcpStream, Place)> {
+        let stream = accept(listeners).await.ok()?;
         Some((stream, self.place().await?))
     }
 
@@ -104,6 +107,16 @@ impl Places {
         let taken = self.free.clone().acquire_owned().await.ok()?;
         Some(Place { _taken: taken, stranger: self.strangers.add() })
     }
+}
+
+/// Waits for a connection at any address.
+async fn accept(listeners: &[TcpListener]) -> io::Result<TcpStream> {
+    poll_fn(|context| {
+        let mut accepted = listeners.iter().map(|listener| listener.poll_accept(context));
+        let first = accepted.find(Poll::is_ready).unwrap_or(Poll::Pending);
+        first.map_ok(|(stream, _)| stream)
+    })
+    .await
 }
 
 fn spawn(

@@ -5,6 +5,7 @@
 
 mod common;
 
+use std::io::Write as _;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output};
@@ -543,6 +544,34 @@ fn two_workspaces_of_one_name_are_refused_before_anything_begins() {
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     assert!(String::from_utf8_lossy(&output.stderr).contains("named `a`"), "{output:?}");
     assert!(!data.exists());
+}
+
+/// Asks for the page at an address that is not the printed one.
+fn page_at(server: &Server, address: &str) -> std::io::Result<String> {
+    let port: u16 = server.port().parse().unwrap();
+    let mut stream = std::net::TcpStream::connect((address, port))?;
+    let head = format!(
+        "GET / HTTP/1.1\r\nHost: localhost:{port}\r\nAuthorization: Bearer {}\r\n\
+         Connection: close\r\n\r\n",
+        server.token
+    );
+    stream.write_all(head.as_bytes())?;
+    std::io::read_to_string(stream)
+}
+
+/// A browser for which `localhost` is ::1 once met nobody there, or somebody else.
+#[test]
+fn localhost_is_this_server_by_either_address() {
+    let server = Server::start();
+    assert!(page_at(&server, "127.0.0.1").unwrap().starts_with("HTTP/1.1 200"));
+    let Ok(taken) = TcpListener::bind("[::1]:0") else { return };
+    assert!(page_at(&server, "::1").unwrap().starts_with("HTTP/1.1 200"));
+    let elsewhere = Server::start_with(&["--port", "0", "--host", "127.0.0.2"]);
+    let met = page_at(&elsewhere, "::1");
+    assert!(!met.is_ok_and(|it| it.starts_with("HTTP/1.1 200")), "that was not asked for");
+    let port = taken.local_addr().unwrap().port().to_string();
+    let output = wink().args(["serve", "--port", &port]).output().expect("wink runs");
+    assert!(stderr(&output).contains(&format!("port {port} is in use")), "{}", stderr(&output));
 }
 
 #[test]
