@@ -3,11 +3,15 @@
 use std::error::Error;
 use std::fmt;
 use std::io;
+use std::iter;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener};
 use std::ops::RangeInclusive;
 
 /// The ports tried, in order, when none was asked for.
 const DEFAULT_PORTS: RangeInclusive<u16> = 8000..=8099;
+
+/// How often the system is asked for a port.
+const TRIES: usize = 100;
 
 /// Parses an address of this computer.
 pub(crate) fn parse(text: &str) -> Result<IpAddr, String> {
@@ -22,21 +26,41 @@ pub(crate) fn parse(text: &str) -> Result<IpAddr, String> {
 }
 
 /// Listens on the port asked for, or on the first free default one.
-pub(crate) fn listen(host: IpAddr, port: Option<u16>) -> Result<TcpListener, ListenError> {
+///
+/// Who listens on 127.0.0.1 listens on ::1 too, where there is IPv6: `localhost` means either, and nobody else is
+/// to be met at the other. The first one is the address that was asked for.
+pub(crate) fn listen(host: IpAddr, port: Option<u16>) -> Result<Vec<TcpListener>, ListenError> {
     match port {
+        None => first_free(host, DEFAULT_PORTS),
+        // The system chooses a port that is free on one address, and may not be on the other.
+        Some(0) => first_free(host, iter::repeat_n(0, TRIES)),
         Some(port) => listen_on(host, port),
-        None => first_free(host),
     }
 }
 
-fn first_free(host: IpAddr) -> Result<TcpListener, ListenError> {
-    DEFAULT_PORTS
-        .map(|port| listen_on(host, port))
-        .find(|outcome| !matches!(outcome, Err(ListenError::Busy(_))))
-        .unwrap_or(Err(ListenError::AllBusy))
+fn first_free(
+    host: IpAddr,
+    ports: impl Iterator<Item = u16>,
+) -> Result<Vec<TcpListener>, ListenError> {
+    let mut outcomes = ports.map(|port| listen_on(host, port));
+    let is_decided = |outcome: &Result<_, _>| !matches!(outcome, Err(ListenError::Busy(_)));
+    outcomes.find(is_decided).unwrap_or(Err(ListenError::AllBusy))
 }
 
-fn listen_on(host: IpAddr, port: u16) -> Result<TcpListener, ListenError> {
+fn listen_on(host: IpAddr, port: u16) -> Result<Vec<TcpListener>, ListenError> {
+    let first = bound(host, port)?;
+    if host != Ipv4Addr::LOCALHOST {
+        return Ok(vec![first]);
+    }
+    let port = first.local_addr().map_err(|error| ListenError::Io(port, error))?.port();
+    match bound(Ipv6Addr::LOCALHOST.into(), port) {
+        Ok(second) => Ok(vec![first, second]),
+        Err(ListenError::Io(..)) => Ok(vec![first]),
+        Err(busy) => Err(busy),
+    }
+}
+
+fn bound(host: IpAddr, port: u16) -> Result<TcpListener, ListenError> {
     TcpListener::bind((host, port)).map_err(|error| match error.kind() {
         io::ErrorKind::AddrInUse => ListenError::Busy(port),
         _ => ListenError::Io(port, error),

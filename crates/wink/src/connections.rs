@@ -1,6 +1,9 @@
 //! Accepts connections, within limits, until told to stop.
 
+use std::future::poll_fn;
+use std::io;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use axum::Router;
@@ -9,6 +12,7 @@ use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::TokioIo;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
@@ -36,7 +40,7 @@ pub(crate) struct Ending<E, H> {
 
 /// Serves `app` until it is told to stop, then lets running requests end.
 pub(crate) async fn serve<E: Future<Output = ()>, H: FnOnce()>(
-    listener: TcpListener,
+    listeners: Vec<TcpListener>,
     app: Router,
     mut stop: StopSignals,
     ending: Ending<E, H>,
@@ -46,13 +50,13 @@ pub(crate) async fn serve<E: Future<Output = ()>, H: FnOnce()>(
     loop {
         tokio::select! {
             () = stop.received() => break,
-            accepted = places.accept(&listener) => match accepted {
+            accepted = places.accept(&listeners) => match accepted {
                 Some((stream, place)) => spawn(stream, place, app.clone(), graceful.watcher()),
                 None => sleep(ACCEPT_PAUSE).await,
             },
         }
     }
-    drop(listener);
+    drop(listeners);
     // Past the grace period, or told so again, the connections are cut, for which nothing is left to do here.
     let cut = Notify::new();
     let requests = async {
@@ -91,17 +95,36 @@ impl Default for Places {
 impl Places {
     /// Waits for a connection; where there is no place for it, who was there for longest and has not shown
     /// the token goes, so that nobody is kept out by those who never will.
-    async fn accept(&self, listener: &TcpListener) -> Option<(TcpStream, Place)> {
-        let (stream, _) = listener.accept().await.ok()?;
+    async fn accept(&self, listeners: &[TcpListener]) -> Option<(TcpStream, Place)> {
+        let stream = accept(listeners).await.ok()?;
+        Some((stream, self.place().await?))
+    }
+
+    async fn place(&self) -> Option<Place> {
         if self.free.available_permits() == 0 {
             self.strangers.send_oldest_away();
         }
         let taken = self.free.clone().acquire_owned().await.ok()?;
-        Some((stream, Place { _taken: taken, stranger: self.strangers.add() }))
+        Some(Place { _taken: taken, stranger: self.strangers.add() })
     }
 }
 
-fn spawn(stream: TcpStream, place: Place, app: Router, watcher: Watcher) {
+/// Waits for a connection at any address.
+async fn accept(listeners: &[TcpListener]) -> io::Result<TcpStream> {
+    poll_fn(|context| {
+        let mut accepted = listeners.iter().map(|listener| listener.poll_accept(context));
+        let first = accepted.find(Poll::is_ready).unwrap_or(Poll::Pending);
+        first.map_ok(|(stream, _)| stream)
+    })
+    .await
+}
+
+fn spawn(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    place: Place,
+    app: Router,
+    watcher: Watcher,
+) {
     let timer = HeadTimer::new();
     let stream = PatientStream::new(stream, WRITE_TIMEOUT, timer.clone());
     let (stranger, app) = (place.stranger.clone(), TowerToHyperService::new(app));
@@ -125,4 +148,30 @@ fn spawn(stream: TcpStream, place: Place, app: Router, watcher: Watcher) {
         }
         drop(place);
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::routing::get;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, duplex};
+    use tokio::time::Instant;
+
+    use super::*;
+
+    /// The clock stands still and steps on when nobody has anything to do.
+    #[tokio::test(start_paused = true)]
+    async fn a3_65_a_client_that_asks_for_nothing_more_is_given_up_after_a_minute() {
+        let (near, mut far) = duplex(1 << 16);
+        let (places, graceful) = (Places::default(), GracefulShutdown::new());
+        let app = Router::new().route("/", get(async || "hello"));
+        spawn(near, places.place().await.expect("a place"), app, graceful.watcher());
+        far.write_all(b"GET / HTTP/1.1\r\nHost: here\r\n\r\n").await.expect("it listens");
+        let (mut all, began) = (String::new(), Instant::now());
+        far.read_to_string(&mut all).await.expect("it is closed");
+        assert!(all.starts_with("HTTP/1.1 200 ") && all.ends_with("hello"), "{all}");
+        let took = began.elapsed();
+        assert!((Duration::from_secs(59)..Duration::from_secs(62)).contains(&took), "{took:?}");
+        sleep(Duration::from_secs(1)).await;
+        assert_eq!(places.free.available_permits(), MAX_CONNECTIONS, "its place is free");
+    }
 }

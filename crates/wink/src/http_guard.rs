@@ -9,7 +9,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::{Body, Bytes, to_bytes};
+use axum::body::{Body, Bytes, HttpBody as _, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::header::{
     AUTHORIZATION, CACHE_CONTROL, CONNECTION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY,
@@ -69,6 +69,8 @@ const WRONG_TYPE: Refusal =
 
 const TOO_LARGE: Refusal =
     (StatusCode::PAYLOAD_TOO_LARGE, "Too large: send at most 32 MiB in one request.\n");
+const NO_BODY: Refusal =
+    (StatusCode::PAYLOAD_TOO_LARGE, "Too large: a request for this address has no body.\n");
 const TOO_MANY: Refusal =
     (StatusCode::SERVICE_UNAVAILABLE, "Unavailable: too many connections; try again.\n");
 const BROKEN: Refusal =
@@ -103,13 +105,18 @@ impl Guard {
     fn admit(&self, request: &Request) -> Result<(), Refusal> {
         self.check_host(request.uri(), request.headers())?;
         self.check_origin(request.headers())?;
-        // What stands after it is a secret of its own.
-        if !request.uri().path().starts_with(OPEN) {
-            self.access.admit(request.headers())?;
-            let stranger = request.extensions().get::<Arc<Stranger>>();
-            stranger.is_none_or(|it| it.admit()).then_some(()).ok_or(TOO_MANY)?;
+        match request.uri().path().starts_with(OPEN) {
+            // What stands after it is a secret of its own, and who asks is unknown until that is looked at.
+            true => check_no_body(request.body())?,
+            false => self.check_token(request)?,
         }
         check_content_type(request.method(), request.headers())
+    }
+
+    fn check_token(&self, request: &Request) -> Result<(), Refusal> {
+        self.access.admit(request.headers())?;
+        let stranger = request.extensions().get::<Arc<Stranger>>();
+        stranger.is_none_or(|it| it.admit()).then_some(()).ok_or(TOO_MANY)
     }
 
     /// Tells whether a host is one of the server's: by its names, or, where it has every address, by
@@ -222,6 +229,11 @@ fn is_too_long(headers: &HeaderMap) -> bool {
 /// Reads a body that nobody wants, so that who sends it reads why.
 async fn drained(mut body: Body) {
     while let Some(Ok(_)) = body.frame().await {}
+}
+
+/// Nothing is taken in from whoever has not shown that he may use the server.
+fn check_no_body(body: &Body) -> Result<(), Refusal> {
+    body.is_end_stream().then_some(()).ok_or(NO_BODY)
 }
 
 fn check_content_type(method: &Method, headers: &HeaderMap) -> Result<(), Refusal> {

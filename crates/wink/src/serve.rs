@@ -38,7 +38,7 @@ const FIRST: &str = "/mcp";
 
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
-    /// Address to listen on; one that other computers reach needs --token-file.
+    /// Address to listen on, 127.0.0.1 with ::1; one that other computers reach needs --token-file.
     #[arg(long, default_value = "127.0.0.1", value_parser = address::parse)]
     host: IpAddr,
 
@@ -107,10 +107,9 @@ pub(crate) fn run(context: &Context, args: &ServeArgs) -> Result<Answer, Failure
         None => Token::new().map_err(failed)?,
     };
     let served = args.open(context)?;
-    let listener = address::listen(args.host, args.port).map_err(|it| Failure::other(&it))?;
-    listener.set_nonblocking(true).map_err(failed)?;
+    let listeners = address::listen(args.host, args.port).map_err(|it| Failure::other(&it))?;
     let runtime = tokio::runtime::Runtime::new().map_err(failed)?;
-    let ended = runtime.block_on(serve(context, listener, args, token, served));
+    let ended = runtime.block_on(serve(context, listeners, args, token, served));
     // A call that is still at work had its time; what it began is taken back at the next start.
     runtime.shutdown_timeout(Duration::ZERO);
     ended?;
@@ -163,14 +162,16 @@ type Services = Vec<(String, McpService)>;
 
 async fn serve(
     context: &Context,
-    listener: TcpListener,
+    listeners: Vec<TcpListener>,
     args: &ServeArgs,
     token: Token,
     served: Vec<(String, Served)>,
 ) -> Result<(), Failure> {
     let failed = |error: io::Error| Failure::other(&error);
-    let address = listener.local_addr().map_err(failed)?;
-    let listener = tokio::net::TcpListener::from_std(listener).map_err(failed)?;
+    let listeners = listeners.into_iter().map(for_runtime).collect::<io::Result<Vec<_>>>();
+    let listeners = listeners.map_err(failed)?;
+    // Others stand for the same.
+    let address = listeners[0].local_addr().map_err(failed)?;
     let (sites, services) = endpoints(args, served);
     let (access, ticket) = Access::new(token.clone(), address.port()).map_err(failed)?;
     let app = app(address, access, &sites, &services);
@@ -187,14 +188,19 @@ async fn serve(
         false => answer::item(&welcome.document())?,
     }
     let hurry = || services.iter().for_each(|(_, service)| service.hurry());
-    connections::serve(listener, app, stop, Ending { end: end(services.clone()), hurry }).await;
+    connections::serve(listeners, app, stop, Ending { end: end(services.clone()), hurry }).await;
     drop(beacon);
     Ok(())
 }
 
+fn for_runtime(listener: TcpListener) -> io::Result<tokio::net::TcpListener> {
+    listener.set_nonblocking(true)?;
+    tokio::net::TcpListener::from_std(listener)
+}
+
 fn endpoints(args: &ServeArgs, served: Vec<(String, Served)>) -> (Vec<Site>, Services) {
     let (mut sites, mut services) = (Vec::new(), Vec::new());
-    for (route, Served { files, what, note, kept_forks }) in served {
+    for (route, Served { files, what, note, kept_forks, .. }) in served {
         let endpoint = Endpoint::of_clients(&files, args.serving.tools);
         let endpoint = endpoint.with_kept_forks(kept_forks);
         let endpoint = if args.conformance_fixtures { endpoint.with_fixtures() } else { endpoint };

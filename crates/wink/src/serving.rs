@@ -58,6 +58,8 @@ fn toolset(name: &str) -> Result<Toolset, String> {
 #[derive(Clone, Debug)]
 pub(crate) struct Served {
     pub(crate) files: Workspace,
+    /// The directory that they are in, where they are in one.
+    pub(crate) root: Option<PathBuf>,
     /// What they are, in words for a person.
     pub(crate) what: String,
     /// What a person should know of them.
@@ -108,7 +110,7 @@ impl ServingArgs {
         let backend = Layered::new(backend, fixed);
         let files = Workspace::builder(backend).read_only(self.read_only).build();
         let what = "an in-memory workspace; it is gone when this stops".to_owned();
-        Ok(Served { files, what, note: None, kept_forks: None })
+        Ok(Served { files, root: None, what, note: None, kept_forks: None })
     }
 
     fn host(&self, context: &Context) -> Result<Served, Failure> {
@@ -155,7 +157,8 @@ fn host(context: &Context, root: &Path, read_only: bool) -> Result<Served, Failu
     let files = builder.mount_point(mount_point).read_only(read_only).build();
     let is_talkative = context.is_talkative();
     let kept_forks = home.map(|it| KeptForks { directory: it.directory, is_talkative });
-    Ok(Served { files, what: root.display().to_string(), note, kept_forks })
+    let what = root.display().to_string();
+    Ok(Served { files, root: Some(root.to_owned()), what, note, kept_forks })
 }
 
 /// Begins the workspace of a directory; where it has no history, one is made if that can be.

@@ -1,6 +1,7 @@
 //! Other people's programs drive the real binary: the MCP Inspector and the public conformance runner.
 
 #![allow(clippy::expect_used, reason = "a test fails by panicking")]
+#![allow(clippy::disallowed_methods, reason = "plants host files from outside")]
 
 mod common;
 
@@ -88,11 +89,40 @@ fn the_stateless_revision_conforms() {
     conforms("2026-07-28");
 }
 
-fn inspector(target: &[&str], method: &[&str]) -> Output {
-    let mut inspector = program("inspector", "clients/launcher/build/index.js");
-    let place = tempfile::tempdir().expect("a directory");
-    inspector.arg("--cli").args(target).args(["--method"]).args(method).env("HOME", place.path());
-    inspector.output().expect("the Inspector runs")
+/// The Inspector's names of the revisions that begin with `initialize`, and of the one without sessions.
+const ERAS: [&str; 2] = ["legacy", "modern"];
+
+/// What the Inspector is told of a server: where it is, and how to speak to it.
+struct Target<'t> {
+    place: &'t [&'t str],
+    era: &'t str,
+}
+
+impl Target<'_> {
+    /// Asks the server for something; returns what the Inspector shows of the answer.
+    fn ask(&self, method: &[&str]) -> String {
+        let mut inspector = program("inspector", "clients/launcher/build/index.js");
+        let home = tempfile::tempdir().expect("a directory");
+        inspector.arg("--cli").args(self.place).args(["--protocol-era", self.era, "--method"]);
+        let output = inspector.args(method).env("HOME", home.path()).output();
+        let output = output.expect("the Inspector runs");
+        assert!(output.status.success(), "{} {method:?}: {}", self.era, shown(&output));
+        shown(&output)
+    }
+
+    fn call(&self, tool: &str, arguments: &[&str]) -> String {
+        self.ask(&[&["tools/call", "--tool-name", tool, "--tool-arg"], arguments].concat())
+    }
+
+    /// Writes a file that is read by the next call, in whose place the same files are.
+    fn writes_and_reads(&self) {
+        let words = format!("hello from {}", self.era);
+        let path = format!("path={}.txt", self.era);
+        let written = self.call("write_file", &[&path, &format!("content={words}")]);
+        assert!(written.contains(&format!("Created {}.txt", self.era)), "{written}");
+        let read = self.call("read_file", &[&path]);
+        assert!(read.contains(&words), "{read}");
+    }
 }
 
 #[test]
@@ -100,22 +130,31 @@ fn the_inspector_finds_no_fault_in_the_tools_over_http() {
     let server = Server::start();
     let header = format!("Authorization: Bearer {}", server.token);
     let (url, http) = (server.url(), ["--transport", "http", "--header"]);
-    let target = [&[url.as_str()], &http[..], &[header.as_str()]].concat();
-    let output = inspector(&target, &["tools/list", "--strict"]);
-    assert!(output.status.success(), "{}", shown(&output));
-    assert!(shown(&output).contains("\"read_file\""), "{}", shown(&output));
-    let call =
-        ["tools/call", "--tool-name", "write_file", "--tool-arg", "path=a.txt", "content=hi"];
-    let output = inspector(&target, &call);
-    assert!(shown(&output).contains("Created a.txt"), "{}", shown(&output));
-    let output = inspector(&target, &["resources/read", "--uri", "wink://workspace/a.txt"]);
-    assert!(shown(&output).contains("\"hi\""), "{}", shown(&output));
+    let place = [&[url.as_str()], &http[..], &[header.as_str()]].concat();
+    for era in ERAS {
+        let target = Target { place: &place, era };
+        let tools = target.ask(&["tools/list", "--strict"]);
+        assert!(tools.contains("\"read_file\""), "{tools}");
+        target.writes_and_reads();
+        let resource = format!("wink://workspace/{era}.txt");
+        let read = target.ask(&["resources/read", "--uri", &resource]);
+        assert!(read.contains(&format!("hello from {era}")), "{read}");
+    }
 }
 
 #[test]
 fn the_inspector_finds_no_fault_in_the_tools_over_stdio() {
-    let target = [env!("CARGO_BIN_EXE_wink"), "mcp", "--backend", "memory"];
-    let output = inspector(&target, &["tools/list", "--strict"]);
-    assert!(output.status.success(), "{}", shown(&output));
-    assert!(shown(&output).contains("\"undo\""), "{}", shown(&output));
+    for era in ERAS {
+        // Each call of the Inspector is a server of its own, so the files are those of a directory.
+        let files = tempfile::tempdir().expect("a directory");
+        let root = files.path().join("work");
+        std::fs::create_dir(&root).expect("a directory");
+        let root = root.to_str().expect("text");
+        let data = format!("XDG_DATA_HOME={}", files.path().join("data").display());
+        let place = ["-e", &data, env!("CARGO_BIN_EXE_wink"), "mcp", "--root", root];
+        let target = Target { place: &place, era };
+        let tools = target.ask(&["tools/list", "--strict"]);
+        assert!(tools.contains("\"undo\""), "{tools}");
+        target.writes_and_reads();
+    }
 }

@@ -5,12 +5,13 @@
 
 mod common;
 
+use std::io::Write as _;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
-use common::{POST, Server, wink};
+use common::{POST, ROUTES, Server, wink};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
@@ -401,7 +402,7 @@ fn page(server: &Server, headers: &str) -> common::Answer {
 }
 
 #[test]
-fn a3_58_without_the_right_token_nothing_opens_on_any_route() {
+fn a3_58_only_the_right_token_opens() {
     let (server, other) = (Server::start(), Server::start());
     let prefix = &server.token[..63];
     for headers in [
@@ -414,11 +415,16 @@ fn a3_58_without_the_right_token_nothing_opens_on_any_route() {
     ] {
         assert_eq!(page(&server, &headers).status(), 401, "{headers}");
     }
-    for route in ["POST /mcp", "GET /mcp", "GET /nowhere", "DELETE /mcp"] {
-        let head = format!("{route} HTTP/1.1\nHost: {{address}}\nContent-Type: application/json");
-        assert_eq!(server.send(&head, "{}").status(), 401, "{route}");
-    }
     assert_eq!(page(&server, "\nAuthorization: bearer {token}").status(), 200);
+}
+
+#[test]
+fn a3_58_without_the_token_nothing_opens_on_any_route() {
+    let server = Server::with_every_route();
+    for route in ROUTES {
+        let head = format!("{route} HTTP/1.1\nHost: {{address}}\nContent-Type: application/json");
+        assert_eq!(server.send(&head, "").status(), 401, "{route}");
+    }
 }
 
 #[test]
@@ -476,6 +482,43 @@ fn a3_59_no_answer_and_no_output_shows_the_token() {
 }
 
 #[test]
+fn a3_59_no_record_holds_the_token_the_ticket_or_the_cookie() {
+    let mut server = Server::start_with(&["--port", "0", "--log", "all.log"]);
+    let (_, rest) = server.announcement.split_once("/open/").expect("a page");
+    let ticket = rest.split_whitespace().next().unwrap().to_owned();
+    for path in [format!("{ticket}x"), format!("{ticket}/x"), format!("%{ticket}")] {
+        let open = format!("GET /open/{path} HTTP/1.1\nHost: {{address}}");
+        assert_ne!(server.send(&open, "").status(), 303, "{path}");
+    }
+    let opened = server.send(&format!("GET /open/{ticket} HTTP/1.1\nHost: {{address}}"), "");
+    let cookie = opened.text.lines().find_map(|it| it.strip_prefix("set-cookie: ")).unwrap();
+    let cookie = cookie.split(';').next().unwrap().to_owned();
+    let secret = cookie.split_once('=').unwrap().1;
+    for headers in [
+        "\nAuthorization: Bearer {token}".to_owned(),
+        "\nAuthorization: Bearer {token}x".to_owned(),
+        format!("\nCookie: {cookie}"),
+        format!("\nCookie: {cookie}x"),
+        format!("\nAuthorization: Bearer {{token}}\nCookie: {cookie}\nMcp-Session-Id: x"),
+    ] {
+        page(&server, &headers);
+        let head = POST.replace("\nAuthorization: Bearer {token}", &headers);
+        for method in ["initialize", "tools/list", "nonsense"] {
+            server.send(&head, &json!({"jsonrpc": "2.0", "id": 1, "method": method}).to_string());
+        }
+        server.send(&head, "no JSON");
+    }
+    server.call("write_file", json!({"path": "a", "content": "x", "session": "one"}));
+    server.end();
+    let record = std::fs::read_to_string(server.place.path().join("all.log")).unwrap();
+    assert!(record.contains("TRACE") || record.contains("DEBUG"), "{record}");
+    for hidden in [server.token.as_str(), &ticket, secret] {
+        let line = record.lines().find(|line| line.contains(hidden));
+        assert_eq!(line, None, "it is in the record");
+    }
+}
+
+#[test]
 fn a3_62_names_and_tags_are_shown_as_text() {
     let server = Server::start();
     let evil = "<img src=x onerror=alert(1)>.html";
@@ -501,6 +544,34 @@ fn two_workspaces_of_one_name_are_refused_before_anything_begins() {
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     assert!(String::from_utf8_lossy(&output.stderr).contains("named `a`"), "{output:?}");
     assert!(!data.exists());
+}
+
+/// Asks for the page at an address that is not the printed one.
+fn page_at(server: &Server, address: &str) -> std::io::Result<String> {
+    let port: u16 = server.port().parse().unwrap();
+    let mut stream = std::net::TcpStream::connect((address, port))?;
+    let head = format!(
+        "GET / HTTP/1.1\r\nHost: localhost:{port}\r\nAuthorization: Bearer {}\r\n\
+         Connection: close\r\n\r\n",
+        server.token
+    );
+    stream.write_all(head.as_bytes())?;
+    std::io::read_to_string(stream)
+}
+
+/// A browser for which `localhost` is ::1 once met nobody there, or somebody else.
+#[test]
+fn localhost_is_this_server_by_either_address() {
+    let server = Server::start();
+    assert!(page_at(&server, "127.0.0.1").unwrap().starts_with("HTTP/1.1 200"));
+    let Ok(taken) = TcpListener::bind("[::1]:0") else { return };
+    assert!(page_at(&server, "::1").unwrap().starts_with("HTTP/1.1 200"));
+    let elsewhere = Server::start_with(&["--port", "0", "--host", "127.0.0.2"]);
+    let met = page_at(&elsewhere, "::1");
+    assert!(!met.is_ok_and(|it| it.starts_with("HTTP/1.1 200")), "that was not asked for");
+    let port = taken.local_addr().unwrap().port().to_string();
+    let output = wink().args(["serve", "--port", &port]).output().expect("wink runs");
+    assert!(stderr(&output).contains(&format!("port {port} is in use")), "{}", stderr(&output));
 }
 
 #[test]

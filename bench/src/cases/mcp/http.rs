@@ -1,5 +1,6 @@
-//! A server over HTTP, and a client that keeps one connection to it.
+//! A server over HTTP, and a client that keeps some connections to it.
 
+use std::collections::VecDeque;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -12,6 +13,7 @@ use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
+use tokio::sync::{Mutex, Semaphore};
 
 use super::server::wink;
 
@@ -51,7 +53,7 @@ impl Serving {
         Ok(kib / 1024.0)
     }
 
-    pub(super) async fn connect(&self) -> Result<Connection> {
+    async fn connect(&self) -> Result<Connection> {
         let stream = TcpStream::connect(&self.address).await?;
         stream.set_nodelay(true)?;
         let (sender, connection) = handshake(TokioIo::new(stream)).await?;
@@ -68,16 +70,41 @@ impl Drop for Serving {
     }
 }
 
+/// The connections of a client, which take turns: one that is not used for long would be closed.
+pub(super) struct Pool {
+    free: Semaphore,
+    connections: Mutex<VecDeque<Connection>>,
+}
+
+impl Pool {
+    pub(super) async fn open(server: &Serving, count: usize) -> Result<Self> {
+        let mut connections = VecDeque::new();
+        for _ in 0..count {
+            connections.push_back(server.connect().await?);
+        }
+        Ok(Self { free: Semaphore::new(count), connections: Mutex::new(connections) })
+    }
+
+    /// Calls a tool that must succeed, when a connection is free; returns its structured answer.
+    pub(super) async fn call(&self, tool: &str, arguments: Value) -> Result<Value> {
+        let _turn = self.free.acquire().await?;
+        let mut connection =
+            self.connections.lock().await.pop_front().context("no connection is left")?;
+        let answer = connection.call(tool, arguments).await;
+        self.connections.lock().await.push_back(connection);
+        answer
+    }
+}
+
 /// One connection of a client.
-pub(super) struct Connection {
+struct Connection {
     sender: SendRequest<Full<Bytes>>,
     host: String,
     token: String,
 }
 
 impl Connection {
-    /// Calls a tool that must succeed; returns its structured answer.
-    pub(super) async fn call(&mut self, tool: &str, arguments: Value) -> Result<Value> {
+    async fn call(&mut self, tool: &str, arguments: Value) -> Result<Value> {
         let params = json!({"name": tool, "arguments": arguments});
         let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
         let request = Request::post("/mcp")

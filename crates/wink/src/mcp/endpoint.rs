@@ -164,6 +164,11 @@ impl Endpoint {
         self.sessions.as_ref()?.get(name)
     }
 
+    /// Returns the session that the process is, where it is one.
+    pub(crate) fn own_session(&self) -> Option<&Session> {
+        self.context.session.as_ref()
+    }
+
     /// Tells whether clients can make forks.
     fn has_forks(&self) -> bool {
         self.offered().any(|tool| tool.name == "fork")

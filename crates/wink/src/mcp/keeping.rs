@@ -1,7 +1,7 @@
 //! Snapshots that nobody asked for, so that all an agent does can be taken back.
 //!
 //! Of the calls themselves the last 200 can be undone. So the files are kept before the first change, and
-//! again long before a change would be too old. What the last snapshot holds already is not kept again: it
+//! again long before a change would be too old. What the newest snapshot holds already is not kept again: it
 //! would push another one out for nothing.
 
 use std::sync::{Arc, Mutex};
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout_at};
 use wink_agent::{Effect, Family, Tool, ToolContext};
-use wink_fs::{ErrorKind, SnapshotOptions, Workspace};
+use wink_fs::{ErrorKind, Snapshot, SnapshotOptions, Workspace};
 
 use crate::kept_fork::{KeptForks, Left};
 use crate::lock::lock;
@@ -72,7 +72,7 @@ impl Changes {
 
     fn keep(&mut self, files: &Workspace, why: &str) {
         let kept_at = files.operations_recorded();
-        match files.snapshot_if_changed(&SnapshotOptions::default().message(why)) {
+        match snapshot(files, &SnapshotOptions::default().message(why)) {
             // Where there is no history, there is nothing to keep it in.
             Err(error) if error.kind() != ErrorKind::Unsupported => self.failed(&error),
             _ => *self = Self { has_begun: true, kept_at, has_failed: false },
@@ -85,6 +85,21 @@ impl Changes {
             warn(&format!("no snapshot before a call, and the next one tries again: {error}"));
         }
     }
+}
+
+/// Takes a snapshot unless the newest one holds the very same. One that was only restored last, and holds it
+/// too, may be old, and soon make room for others.
+fn snapshot(files: &Workspace, options: &SnapshotOptions) -> wink_fs::Result<Option<Snapshot>> {
+    match is_last_the_newest(files)? {
+        true => files.snapshot_if_changed(options),
+        false => files.snapshot_with(options).map(Some),
+    }
+}
+
+fn is_last_the_newest(files: &Workspace) -> wink_fs::Result<bool> {
+    let (last, all) = (files.current_snapshot_id()?, files.snapshots()?);
+    let Some(last) = all.iter().find(|it| Some(it.id) == last) else { return Ok(true) };
+    Ok(!all.iter().any(|it| it.line == last.line && it.sequence > last.sequence))
 }
 
 /// Keeps what was done in forks and brought nowhere, because forks end with the server.

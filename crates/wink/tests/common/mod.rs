@@ -56,6 +56,15 @@ impl Server {
         Server { child, announcement, address, token, place }
     }
 
+    /// Starts a server that has every one of the [`ROUTES`].
+    pub(crate) fn with_every_route() -> Server {
+        let place = tempfile::tempdir().expect("a directory");
+        std::fs::create_dir(place.path().join("work")).expect("a directory");
+        let server = Server::start_in(place, &["--port", "0", "--workspace", "named=work"]);
+        server.call("ls", serde_json::json!({"session": "somebody"}));
+        server
+    }
+
     /// Tells it to stop, and returns all that it said on its standard error.
     pub(crate) fn end(&mut self) -> String {
         let pid = rustix::process::Pid::from_child(&self.child);
@@ -119,6 +128,24 @@ impl Server {
         self.post(&call)["result"].clone()
     }
 }
+
+/// Every route of a server with a workspace `named`, in which somebody called `somebody` has made a call; and
+/// one that is none.
+pub(crate) const ROUTES: [&str; 13] = [
+    "GET /",
+    "GET /nowhere",
+    "GET /open/x",
+    "POST /mcp",
+    "GET /mcp",
+    "DELETE /mcp",
+    "POST /mcp/named",
+    "GET /mcp/named",
+    "DELETE /mcp/named",
+    "GET /api/v1/files.fs.zip",
+    "GET /api/v1/sessions/somebody",
+    "GET /api/v1/workspaces/named/files.fs.zip",
+    "GET /api/v1/workspaces/named/sessions/somebody",
+];
 
 /// The head of a request that is in order.
 pub(crate) const POST: &str = "POST /mcp HTTP/1.1\nHost: {address}\nAuthorization: Bearer {token}\n\

@@ -109,6 +109,36 @@ fn what_the_last_snapshot_holds_is_not_kept_again() {
     assert!(!log.contains("more changes by agents"), "{log}");
 }
 
+/// Once, the state was not kept that a person had gone back to, because its old snapshot was still there; and
+/// that went when the agent took others.
+#[test]
+fn an_old_state_that_was_restored_is_kept_before_an_agent_changes_it() {
+    let place = tempfile::tempdir().unwrap();
+    std::fs::create_dir(place.path().join("work")).unwrap();
+    let wink_here = |args: &[&str]| {
+        let output = wink_in(place.path()).args(args).output().unwrap();
+        assert!(output.status.success(), "{args:?}: {output:?}");
+    };
+    wink_here(&["init"]);
+    wink_here(&["config", "set", "retention.count", "3"]);
+    for content in ["ORIGINAL", "two", "three"] {
+        std::fs::write(place.path().join("work/a"), content).unwrap();
+        wink_here(&["snapshot"]);
+    }
+    wink_here(&["restore", "@-3"]);
+    let mut client = Client::start_in(place, &[]);
+    client.request("initialize", initialize());
+    for content in ["four", "five"] {
+        client.done("read_file", json!({"path": "a"}));
+        client.done("write_file", json!({"path": "a", "content": content}));
+        client.done("snapshot", json!({}));
+    }
+    client.end();
+    let log = wink(&client, &["log"]);
+    assert!(log.contains("before the first change by an agent"), "{log}");
+    assert!(wink(&client, &["search", "ORIGINAL"]).contains('a'));
+}
+
 #[test]
 fn a_repository_that_comes_while_the_server_runs_is_left_alone() {
     let mut client = Client::new(&[]);
