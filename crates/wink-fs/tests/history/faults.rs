@@ -1,6 +1,7 @@
 //! What is left when the system refuses, or a file of the history is damaged.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -102,6 +103,15 @@ fn again(test: &str) {
     let mut program = Command::new("sh");
     program.args(["-c", "trap '' XFSZ; exec \"$0\" \"$@\""]).arg(std::env::current_exe().unwrap());
     let output = program.args(["--exact", test]).env("WINK_ALONE", "1").output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+}
+
+/// Runs it again as somebody who cannot pass over permissions, as root can.
+fn again_within_permissions(test: &str) {
+    let mut program = Command::new("setpriv");
+    program.args(["--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all"]);
+    program.arg(std::env::current_exe().unwrap()).args(["--exact", test]);
+    let output = program.env("WINK_ALONE", "1").output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }
 
@@ -586,4 +596,38 @@ fn a_workspace_whose_directory_is_deleted_under_it_says_so_and_keeps_its_history
     assert_eq!(again.snapshots().unwrap().len(), 1, "nothing was kept of no files");
     again.restore(&snapshot).unwrap();
     assert_eq!(again.read("a").unwrap().content, "old");
+}
+
+/// Once, nothing was written any more until somebody had changed the permissions.
+#[test]
+fn calls_go_on_where_a_program_left_what_nobody_may_look_into() {
+    if !is_alone() {
+        return again_within_permissions(
+            "faults::calls_go_on_where_a_program_left_what_nobody_may_look_into",
+        );
+    }
+    let scene = Scene::host();
+    let files = &scene.files;
+    files.write("a", "1").unwrap();
+    let locked = scene.path("root/locked");
+    let allow = |mode| fs::set_permissions(&locked, fs::Permissions::from_mode(mode)).unwrap();
+    let made = files.as_executor("make", |_| {
+        fs::create_dir(&locked).unwrap();
+        allow(0o000);
+        Ok(())
+    });
+    assert_eq!(made.unwrap_err().kind(), ErrorKind::PermissionDenied);
+    files.write("a", "2").unwrap();
+    files.undo().unwrap();
+    let again = scene.open_again();
+    again.write("b", "1").unwrap();
+
+    allow(0o755);
+    again.write("c", "1").unwrap();
+    let operations = again.operations().unwrap();
+    assert_eq!(operations[1].name, "make");
+    let paths: Vec<_> = operations[1].changes.iter().map(|it| it.path.to_string()).collect();
+    assert_eq!(paths, ["locked"], "the rest is of later operations");
+    again.undo_operation(operations[1].sequence).unwrap();
+    assert_eq!(lines(&again), [r#"a "1""#, r#"b "1""#, r#"c "1""#]);
 }
