@@ -150,6 +150,23 @@ fn fault_16_ten_thousand_calls_leave_no_file_open() {
     assert_eq!(open_files(), before);
 }
 
+/// A run that changed nothing has no number; once, what the next call kept stayed open with its number.
+#[test]
+fn fault_16_programs_that_change_nothing_leave_no_file_open() {
+    if !is_alone() {
+        return again("faults::fault_16_programs_that_change_nothing_leave_no_file_open");
+    }
+    let scene = Scene::host_in("/dev/shm");
+    let look_and_write = |round: usize| {
+        scene.files.as_executor("look", |_| Ok(())).unwrap();
+        scene.files.write("d/a", &round.to_string()).unwrap();
+    };
+    (0..10).for_each(look_and_write);
+    let before = open_files();
+    (10..150).for_each(look_and_write);
+    assert_eq!(open_files(), before);
+}
+
 #[test]
 fn fault_16_calls_fail_without_files_to_open_and_work_again_with_them() {
     if !is_alone() {
