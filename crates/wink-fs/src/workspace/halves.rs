@@ -46,12 +46,15 @@ fn places(
     Ok(same.map(|it| it.path.clone()).collect())
 }
 
-/// Tells whether a call made one thing go and one of the same kind come, whatever it wrote into that.
+/// Tells whether a call made one thing go and one of the same kind come where nothing was, whatever it wrote
+/// into that.
 fn is_only_one(operation: &OperationRecord, went: &OperationChange) -> bool {
     let changes = || operation.changes.iter();
+    let mut came = changes().filter(|it| it.after == went.before);
     operation.cause.saved().is_none()
         && changes().filter(|it| has_gone(it) && it.before == went.before).count() == 1
-        && changes().filter(|it| it.after == went.before).count() == 1
+        && came.next().is_some_and(|it| it.before.is_none())
+        && came.next().is_none()
 }
 
 fn has_gone(change: &OperationChange) -> bool {

@@ -25,6 +25,7 @@ on_both! {
     what_moved_stays_where_its_old_place_is_taken,
     what_moved_over_another_stays_where_its_old_place_is_taken,
     what_a_program_moved_stays_where_its_old_place_is_taken,
+    what_a_call_edited_goes_back_although_what_it_deleted_is_there_again,
     one_operation_is_undone_and_what_came_since_stays,
     what_an_operation_changed_is_known_whatever_came_since,
     an_import_is_undone,
@@ -277,6 +278,23 @@ fn what_a_program_moved_stays_where_its_old_place_is_taken(scene: Scene) {
     assert_eq!(texts(&undone.paths), ["made", "other"]);
     assert_eq!(texts(&undone.conflicts), ["file", "moved"]);
     assert_eq!(files.read("moved").unwrap().content, "the only copy");
+}
+
+/// Once, the file that was edited was taken for the one that was deleted, in its new place.
+fn what_a_call_edited_goes_back_although_what_it_deleted_is_there_again(scene: Scene) {
+    let files = &scene.files;
+    files.write("a", "1").unwrap();
+    files.write("b", "1").unwrap();
+    let work = |fs: &mut dyn wink_fs::Filesystem| {
+        fs.remove(&TreePath::parse("a")?, Recursion::Recursive)?;
+        rewrite(fs, "b", "2")
+    };
+    let ((), made) = files.as_agent_operation("tidy", work).unwrap();
+    files.write("a", "made since").unwrap();
+    let undone = files.undo_operation(made.unwrap()).unwrap();
+    assert_eq!(undone.paths, [files.path("b").unwrap()]);
+    assert_eq!(undone.conflicts, [files.path("a").unwrap()]);
+    assert_eq!(lines(files), [r#"a "made since""#, r#"b "1""#]);
 }
 
 fn one_operation_is_undone_and_what_came_since_stays(scene: Scene) {
