@@ -254,7 +254,8 @@ impl Workspace {
         if !paths.is_empty() {
             go_back(history, self.backend(&mut writer), of, held, &paths, way)?;
         }
-        if conflicts.is_empty() && way == Way::Undo {
+        if conflicts.is_empty() && way == Way::Undo && !is_restored_since(&operations, of.sequence)
+        {
             history.go_back_to_head_before(of)?;
         }
         Ok(Undone { operation: of.clone(), paths, conflicts })
@@ -328,6 +329,12 @@ fn is_taken_back(operations: &[OperationRecord], sequence: u64) -> bool {
 
 /// Finds what would be taken back, or done again, next.
 ///
+/// Tells whether a restore that came after an operation still stands.
+fn is_restored_since(operations: &[OperationRecord], sequence: u64) -> bool {
+    let later = operations.iter().filter(|it| it.sequence > sequence && it.name == RESTORE);
+    later.filter(|it| it.cause.saved().is_some()).any(|it| !is_taken_back(operations, it.sequence))
+}
+
 /// Of the steps of one operation all but the last may be missing: they are not kept for ever.
 fn last_step(operations: &[OperationRecord], way: Way) -> Option<Step> {
     let (done, undone) = steps(operations);

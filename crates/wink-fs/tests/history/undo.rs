@@ -31,6 +31,7 @@ on_both! {
     an_import_is_undone,
     the_last_snapshot_is_again_what_it_was_before_a_restore_that_is_undone,
     some_paths_of_a_snapshot_do_not_make_it_the_last_one,
+    the_last_snapshot_is_that_of_the_last_restore_although_an_earlier_one_is_undone,
     the_last_ten_programs_are_undone_and_an_older_one_says_what_is_gone,
 }
 
@@ -379,6 +380,22 @@ fn the_last_ten_programs_are_undone_and_an_older_one_says_what_is_gone(scene: Sc
     assert_eq!(files.undo().unwrap().operation.name, "make");
     assert_eq!(files.undo().unwrap().operation.name, "write");
     assert_eq!(files.undo().unwrap_err().kind(), ErrorKind::SnapshotNotFound);
+}
+
+/// Once, a snapshot became the last one that was not restored last.
+fn the_last_snapshot_is_that_of_the_last_restore_although_an_earlier_one_is_undone(scene: Scene) {
+    let files = &scene.files;
+    files.write("a", "1").unwrap();
+    let first = files.snapshot("first").unwrap();
+    files.write("b", "1").unwrap();
+    let second = files.snapshot("second").unwrap();
+    files.write("c", "1").unwrap();
+    files.snapshot("third").unwrap();
+    files.restore(&second).unwrap();
+    let restored = files.operations().unwrap().pop().unwrap().sequence;
+    files.restore(&first).unwrap();
+    files.undo_operation(restored).unwrap();
+    assert_eq!(files.current_snapshot_id().unwrap(), Some(first.id));
 }
 
 // --- only on a host ------------------------------------------------------------------------------
