@@ -1,7 +1,5 @@
 //! Taking operations back, and doing them again.
 
-use std::sync::Arc;
-
 use super::Workspace;
 use super::halves::left_behind;
 use super::history::{History, describe, keep};
@@ -208,21 +206,14 @@ impl Workspace {
         Ok(Undone { operation: of, paths: Vec::new(), conflicts: Vec::new() })
     }
 
-    /// Returns the files as an operation saw them: what replaces all of them leaves out what is excluded.
-    fn seen_by(&self, operation: &OperationRecord) -> Arc<dyn Tree> {
-        match operation.cause.saved() {
-            Some(_) => self.tree_without_excluded(),
-            None => self.tree(),
-        }
-    }
-
     /// Tells the paths that can be as they were before an operation from those that are left alone.
     fn sort_out(
         &self,
         history: &History,
         operation: &OperationRecord,
     ) -> Result<(Vec<TreePath>, Vec<TreePath>)> {
-        let (mut same, mut changed) = sort_out(&*self.seen_by(operation), &operation.changes)?;
+        let (mut same, mut changed) =
+            sort_out(&*history.seen_by(operation, self.tree()), &operation.changes)?;
         if same.is_empty() || changed.is_empty() {
             return Ok((same, changed));
         }

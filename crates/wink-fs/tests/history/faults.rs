@@ -167,6 +167,27 @@ fn fault_16_programs_that_change_nothing_leave_no_file_open() {
     assert_eq!(open_files(), before);
 }
 
+/// Once, what the next operation kept was opened again for each path.
+#[test]
+fn fault_16_an_operation_of_many_paths_is_shown_with_few_files_open() {
+    if !is_alone() {
+        return again("faults::fault_16_an_operation_of_many_paths_is_shown_with_few_files_open");
+    }
+    let scene = Scene::host();
+    let paths: Vec<_> = (0..50).map(|number| number.to_string()).collect();
+    let write = |text: &str| {
+        let all = |fs: &mut dyn wink_fs::Filesystem| {
+            paths.iter().try_for_each(|path| rewrite(fs, path, text))
+        };
+        scene.files.as_agent("write", all).unwrap();
+    };
+    ["1", "2"].into_iter().for_each(write);
+    let before = open_files();
+    let trees = scene.files.operation_trees(1).unwrap();
+    assert_eq!((trees.paths.len(), trees.unknown.len()), (50, 0));
+    assert!(open_files() < before + 10);
+}
+
 #[test]
 fn fault_16_calls_fail_without_files_to_open_and_work_again_with_them() {
     if !is_alone() {

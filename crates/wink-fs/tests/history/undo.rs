@@ -27,6 +27,8 @@ on_both! {
     what_a_program_moved_stays_where_its_old_place_is_taken,
     what_a_call_edited_goes_back_although_what_it_deleted_is_there_again,
     one_operation_is_undone_and_what_came_since_stays,
+    what_was_passed_over_changed_nothing,
+    what_many_paths_were_after_an_operation_is_found_in_those_that_came_next,
     what_an_operation_changed_is_known_whatever_came_since,
     an_import_is_undone,
     the_last_snapshot_is_again_what_it_was_before_a_restore_that_is_undone,
@@ -338,6 +340,43 @@ fn what_an_operation_changed_is_known_whatever_came_since(scene: Scene) {
     assert_eq!(changed(3), [(some("2\n"), None), (None, some("2\n"))]);
     assert_eq!(changed(4)[1], (some("2\n"), some("3\n")));
     assert_eq!(changed(5)[1], (some("3\n"), None));
+}
+
+/// Once, it was no operation at all.
+fn what_was_passed_over_changed_nothing(scene: Scene) {
+    let files = &scene.files;
+    files.write("a", "1").unwrap();
+    files.pass_over().unwrap();
+    let trees = files.operation_trees(2).unwrap();
+    assert_eq!(trees.operation.cause, OperationCause::Undo { of: 1 });
+    assert!(trees.paths.is_empty() && trees.unknown.is_empty());
+    assert!(trees.before.list(&TreePath::root()).unwrap().is_empty());
+    assert!(trees.after.list(&TreePath::root()).unwrap().is_empty());
+}
+
+fn what_many_paths_were_after_an_operation_is_found_in_those_that_came_next(scene: Scene) {
+    let files = &scene.files;
+    files.mkdir("d/c").unwrap();
+    let made = files.as_agent_operation("make", |fs| {
+        ["d/a", "d/b", "d/c/x", "e"].into_iter().try_for_each(|path| rewrite(fs, path, "1"))
+    });
+    let made = made.unwrap().1.unwrap();
+    let after = lines(files);
+    files.write("d/b", "2").unwrap();
+    files.delete_all("d/c").unwrap();
+    let both = files.as_agent_operation("write", |fs| {
+        ["d/a", "e"].into_iter().try_for_each(|path| rewrite(fs, path, "2"))
+    });
+    let both = both.unwrap().1.unwrap();
+    files.delete_all("d").unwrap();
+    assert_eq!(
+        wink_fs::testkit::dump(&*files.operation_trees(made).unwrap().after).unwrap(),
+        after
+    );
+    let trees = files.operation_trees(both).unwrap();
+    assert_eq!((trees.paths.len(), trees.unknown.len()), (2, 0));
+    let after = wink_fs::testkit::dump(&*trees.after).unwrap();
+    assert_eq!(after, ["d/", r#"d/a "2""#, r#"e "2""#]);
 }
 
 fn an_import_is_undone(scene: Scene) {
