@@ -61,7 +61,7 @@ impl History {
         Ok(())
     }
 
-    fn tell_recovered(&self, taken_back: Vec<TreePath>, left: &[OperationChange]) {
+    pub(super) fn tell_recovered(&self, taken_back: Vec<TreePath>, left: &[OperationChange]) {
         if !taken_back.is_empty() || !left.is_empty() {
             let left = left.iter().map(|it| it.path.clone()).collect();
             self.observers.tell(&Event::Recovered { taken_back, left });

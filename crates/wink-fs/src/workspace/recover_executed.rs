@@ -24,7 +24,8 @@ impl History {
         match self.changed_during(backend, &begun) {
             Ok(Some((_, changes))) if !changes.is_empty() => {
                 let saved = begun.cause.saved();
-                self.append_executed(begun, changes)?;
+                self.append_executed(begun, changes.clone())?;
+                self.tell_recovered(Vec::new(), &changes);
                 saved.map_or(Ok(()), |saved| self.forget_oldest_saved(saved))
             }
             Err(error) if !is_untold(&error) => Ok(()),
