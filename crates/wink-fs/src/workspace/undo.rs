@@ -167,7 +167,7 @@ impl Workspace {
         kept.retain(|it| operations.contains(&it.sequence));
         let mut left_alone = Vec::new();
         for operation in kept.iter().rev() {
-            let (paths, conflicts) = self.sort_out(history, operation)?;
+            let (paths, conflicts) = self.sort_out(history, operation, operation)?;
             let mut gone = vec![operation.sequence];
             if !paths.is_empty() {
                 let backend = self.backend(&mut writer);
@@ -210,14 +210,16 @@ impl Workspace {
     fn sort_out(
         &self,
         history: &History,
-        operation: &OperationRecord,
+        of: &OperationRecord,
+        held: &OperationRecord,
     ) -> Result<(Vec<TreePath>, Vec<TreePath>)> {
         let (mut same, mut changed) =
-            sort_out(&*history.seen_by(operation, self.tree()), &operation.changes)?;
+            sort_out(&*history.seen_by(held, self.tree()), &held.changes)?;
         if same.is_empty() || changed.is_empty() {
             return Ok((same, changed));
         }
-        let left_behind = left_behind(&*history.before(operation)?, operation, &changed)?;
+        let before = history.before(held).map_err(|error| not_kept(of, held, error))?;
+        let left_behind = left_behind(&*before, held, &changed)?;
         changed.extend(same.extract_if(.., |path| left_behind.contains(path)));
         changed.sort();
         Ok((same, changed))
@@ -238,7 +240,7 @@ impl Workspace {
         let (Some(of), Some(held)) = (find(step.of), find(step.held_by)) else {
             return Err(nothing_to(way));
         };
-        let (paths, conflicts) = self.sort_out(history, held)?;
+        let (paths, conflicts) = self.sort_out(history, of, held)?;
         if let (true, Some(conflict)) = (paths.is_empty(), conflicts.first()) {
             return Err(changed_since(conflict));
         }
@@ -318,14 +320,14 @@ fn is_taken_back(operations: &[OperationRecord], sequence: u64) -> bool {
     })
 }
 
-/// Finds what would be taken back, or done again, next.
-///
 /// Tells whether a restore that came after an operation still stands.
 fn is_restored_since(operations: &[OperationRecord], sequence: u64) -> bool {
     let later = operations.iter().filter(|it| it.sequence > sequence && it.name == RESTORE);
     later.filter(|it| it.cause.saved().is_some()).any(|it| !is_taken_back(operations, it.sequence))
 }
 
+/// Finds what would be taken back, or done again, next.
+///
 /// Of the steps of one operation all but the last may be missing: they are not kept for ever.
 fn last_step(operations: &[OperationRecord], way: Way) -> Option<Step> {
     let (done, undone) = steps(operations);

@@ -35,6 +35,7 @@ on_both! {
     some_paths_of_a_snapshot_do_not_make_it_the_last_one,
     the_last_snapshot_is_that_of_the_last_restore_although_an_earlier_one_is_undone,
     the_last_ten_programs_are_undone_and_an_older_one_says_what_is_gone,
+    an_old_program_says_what_is_gone_although_somebody_changed_some_of_it,
 }
 
 fn a_restore_can_be_undone_and_redone(scene: Scene) {
@@ -419,6 +420,24 @@ fn the_last_ten_programs_are_undone_and_an_older_one_says_what_is_gone(scene: Sc
     assert_eq!(files.undo().unwrap().operation.name, "make");
     assert_eq!(files.undo().unwrap().operation.name, "write");
     assert_eq!(files.undo().unwrap_err().kind(), ErrorKind::SnapshotNotFound);
+}
+
+/// Once, it said only that some snapshot was not found.
+fn an_old_program_says_what_is_gone_although_somebody_changed_some_of_it(scene: Scene) {
+    let files = &scene.files;
+    let run = |text: &str| {
+        let write = |path: &str, fs: &mut dyn wink_fs::Filesystem| rewrite(fs, path, text);
+        let both = |place: &mut wink_fs::ExecutionPlace<'_>| {
+            write("a", place.files).and_then(|()| write(&format!("b{text}"), place.files))
+        };
+        files.as_executor("make", both).unwrap()
+    };
+    for round in 0..13 {
+        run(&round.to_string());
+    }
+    let error = files.undo_operation(1).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::SnapshotNotFound);
+    assert!(error.to_string().contains("operation 1 (make)"), "{error}");
 }
 
 /// Once, a snapshot became the last one that was not restored last.
