@@ -11,6 +11,7 @@ mod history;
 mod keep_fork;
 mod look;
 mod merge;
+mod moved_back;
 mod operate;
 mod operation_trees;
 mod prune;

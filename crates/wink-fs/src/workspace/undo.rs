@@ -1,8 +1,11 @@
 //! Taking operations back, and doing them again.
 
+use std::sync::Arc;
+
 use super::Workspace;
-use super::halves::left_behind;
+use super::halves::{left_behind, whole_half};
 use super::history::{History, describe, keep};
+use super::moved_back::MovedBack;
 use super::restore::RESTORE;
 use crate::compare::{compare, count_files};
 use crate::error::{Error, ErrorKind, Operation, Result};
@@ -264,11 +267,13 @@ fn go_back(
     paths: &[TreePath],
     way: Way,
 ) -> Result<u64> {
-    let before = history.before(held).map_err(|error| not_kept(of, held, error))?;
+    let mut before = history.before(held).map_err(|error| not_kept(of, held, error))?;
+    let mut moved = None;
     if held.cause.saved().is_none()
         && let Some(path) = history.ledger.first_written_since(held.sequence, paths)?
     {
-        return Err(written_since(&path));
+        moved = whole_half(&*history.ledger, held, &before, &backend.live(), paths)?;
+        moved.ok_or_else(|| written_since(&path))?;
     }
     let mut scope = Scope::paths(paths.iter().cloned());
     if held.cause.saved().is_some() {
@@ -278,6 +283,10 @@ fn go_back(
     let mut image = backend.before_image(&aside)?;
     keep(&mut *image, &scope)?;
     let kept = image.tree()?;
+    if let Some((was, is)) = moved {
+        let (to, now, from) = (was.clone(), kept.clone(), is.clone());
+        before = Arc::new(MovedBack { before, to, now, from });
+    }
     let cause = match way {
         Way::Undo => OperationCause::Undo { of: of.sequence },
         Way::Redo => OperationCause::Redo { of: of.sequence },
