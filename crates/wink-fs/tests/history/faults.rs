@@ -566,7 +566,7 @@ fn what_is_left_of_a_forgotten_operation_is_taken_away() {
 fn of_version(text: &str, version: u32) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let body = lines[..lines.len() - 1].join("\n");
-    let body = body.replace("\"version\":2", &format!("\"version\":{version}"));
+    let body = body.replace("\"version\":3", &format!("\"version\":{version}"));
     format!("{body}\nblake3 {}\n", blake3::hash(body.as_bytes()).to_hex())
 }
 
@@ -576,7 +576,7 @@ fn fault_34_an_operation_of_a_later_version_is_passed_over_and_left_as_it_is() {
     ["1", "2"].iter().for_each(|it| drop(scene.files.write(it, it).unwrap()));
     let record = scene.path("store/operations/2.op");
     let text = fs::read_to_string(&record).unwrap();
-    let newer = of_version(&text, 3);
+    let newer = of_version(&text, 4);
     assert_ne!(newer, text);
     fs::write(&record, &newer).unwrap();
     let files = scene.open_again();
