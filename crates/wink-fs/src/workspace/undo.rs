@@ -151,7 +151,8 @@ impl Workspace {
     /// Takes operations back as if they had never been, the last one first: afterwards they can neither be
     /// undone nor done again.
     ///
-    /// What somebody changed since is left alone and returned. Numbers that are not there are passed over.
+    /// What somebody changed since is left alone and returned. Where some are not kept any more, because too many
+    /// came after them, the others are taken back all the same, and then it is NotFound.
     ///
     /// ```
     /// let files = wink_fs::Workspace::memory();
@@ -179,7 +180,11 @@ impl Workspace {
             history.ledger.forget(&gone)?;
             left_alone.extend(conflicts);
         }
-        Ok(left_alone)
+        let is_gone = |number: &&u64| kept.iter().all(|it| it.sequence != **number);
+        match operations.iter().filter(is_gone).count() {
+            0 => Ok(left_alone),
+            gone => Err(not_all_kept(gone, operations.len())),
+        }
     }
 
     /// Leaves the last operation that was not taken back as it is, so that the next undo takes back the one
@@ -387,6 +392,13 @@ fn not_to_undo(number: u64) -> Error {
     Error::new(Operation::Undo, ErrorKind::NotFound).with_detail(format!(
         "operation {number} is not kept, is taken back already, or was passed over; list the operations \
          to see what was done"
+    ))
+}
+
+fn not_all_kept(gone: usize, all: usize) -> Error {
+    Error::new(Operation::Undo, ErrorKind::NotFound).with_detail(format!(
+        "{gone} of {all} operations are not kept any more, and what they changed stays; what the others \
+         changed was taken back, but for what somebody changed since; restore a snapshot to go further back"
     ))
 }
 

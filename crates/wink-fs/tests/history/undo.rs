@@ -36,6 +36,7 @@ on_both! {
     the_last_snapshot_is_that_of_the_last_restore_although_an_earlier_one_is_undone,
     the_last_ten_programs_are_undone_and_an_older_one_says_what_is_gone,
     an_old_program_says_what_is_gone_although_somebody_changed_some_of_it,
+    operations_that_are_not_kept_any_more_are_not_said_to_be_taken_back,
 }
 
 fn a_restore_can_be_undone_and_redone(scene: Scene) {
@@ -438,6 +439,20 @@ fn an_old_program_says_what_is_gone_although_somebody_changed_some_of_it(scene: 
     let error = files.undo_operation(1).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::SnapshotNotFound);
     assert!(error.to_string().contains("operation 1 (make)"), "{error}");
+}
+
+/// Once, a call of many changes was taken back in part, and nobody heard of it.
+fn operations_that_are_not_kept_any_more_are_not_said_to_be_taken_back(scene: Scene) {
+    let files = &scene.files;
+    let write = |number: usize| {
+        let write = |fs: &mut dyn wink_fs::Filesystem| rewrite(fs, &number.to_string(), "1");
+        files.as_agent_operation("write", write).unwrap().1.unwrap()
+    };
+    let made: Vec<u64> = (0..203).map(write).collect();
+    let error = files.retract(&made).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotFound);
+    assert!(error.to_string().contains("3 of 203 operations"), "{error}");
+    assert_eq!(lines(files), [r#"0 "1""#, r#"1 "1""#, r#"2 "1""#], "the others were taken back");
 }
 
 /// Once, a snapshot became the last one that was not restored last.
