@@ -326,6 +326,20 @@ fn a_host_without_a_store_says_so() {
     }
 }
 
+/// Nothing is kept from which it could be taken back.
+#[test]
+fn without_a_store_what_was_changed_before_a_failure_stays() {
+    let directory = tempfile::tempdir().unwrap();
+    let files = Workspace::host(directory.path()).unwrap();
+    assert!(files.snapshot_store().is_err());
+    let failed = files.as_agent("write", |fs| {
+        rewrite(fs, "a", "1")?;
+        rewrite(fs, "a/below", "1")
+    });
+    assert!(failed.is_err());
+    assert_eq!(lines(&files), [r#"a "1""#]);
+}
+
 /// Once, a file that only its owner and group could read was given to all.
 #[test]
 fn what_others_had_no_access_to_stays_so() {
