@@ -518,7 +518,11 @@ fn a_directory_that_moved_and_was_written_into_goes_back_after_that_was_undone()
     let before = lines(files);
     files.rename("d", "e").unwrap();
     let moved = lines(files);
-    files.as_executor("make", |_| Ok(write_later(appending(&scene.path("root/e/a"))))).unwrap();
+    let made = files.as_executor("make", |_| {
+        write_later(appending(&scene.path("root/e/a")));
+        Ok(())
+    });
+    made.unwrap();
     files.undo().unwrap();
     assert_eq!(lines(files), moved);
     files.undo().unwrap();
