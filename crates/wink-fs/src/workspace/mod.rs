@@ -10,6 +10,7 @@ mod halves;
 mod history;
 mod keep_fork;
 mod look;
+mod looking_back;
 mod merge;
 mod moved_back;
 mod operate;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::Workspace;
 use super::history::History;
+use super::looking_back::LookingBack;
 use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::Backend as _;
@@ -73,12 +74,12 @@ impl Workspace {
         let at = at.ok_or_else(|| not_kept(sequence))?;
         let operation = operations[at].clone();
         let (mut pieces, mut unknown) = (BTreeMap::new(), Vec::new());
-        let kept = history.kept_next(&operation, &operations[at + 1..]);
         let live = history.seen_by(&operation, self.tree());
+        let then = history.looking_back(&operation, &operations[at + 1..], self.tree());
         for OperationChange { path, left, .. } in &operation.changes {
             let is_it =
                 |tree: &&Arc<dyn Tree>| Left::at(&***tree, path).is_ok_and(|it| it == *left);
-            match kept.get(path).into_iter().chain([&live]).find(is_it) {
+            match [&then, &live].into_iter().find(is_it) {
                 Some(tree) => drop(pieces.insert(path.clone(), tree.clone())),
                 None => unknown.push(path.clone()),
             }
@@ -94,39 +95,18 @@ impl Workspace {
 }
 
 impl History {
-    /// Finds what each path of an operation was before the next operation that changed it, as the first one sees
-    /// it.
-    fn kept_next(
+    /// Returns the files as an operation left them and saw them, as far as later ones kept what they changed of them.
+    fn looking_back(
         &self,
         operation: &OperationRecord,
         later: &[OperationRecord],
-    ) -> BTreeMap<TreePath, Arc<dyn Tree>> {
-        let mut waiting: BTreeSet<&TreePath> =
-            operation.changes.iter().map(|it| &it.path).collect();
-        let mut kept = BTreeMap::new();
-        for next in later {
-            let touched = touched(&waiting, next);
-            waiting.retain(|path| !touched.contains(path));
-            // What cannot be looked at any more is as good as not there.
-            if let (false, Ok(tree)) = (touched.is_empty(), self.before(next)) {
-                let tree = self.seen_by(operation, tree);
-                kept.extend(touched.into_iter().map(|path| (path.clone(), tree.clone())));
-            }
-        }
-        kept
+        live: Arc<dyn Tree>,
+    ) -> Arc<dyn Tree> {
+        let paths: BTreeSet<&TreePath> = operation.changes.iter().map(|it| &it.path).collect();
+        let mut then = LookingBack::new(live);
+        later.iter().for_each(|next| then.add(next, &paths, || self.before(next)));
+        self.seen_by(operation, Arc::new(then))
     }
-}
-
-/// Returns those of some paths that an operation changed, or something in or around them.
-fn touched<'p>(paths: &BTreeSet<&'p TreePath>, by: &OperationRecord) -> BTreeSet<&'p TreePath> {
-    let mut touched = BTreeSet::new();
-    for OperationChange { path, .. } in &by.changes {
-        let from_there = paths.range::<TreePath, _>(path..).copied();
-        touched.extend(from_there.take_while(|it| it.starts_with(path)));
-        let above = path.ancestors().chain([TreePath::root()]);
-        touched.extend(above.filter_map(|it| paths.get(&it).copied()));
-    }
-    touched
 }
 
 fn not_kept(sequence: u64) -> Error {

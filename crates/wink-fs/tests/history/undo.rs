@@ -29,6 +29,7 @@ on_both! {
     one_operation_is_undone_and_what_came_since_stays,
     what_was_passed_over_changed_nothing,
     what_many_paths_were_after_an_operation_is_found_in_those_that_came_next,
+    a_directory_that_an_operation_made_is_known_although_some_of_it_changed_since,
     what_an_operation_changed_is_known_whatever_came_since,
     an_import_is_undone,
     the_last_snapshot_is_again_what_it_was_before_a_restore_that_is_undone,
@@ -379,6 +380,33 @@ fn what_many_paths_were_after_an_operation_is_found_in_those_that_came_next(scen
     assert_eq!((trees.paths.len(), trees.unknown.len()), (2, 0));
     let after = wink_fs::testkit::dump(&*trees.after).unwrap();
     assert_eq!(after, ["d/", r#"d/a "2""#, r#"e "2""#]);
+}
+
+/// Once, it was said that other programs had changed it.
+fn a_directory_that_an_operation_made_is_known_although_some_of_it_changed_since(scene: Scene) {
+    let files = &scene.files;
+    let made = files.as_agent_operation("make", |fs| {
+        ["d/a", "d/b", "d/c/x", "d/c/y"].into_iter().try_for_each(|path| rewrite(fs, path, "1"))
+    });
+    let (made, after) = (made.unwrap().1.unwrap(), lines(files));
+    let check = || {
+        let trees = files.operation_trees(made).unwrap();
+        assert_eq!(trees.unknown, []);
+        assert_eq!(wink_fs::testkit::dump(&*trees.after).unwrap(), after);
+    };
+    let steps: [&dyn Fn(); 7] = [
+        &|| assert!(files.write("d/b", "2").is_ok()),
+        &|| assert!(files.write("d/new", "2").is_ok()),
+        &|| assert!(files.delete("d/c/x").is_ok()),
+        &|| files.rename("d/c", "d/e").unwrap(),
+        &|| assert!(files.write("d/e/y", "2").is_ok()),
+        &|| assert!(files.undo().is_ok()),
+        &|| assert!(files.delete_all("d").is_ok()),
+    ];
+    for step in steps {
+        step();
+        check();
+    }
 }
 
 fn an_import_is_undone(scene: Scene) {
