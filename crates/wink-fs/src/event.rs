@@ -51,7 +51,8 @@ pub enum Event {
     SnapshotsPruned { ids: Vec<SnapshotId> },
     /// Paths were taken out of snapshots.
     PathsPruned { snapshots: Vec<SnapshotId>, paths: BTreeSet<String> },
-    /// What a call had changed whose process died was taken back, but for what somebody changed since.
+    /// What a call had changed whose process died was taken back, but for what somebody changed since. What a
+    /// program had changed is left as it is, with what others changed since. An undo takes back what is left.
     Recovered { taken_back: Vec<TreePath>, left: Vec<TreePath> },
     /// The history takes nine tenths of the space that it may, or more: soon no snapshot is taken.
     StoreNearlyFull { bytes: u64, max_bytes: u64 },

@@ -271,10 +271,14 @@ fn has_secret(scene: &Scene) -> bool {
 impl Scene {
     /// Opens another workspace that shares the snapshots.
     fn branch(&self, name: &str) -> Workspace {
+        self.branch_with(name, Retention::default())
+    }
+
+    fn branch_with(&self, name: &str, retention: Retention) -> Workspace {
         let root = self.path(name);
         std::fs::create_dir_all(&root).unwrap();
         let store = Store::open_ambient(self.path("store")).unwrap().on_branch(name).unwrap();
-        Workspace::host_with_store(root, store).unwrap()
+        Workspace::host_builder(root, store).unwrap().retention(retention).build()
     }
 }
 
@@ -468,6 +472,27 @@ fn what_is_done_on_a_branch_pushes_nothing_out_of_another() {
     assert!(branch.undo().unwrap().conflicts.is_empty());
     assert!(main.prune(&PruneOptions::default()).unwrap().snapshots.is_empty());
     verify(&main);
+}
+
+/// Once, those went that were oldest, whoever had taken them and however much space they were allowed to take.
+#[test]
+fn a_branch_makes_room_by_its_own_snapshots_only() {
+    let scene = Scene::new();
+    let main = scene.open(Retention::everything());
+    let branch = scene.branch_with("attempt", Retention::everything().max_bytes(1_000_000));
+    let mut seed = 0;
+    let mut take = |files: &Workspace| {
+        seed += 1;
+        files.write_bytes("large", noise(seed, 100_000)).unwrap();
+        untagged(files).id
+    };
+    let kept: Vec<_> = (0..4).map(|_| take(&main)).collect();
+    let taken: Vec<_> = (0..12).map(|_| take(&branch)).collect();
+    assert!(branch.usage().unwrap().bytes <= 1_000_000);
+    let left: Vec<_> = main.snapshots().unwrap().iter().map(|it| it.id).collect();
+    assert_eq!(left[..4], kept);
+    assert!(left.len() > 4 && taken.ends_with(&left[4..]), "the newest of the branch stay");
+    verify(&branch);
 }
 
 #[test]

@@ -193,6 +193,11 @@ impl TreePath {
         }
     }
 
+    /// Tells whether one of two paths is the other, or in it.
+    pub(crate) fn overlaps(&self, other: &Self) -> bool {
+        self.starts_with(other) || other.starts_with(self)
+    }
+
     /// Returns this path moved from below `from` to below `to`, or `None` when it does not lie there.
     pub fn rebase(&self, from: &Self, to: &Self) -> Option<Result<Self>> {
         if !self.starts_with(from) {

@@ -35,7 +35,8 @@ pub struct Retention {
     pub max_age: Option<Duration>,
     /// Whether those with a tag stay, and do not count.
     pub keep_tagged: bool,
-    /// How many bytes the history may take on its disk; none means as many as there are.
+    /// How many bytes the history may take on its disk, with all [lines](Snapshot::line); none means as many as
+    /// there are. To take no more, a workspace forgets snapshots of its own line only.
     pub max_bytes: Option<u64>,
     /// Whether those go too, where there is too little space, that the count would keep; without, taking a
     /// snapshot fails then.

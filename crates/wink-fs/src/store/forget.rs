@@ -1,7 +1,9 @@
 //! How snapshots get out of a store: the packs they wrote are accounted for first.
 
+use std::io;
 use std::time::SystemTime;
 
+use super::disk::Disk;
 use super::roster::Roster;
 use super::{Store, catalog, failure, line, lock, missing, pins};
 use crate::error::{ErrorKind, Operation, Result};
@@ -43,29 +45,54 @@ fn delete_now(store: &Store, id: &SnapshotId) -> Result<bool> {
 }
 
 /// Removes a record of which nobody knows what number it had.
-fn take_damaged_away(store: &Store, id: &SnapshotId) -> std::io::Result<bool> {
+fn take_damaged_away(store: &Store, id: &SnapshotId) -> io::Result<bool> {
     let disk = store.disk();
     let there = store.catalog.list(disk)?;
+    let mut unnoted = None;
     if let Some(mut roster) = Roster::read(disk)?.whole() {
         roster.gone = Some(missing::account(disk, &roster, &there));
-        roster.note(disk)?;
+        unnoted = note(disk, roster, false)?;
     }
-    catalog::remove(disk, &[*id])
+    let removed = catalog::remove(disk, &[*id])?;
+    note_again(disk, unnoted);
+    Ok(removed)
 }
 
 /// Removes records; other snapshots may rely on what was written with them.
-fn take_away(store: &Store, going: &[Snapshot]) -> std::io::Result<()> {
+fn take_away(store: &Store, going: &[Snapshot]) -> io::Result<()> {
     if going.is_empty() {
         return Ok(());
     }
     let disk = store.disk();
+    let mut unnoted = None;
     if let Some(mut roster) = Roster::read(disk)?.whole() {
         let there = store.catalog.list(disk)?;
-        if roster.take_over(going) | missing::forget(disk, &mut roster, &there, going) {
-            roster.note(disk)?;
+        let takes_over = roster.take_over(going);
+        if missing::forget(disk, &mut roster, &there, going) | takes_over {
+            unnoted = note(disk, roster, takes_over)?;
         }
     }
     let ids: Vec<_> = going.iter().map(|it| it.id).collect();
     catalog::remove(disk, &ids)?;
-    pins::remove_all(disk, &ids)
+    pins::remove_all(disk, &ids)?;
+    note_again(disk, unnoted);
+    Ok(())
+}
+
+/// Writes the roster. Where the disk is full and it need not come first, returns it, to be written afterwards: to
+/// forget snapshots is how space is given back.
+fn note(disk: &Disk, roster: Roster, must_be_first: bool) -> io::Result<Option<Roster>> {
+    use io::ErrorKind::{QuotaExceeded, StorageFull};
+    match roster.note(disk) {
+        Err(error) if !must_be_first && matches!(error.kind(), StorageFull | QuotaExceeded) => {
+            Ok(Some(roster))
+        }
+        noted => noted.map(|()| None),
+    }
+}
+
+/// Writes the roster in the space that records left. Where not even that is enough, `verify` misses snapshots that
+/// are gone for good, which harms nobody.
+fn note_again(disk: &Disk, roster: Option<Roster>) {
+    let _ = roster.map(|roster| roster.note(disk));
 }

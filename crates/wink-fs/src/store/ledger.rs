@@ -176,6 +176,8 @@ impl Ledger for StoreLedger {
     }
 
     fn discard(&self, sequence: u64) {
+        // The number is given again, to one that may be listed.
+        self.unlisted().remove(&sequence);
         // What is left is taken away before the next operation.
         if self.remove_begun(sequence).is_ok() {
             self.end(sequence, sequence);

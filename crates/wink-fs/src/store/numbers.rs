@@ -47,21 +47,14 @@ impl Numbers {
     }
 }
 
-impl FromIterator<u64> for Numbers {
-    fn from_iter<I: IntoIterator<Item = u64>>(numbers: I) -> Self {
-        let mut all = Self::default();
-        all.add(numbers);
-        all
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn runs_that_meet_are_one() {
-        let mut numbers: Numbers = [5, 1, 2].into_iter().collect();
+        let mut numbers = Numbers::default();
+        assert!(numbers.add([5, 1, 2]));
         assert_eq!(numbers.0, [(1, 2), (5, 5)]);
         assert!(numbers.add([3, 4]) && !numbers.add([2, 5]));
         assert_eq!((numbers.0.as_slice(), numbers.last()), (&[(1, 5)][..], 5));

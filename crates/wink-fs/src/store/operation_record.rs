@@ -11,9 +11,10 @@ use crate::operation::{Left, OperationCause, OperationChange, OperationRecord};
 use crate::path::TreePath;
 use crate::tree::Kind;
 
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
-/// Before, all that an operation kept was at its own path, as what is larger still is.
+/// In the second version the list did not say what was put at a path. In the first, all that an operation kept was
+/// at its own path, as what is larger still is.
 const VERSIONS: RangeInclusive<u32> = 1..=VERSION;
 
 /// Holds an operation as it stands in its file; fields that are not known are passed over.
@@ -138,8 +139,10 @@ fn from_change(change: Change) -> Option<OperationChange> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::operation::touched;
 
-    const GOLDEN: &[u8] = include_bytes!("../../tests/golden/operation-v2.op");
+    const GOLDEN: &[u8] = include_bytes!("../../tests/golden/operation-v3.op");
+    const SECOND: &[u8] = include_bytes!("../../tests/golden/operation-v2.op");
     const FIRST: &[u8] = include_bytes!("../../tests/golden/operation-v1.op");
 
     #[test]
@@ -155,7 +158,20 @@ mod tests {
     }
 
     #[test]
-    fn an_operation_of_the_first_version_is_read() {
-        assert_eq!(decode(1, FIRST).unwrap(), decode(1, GOLDEN).unwrap());
+    fn an_operation_of_an_earlier_version_is_read() {
+        for earlier in [FIRST, SECOND] {
+            assert_eq!(decode(1, earlier).unwrap(), decode(1, GOLDEN).unwrap());
+        }
+    }
+
+    /// A reader of the second version takes a line with a content for a damaged one, and would take nothing back.
+    #[test]
+    fn a_list_with_contents_is_of_a_version_of_its_own() {
+        let has_contents = |file: &[u8]| touched(file).iter().any(|it| it.content.is_some());
+        assert!(has_contents(GOLDEN) && !has_contents(SECOND));
+        assert_eq!(touched(SECOND).len(), 1);
+        let version =
+            |file: &[u8]| serde_json::from_str::<Stored>(whole(file).unwrap()).unwrap().version;
+        assert_eq!((version(SECOND), version(GOLDEN)), (2, 3));
     }
 }

@@ -1,10 +1,15 @@
 //! The two halves of a move, which go back together or not at all.
 
 use std::collections::BTreeSet;
+use std::slice;
+use std::sync::Arc;
 
+use super::moved_back::MovedBack;
+use crate::compare::compare;
 use crate::error::Result;
-use crate::operation::{Left, OperationChange, OperationRecord};
+use crate::operation::{Ledger, Left, OperationChange, OperationRecord};
 use crate::path::TreePath;
+use crate::scope::Scope;
 use crate::tree::{Kind, Tree};
 
 /// Finds what is to be left alone besides what somebody changed since an operation.
@@ -46,12 +51,56 @@ fn places(
     Ok(same.map(|it| it.path.clone()).collect())
 }
 
-/// Tells whether a call made one thing go and one of the same kind come, whatever it wrote into that.
+/// Tells whether a call made one thing go and one of the same kind come where nothing was, whatever it wrote
+/// into that.
 fn is_only_one(operation: &OperationRecord, went: &OperationChange) -> bool {
     let changes = || operation.changes.iter();
+    let mut came = changes().filter(|it| it.after == went.before);
     operation.cause.saved().is_none()
         && changes().filter(|it| has_gone(it) && it.before == went.before).count() == 1
-        && changes().filter(|it| it.after == went.before).count() == 1
+        && came.next().is_some_and(|it| it.before.is_none())
+        && came.next().is_none()
+}
+
+/// Finds where a call moved a directory to whose files somebody wrote into since: what is kept of them is what they
+/// wrote into, and in the new place they are as the call left them. Returns where it was, and where it is.
+///
+/// There is none where the call did more to it than to move it, or where it is not all in its new place.
+pub(super) fn whole_half<'o>(
+    ledger: &dyn Ledger,
+    operation: &'o OperationRecord,
+    before: &Arc<dyn Tree>,
+    live: &Arc<dyn Tree>,
+    paths: &[TreePath],
+) -> Result<Option<(&'o TreePath, &'o TreePath)>> {
+    let Some((was, is)) = moved_directory(operation) else { return Ok(None) };
+    let others: Vec<_> = paths.iter().filter(|it| *it != was).cloned().collect();
+    let is_whole = others.contains(is)
+        && others.len() < paths.len()
+        && ledger.put_by(operation.sequence)?.is_some_and(|put| put.is_empty())
+        && ledger.first_written_since(operation.sequence, &others)?.is_none();
+    if !is_whole {
+        return Ok(None);
+    }
+    let (before, now) = (before.clone(), live.clone());
+    let moved = MovedBack { before, to: was.clone(), now, from: is.clone() };
+    for it in compare(&*moved.before, &moved, &Scope::paths([was.clone()]))? {
+        let written = ledger.first_written_since(operation.sequence, slice::from_ref(&it.path))?;
+        let is_file = (it.before, it.after) == (Some(Kind::File), Some(Kind::File));
+        if !is_file || written != Some(it.path) {
+            return Ok(None);
+        }
+    }
+    Ok(Some((was, is)))
+}
+
+/// Returns where the only directory that a call moved was, and where it is.
+fn moved_directory(operation: &OperationRecord) -> Option<(&TreePath, &TreePath)> {
+    let is_directory = |kind: Option<Kind>| kind == Some(Kind::Directory);
+    let mut changes = operation.changes.iter();
+    let went = changes.find(|it| has_gone(it) && is_directory(it.before))?;
+    let came = operation.changes.iter().find(|it| is_directory(it.after))?;
+    is_only_one(operation, went).then_some((&went.path, &came.path))
 }
 
 fn has_gone(change: &OperationChange) -> bool {

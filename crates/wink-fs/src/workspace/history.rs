@@ -13,6 +13,7 @@ use crate::clock::{Clock, SystemClock};
 use crate::compare::{Difference, compare};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::event::{Event, Observers};
+use crate::excluding::Excluding;
 use crate::filesystem::Backend;
 use crate::operation::{
     BeforeImage, Ledger, Left, MemoryLedger, OperationCause, OperationChange, OperationRecord,
@@ -376,6 +377,23 @@ impl History {
             OperationCause::Replacement { saved } => self.snapshots.load(&saved),
             _ => self.ledger.before(operation.sequence),
         }
+    }
+
+    /// Returns a tree as an operation saw it: what replaces all files leaves out what is excluded.
+    pub(super) fn seen_by(
+        &self,
+        operation: &OperationRecord,
+        tree: Arc<dyn Tree>,
+    ) -> Arc<dyn Tree> {
+        match operation.cause.saved() {
+            Some(_) => self.without_excluded(tree),
+            None => tree,
+        }
+    }
+
+    pub(super) fn without_excluded(&self, tree: Arc<dyn Tree>) -> Arc<dyn Tree> {
+        let excluded = self.excluded.known();
+        if excluded.is_empty() { tree } else { Arc::new(Excluding { tree, excluded }) }
     }
 
     /// Returns the snapshot that was taken or restored last, if it is still there.

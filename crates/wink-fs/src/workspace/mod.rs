@@ -10,7 +10,9 @@ mod halves;
 mod history;
 mod keep_fork;
 mod look;
+mod looking_back;
 mod merge;
+mod moved_back;
 mod operate;
 mod operation_trees;
 mod outside;
@@ -44,7 +46,6 @@ use self::history::History;
 use self::turn::{Turn, Turns};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::event::Observers;
-use crate::excluding::Excluding;
 use crate::filesystem::{Backend, Properties};
 use crate::guard::Guard;
 use crate::layer::Layered;
@@ -141,11 +142,9 @@ impl Workspace {
     /// # Ok::<(), wink_fs::Error>(())
     /// ```
     pub fn tree_without_excluded(&self) -> Arc<dyn Tree> {
-        match self.0.history.as_ref().map(|history| history.excluded.known()) {
-            Some(excluded) if !excluded.is_empty() => {
-                Arc::new(Excluding { tree: self.tree(), excluded })
-            }
-            _ => self.tree(),
+        match &self.0.history {
+            Some(history) => history.without_excluded(self.tree()),
+            None => self.tree(),
         }
     }
 

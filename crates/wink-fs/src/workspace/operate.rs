@@ -17,7 +17,9 @@ impl Workspace {
     /// Does something for an agent, as the only writer, within the limits.
     ///
     /// It is one operation: where `work` fails, what it changed so far is taken back, and where it
-    /// succeeds, [`undo`](Self::undo) takes it back. Writers take turns: `work` must use the filesystem
+    /// succeeds, [`undo`](Self::undo) takes it back. A workspace that keeps no history, as
+    /// [`snapshot_store`](Self::snapshot_store) tells, can take nothing back: there each change is whole by
+    /// itself, and those that were made before a failure stay. Writers take turns: `work` must use the filesystem
     /// it is given. Another call that writes through a handle to this workspace, from `work` or from an
     /// observer, would wait for itself for ever.
     pub fn as_agent<T>(

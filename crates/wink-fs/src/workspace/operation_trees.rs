@@ -1,13 +1,18 @@
 //! What an operation changed, as it was before and after.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::ops::Bound;
 use std::sync::Arc;
 
 use super::Workspace;
 use super::history::History;
+use super::looking_back::LookingBack;
 use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::filesystem::Backend as _;
 use crate::hash::ContentHash;
+use crate::memory::MemoryBackend;
 use crate::operation::{Left, OperationChange, OperationRecord};
 use crate::path::{Name, TreePath};
 use crate::tree::{Entry, Kind, Stat, Tree};
@@ -68,37 +73,39 @@ impl Workspace {
         let at = operations.iter().position(|it| it.sequence == sequence);
         let at = at.ok_or_else(|| not_kept(sequence))?;
         let operation = operations[at].clone();
-        let (mut pieces, mut unknown) = (Vec::new(), Vec::new());
-        for change in &operation.changes {
-            match self.left_by(history, change, &operations[at + 1..])? {
-                Some(tree) => pieces.push((change.path.clone(), tree)),
-                None => unknown.push(change.path.clone()),
+        let (mut pieces, mut unknown) = (BTreeMap::new(), Vec::new());
+        let live = history.seen_by(&operation, self.tree());
+        let then = history.looking_back(&operation, &operations[at + 1..], self.tree());
+        for OperationChange { path, left, .. } in &operation.changes {
+            let is_it =
+                |tree: &&Arc<dyn Tree>| Left::at(&***tree, path).is_ok_and(|it| it == *left);
+            match [&then, &live].into_iter().find(is_it) {
+                Some(tree) => drop(pieces.insert(path.clone(), tree.clone())),
+                None => unknown.push(path.clone()),
             }
         }
-        let before = history.before(&operation)?;
-        let paths = pieces.iter().map(|(path, _)| path.clone()).collect();
+        let before = match operation.changes.is_empty() {
+            // One that was passed over kept nothing.
+            true => MemoryBackend::new().live(),
+            false => history.before(&operation)?,
+        };
+        let paths = pieces.keys().cloned().collect();
         Ok(OperationTrees { operation, paths, before, after: Arc::new(Pieced(pieces)), unknown })
     }
+}
 
-    /// Finds a tree that has what an operation left at a path.
-    fn left_by(
+impl History {
+    /// Returns the files as an operation left them and saw them, as far as later ones kept what they changed of them.
+    fn looking_back(
         &self,
-        history: &History,
-        change: &OperationChange,
+        operation: &OperationRecord,
         later: &[OperationRecord],
-    ) -> Result<Option<Arc<dyn Tree>>> {
-        let touches = |it: &OperationChange| {
-            it.path.starts_with(&change.path) || change.path.starts_with(&it.path)
-        };
-        let next = later.iter().find(|it| it.changes.iter().any(touches));
-        // What cannot be looked at any more is as good as not there.
-        let next = next.and_then(|next| history.before(next).ok());
-        for tree in next.into_iter().chain([self.tree()]) {
-            if Left::at(&*tree, &change.path).is_ok_and(|left| left == change.left) {
-                return Ok(Some(tree));
-            }
-        }
-        Ok(None)
+        live: Arc<dyn Tree>,
+    ) -> Arc<dyn Tree> {
+        let paths: BTreeSet<&TreePath> = operation.changes.iter().map(|it| &it.path).collect();
+        let mut then = LookingBack::new(live);
+        later.iter().for_each(|next| then.add(next, &paths, || self.before(next)));
+        self.seen_by(operation, Arc::new(then))
     }
 }
 
@@ -109,44 +116,53 @@ fn not_kept(sequence: u64) -> Error {
 }
 
 /// Some paths, with all that is below them, each of another tree.
-struct Pieced(Vec<(TreePath, Arc<dyn Tree>)>);
+struct Pieced(BTreeMap<TreePath, Arc<dyn Tree>>);
 
 impl Pieced {
     fn at(&self, operation: Operation, path: &TreePath) -> Result<&dyn Tree> {
-        let found = self.0.iter().find(|(piece, _)| path.starts_with(piece));
+        let mut above = path.ancestors().chain([TreePath::root()]);
+        let found = self.0.get(path).or_else(|| above.find_map(|it| self.0.get(&it)));
         let missing = || Error::new(operation, ErrorKind::NotFound).with_path(path);
-        found.map(|(_, tree)| &**tree).ok_or_else(missing)
+        found.map(|tree| &**tree).ok_or_else(missing)
     }
 
-    /// Returns what is in a directory above pieces, or nothing where a path is none.
-    fn entries_above(&self, path: &TreePath) -> Option<Vec<Entry>> {
-        let is_below = |piece: &TreePath| piece.starts_with(path) && piece != path;
-        let below: Vec<_> = self.0.iter().filter(|(piece, _)| is_below(piece)).collect();
-        let entry = |(piece, tree): &&(TreePath, Arc<dyn Tree>)| {
+    /// Returns the pieces that are below a path.
+    fn below(&self, path: &TreePath) -> impl Iterator<Item = (&TreePath, &Arc<dyn Tree>)> {
+        let after = self.0.range((Bound::Excluded(path), Bound::Unbounded));
+        after.take_while(|(piece, _)| piece.starts_with(path))
+    }
+
+    fn is_above_pieces(&self, path: &TreePath) -> bool {
+        (path.is_root() && !self.0.contains_key(path)) || self.below(path).next().is_some()
+    }
+
+    /// Returns what is in a directory above pieces.
+    fn entries_above(&self, path: &TreePath) -> Vec<Entry> {
+        let entry = |(piece, tree): (&TreePath, &Arc<dyn Tree>)| {
             let name = Name::from_segment(piece.segments().nth(path.depth())?);
             match piece.depth() == path.depth() + 1 {
                 true => Some(Entry::new(name, tree.stat(piece).ok()?.kind)),
                 false => Some(Entry::new(name, Kind::Directory)),
             }
         };
-        let mut entries: Vec<_> = below.iter().filter_map(entry).collect();
+        let mut entries: Vec<_> = self.below(path).filter_map(entry).collect();
         entries.dedup_by(|a, b| a.name == b.name);
-        (path.is_root() || !below.is_empty()).then_some(entries)
+        entries
     }
 }
 
 impl Tree for Pieced {
     fn stat(&self, path: &TreePath) -> Result<Stat> {
-        match self.entries_above(path) {
-            Some(_) => Ok(Stat::new(Kind::Directory, 0)),
-            None => self.at(Operation::Stat, path)?.stat(path),
+        match self.is_above_pieces(path) {
+            true => Ok(Stat::new(Kind::Directory, 0)),
+            false => self.at(Operation::Stat, path)?.stat(path),
         }
     }
 
     fn list(&self, path: &TreePath) -> Result<Vec<Entry>> {
-        match self.entries_above(path) {
-            Some(entries) => Ok(entries),
-            None => self.at(Operation::List, path)?.list(path),
+        match self.is_above_pieces(path) {
+            true => Ok(self.entries_above(path)),
+            false => self.at(Operation::List, path)?.list(path),
         }
     }
 

@@ -61,7 +61,7 @@ impl History {
         Ok(())
     }
 
-    fn tell_recovered(&self, taken_back: Vec<TreePath>, left: &[OperationChange]) {
+    pub(super) fn tell_recovered(&self, taken_back: Vec<TreePath>, left: &[OperationChange]) {
         if !taken_back.is_empty() || !left.is_empty() {
             let left = left.iter().map(|it| it.path.clone()).collect();
             self.observers.tell(&Event::Recovered { taken_back, left });
@@ -151,9 +151,7 @@ fn told_apart(
         each_file(live, path, &mut |hash| is_known &= known.contains(&hash))?;
         changed.extend((!is_known).then(|| path.clone()));
     }
-    let overlaps =
-        |path: &TreePath, other: &TreePath| path.starts_with(other) || other.starts_with(path);
-    Ok(paths.into_iter().partition(|path| changed.iter().any(|other| overlaps(path, other))))
+    Ok(paths.into_iter().partition(|path| changed.iter().any(|other| path.overlaps(other))))
 }
 
 /// Tells whether a path is as an operation leaves it that was written down.

@@ -6,13 +6,16 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::excluding::Excluding;
 use crate::filesystem::Backend;
 use crate::operation::{OperationChange, OperationRecord};
+use crate::path::TreePath;
 use crate::scope::Scope;
 use crate::snapshot::Snapshot;
 
 impl History {
     /// Makes an operation of what a program had changed, by the snapshot that was taken before it.
     ///
-    /// Where that cannot be told any more, what it changed stays, and nobody can take it back.
+    /// Where that cannot be told any more, what it changed stays, and nobody can take it back. Where it cannot
+    /// be told just now, as with a directory into which nobody may look, it is tried again before the next
+    /// call: all others go on.
     pub(super) fn recover_executed(
         &self,
         backend: &dyn Backend,
@@ -21,10 +24,11 @@ impl History {
         match self.changed_during(backend, &begun) {
             Ok(Some((_, changes))) if !changes.is_empty() => {
                 let saved = begun.cause.saved();
-                self.append_executed(begun, changes)?;
+                self.append_executed(begun, changes.clone())?;
+                self.tell_recovered(Vec::new(), &changes);
                 saved.map_or(Ok(()), |saved| self.forget_oldest_saved(saved))
             }
-            Err(error) if !is_untold(&error) => Err(error),
+            Err(error) if !is_untold(&error) => Ok(()),
             found => {
                 self.ledger.discard(begun.sequence);
                 if let Ok(Some((saved, _))) = found {
@@ -47,11 +51,19 @@ impl History {
         let before = self.snapshots.load(&saved.id)?;
         let scope = Scope::everything().excluding(excluded.clone());
         let live = Excluding { tree: backend.live(), excluded: excluded.clone() };
-        let changes = retried(|| {
+        let mut changes = retried(|| {
             let after = backend.capture(&excluded)?;
             describe(&compare(&*before, &*after.tree, &scope)?, &live)
         })?;
+        let later = self.changed_after(begun.sequence)?;
+        changes.retain(|it| !later.iter().any(|path| path.overlaps(&it.path)));
         Ok(Some((saved, changes)))
+    }
+
+    /// Returns what operations changed that were done after another was begun: they take it back themselves.
+    fn changed_after(&self, sequence: u64) -> Result<Vec<TreePath>> {
+        let operations = self.ledger.list()?.into_iter().filter(|it| it.sequence > sequence);
+        Ok(operations.flat_map(|it| it.changes).map(|it| it.path).collect())
     }
 }
 

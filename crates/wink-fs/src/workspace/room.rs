@@ -6,7 +6,9 @@ use std::time::SystemTime;
 use super::history::History;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::event::Event;
-use crate::snapshot::{Choose, GONE, Pin, Retention, Snapshot, SnapshotCause, SnapshotId, Usage};
+use crate::snapshot::{
+    Choose, FORKS, GONE, Pin, Retention, Snapshot, SnapshotCause, SnapshotId, Usage,
+};
 
 impl History {
     /// Returns the snapshots that are not to be kept.
@@ -93,7 +95,8 @@ impl History {
 
     /// Takes away what may go until the history takes no more space than it may; tells whether it does.
     ///
-    /// First what restores and imports replaced goes, then what operations keep, then other snapshots.
+    /// First what restores and imports replaced goes, then what operations keep, then other snapshots; those of
+    /// other workspaces that share the history, and may have more space to take, stay.
     pub(super) fn fit(&self, retention: &Retention) -> Result<Fitted> {
         let (mut gone, mut used) = (Vec::new(), Usage::default());
         let Some(max) = retention.max_bytes else { return Ok(Fitted { gone, used, fits: true }) };
@@ -105,7 +108,10 @@ impl History {
         let mut operations_are_kept = true;
         while used.bytes > max {
             let now = self.clock.now();
-            let next = self.forget(&|all, pins| next_to_go(retention, all, pins, now))?;
+            let next = self.forget(&|all, pins| {
+                let ours: Vec<_> = all.iter().filter(|it| self.is_ours(it)).cloned().collect();
+                next_to_go(retention, &ours, pins, now)
+            })?;
             let only_safety = next.iter().all(|it| it.cause == SnapshotCause::Safety);
             if next.is_empty() && !operations_are_kept {
                 return Ok(Fitted { gone, used, fits: false });
@@ -119,6 +125,11 @@ impl History {
             used = self.snapshots.usage()?;
         }
         Ok(Fitted { gone, used, fits: true })
+    }
+
+    /// Tells whether a snapshot is of this workspace, or of none.
+    fn is_ours(&self, snapshot: &Snapshot) -> bool {
+        matches!(snapshot.line.as_deref(), Some(GONE | FORKS)) || self.is_of_line(snapshot)
     }
 
     /// Warns where nine tenths of the space are taken that may be.

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::Workspace;
-use super::halves::left_behind;
+use super::halves::{left_behind, whole_half};
 use super::history::{History, describe, keep};
+use super::moved_back::MovedBack;
 use super::restore::RESTORE;
 use crate::compare::{compare, count_files};
 use crate::error::{Error, ErrorKind, Operation, Result};
@@ -150,7 +151,8 @@ impl Workspace {
     /// Takes operations back as if they had never been, the last one first: afterwards they can neither be
     /// undone nor done again.
     ///
-    /// What somebody changed since is left alone and returned. Numbers that are not there are passed over.
+    /// What somebody changed since is left alone and returned. Where some are not kept any more, because too many
+    /// came after them, the others are taken back all the same, and then it is NotFound.
     ///
     /// ```
     /// let files = wink_fs::Workspace::memory();
@@ -169,7 +171,7 @@ impl Workspace {
         kept.retain(|it| operations.contains(&it.sequence));
         let mut left_alone = Vec::new();
         for operation in kept.iter().rev() {
-            let (paths, conflicts) = self.sort_out(history, operation)?;
+            let (paths, conflicts) = self.sort_out(history, operation, operation)?;
             let mut gone = vec![operation.sequence];
             if !paths.is_empty() {
                 let backend = self.backend(&mut writer);
@@ -178,7 +180,11 @@ impl Workspace {
             history.ledger.forget(&gone)?;
             left_alone.extend(conflicts);
         }
-        Ok(left_alone)
+        let is_gone = |number: &&u64| kept.iter().all(|it| it.sequence != **number);
+        match operations.iter().filter(is_gone).count() {
+            0 => Ok(left_alone),
+            gone => Err(not_all_kept(gone, operations.len())),
+        }
     }
 
     /// Leaves the last operation that was not taken back as it is, so that the next undo takes back the one
@@ -208,25 +214,20 @@ impl Workspace {
         Ok(Undone { operation: of, paths: Vec::new(), conflicts: Vec::new() })
     }
 
-    /// Returns the files as an operation saw them: what replaces all of them leaves out what is excluded.
-    fn seen_by(&self, operation: &OperationRecord) -> Arc<dyn Tree> {
-        match operation.cause.saved() {
-            Some(_) => self.tree_without_excluded(),
-            None => self.tree(),
-        }
-    }
-
     /// Tells the paths that can be as they were before an operation from those that are left alone.
     fn sort_out(
         &self,
         history: &History,
-        operation: &OperationRecord,
+        of: &OperationRecord,
+        held: &OperationRecord,
     ) -> Result<(Vec<TreePath>, Vec<TreePath>)> {
-        let (mut same, mut changed) = sort_out(&*self.seen_by(operation), &operation.changes)?;
+        let (mut same, mut changed) =
+            sort_out(&*history.seen_by(held, self.tree()), &held.changes)?;
         if same.is_empty() || changed.is_empty() {
             return Ok((same, changed));
         }
-        let left_behind = left_behind(&*history.before(operation)?, operation, &changed)?;
+        let before = history.before(held).map_err(|error| not_kept(of, held, error))?;
+        let left_behind = left_behind(&*before, held, &changed)?;
         changed.extend(same.extract_if(.., |path| left_behind.contains(path)));
         changed.sort();
         Ok((same, changed))
@@ -247,14 +248,15 @@ impl Workspace {
         let (Some(of), Some(held)) = (find(step.of), find(step.held_by)) else {
             return Err(nothing_to(way));
         };
-        let (paths, conflicts) = self.sort_out(history, held)?;
+        let (paths, conflicts) = self.sort_out(history, of, held)?;
         if let (true, Some(conflict)) = (paths.is_empty(), conflicts.first()) {
             return Err(changed_since(conflict));
         }
         if !paths.is_empty() {
             go_back(history, self.backend(&mut writer), of, held, &paths, way)?;
         }
-        if conflicts.is_empty() && way == Way::Undo {
+        if conflicts.is_empty() && way == Way::Undo && !is_restored_since(&operations, of.sequence)
+        {
             history.go_back_to_head_before(of)?;
         }
         Ok(Undone { operation: of.clone(), paths, conflicts })
@@ -270,11 +272,13 @@ fn go_back(
     paths: &[TreePath],
     way: Way,
 ) -> Result<u64> {
-    let before = history.before(held).map_err(|error| not_kept(of, held, error))?;
+    let mut before = history.before(held).map_err(|error| not_kept(of, held, error))?;
+    let mut moved = None;
     if held.cause.saved().is_none()
         && let Some(path) = history.ledger.first_written_since(held.sequence, paths)?
     {
-        return Err(written_since(&path));
+        moved = whole_half(&*history.ledger, held, &before, &backend.live(), paths)?;
+        moved.ok_or_else(|| written_since(&path))?;
     }
     let mut scope = Scope::paths(paths.iter().cloned());
     if held.cause.saved().is_some() {
@@ -284,6 +288,10 @@ fn go_back(
     let mut image = backend.before_image(&aside)?;
     keep(&mut *image, &scope)?;
     let kept = image.tree()?;
+    if let Some((was, is)) = moved {
+        let (to, now, from) = (was.clone(), kept.clone(), is.clone());
+        before = Arc::new(MovedBack { before, to, now, from });
+    }
     let cause = match way {
         Way::Undo => OperationCause::Undo { of: of.sequence },
         Way::Redo => OperationCause::Redo { of: of.sequence },
@@ -324,6 +332,12 @@ fn is_taken_back(operations: &[OperationRecord], sequence: u64) -> bool {
         OperationCause::Redo { of } if of == sequence => false,
         _ => taken_back,
     })
+}
+
+/// Tells whether a restore that came after an operation still stands.
+fn is_restored_since(operations: &[OperationRecord], sequence: u64) -> bool {
+    let later = operations.iter().filter(|it| it.sequence > sequence && it.name == RESTORE);
+    later.filter(|it| it.cause.saved().is_some()).any(|it| !is_taken_back(operations, it.sequence))
 }
 
 /// Finds what would be taken back, or done again, next.
@@ -378,6 +392,13 @@ fn not_to_undo(number: u64) -> Error {
     Error::new(Operation::Undo, ErrorKind::NotFound).with_detail(format!(
         "operation {number} is not kept, is taken back already, or was passed over; list the operations \
          to see what was done"
+    ))
+}
+
+fn not_all_kept(gone: usize, all: usize) -> Error {
+    Error::new(Operation::Undo, ErrorKind::NotFound).with_detail(format!(
+        "{gone} of {all} operations are not kept any more, and what they changed stays; what the others \
+         changed was taken back, but for what somebody changed since; restore a snapshot to go further back"
     ))
 }
 

@@ -1,10 +1,11 @@
 //! Programs that change files by themselves.
 
 use std::fs;
+use std::sync::{Arc, Mutex};
 
 use wink_fs::{
-    Error, ErrorKind, Exclusions, ExecutionPlace, HostBackend, MemoryBackend, Operation, Result,
-    Store, TreePath, Workspace,
+    Error, ErrorKind, Event, Exclusions, ExecutionPlace, HostBackend, MemoryBackend, Operation,
+    Result, Store, TreePath, Workspace,
 };
 
 use crate::scene::{Scene, lines, on_both, rewrite, varied};
@@ -243,4 +244,46 @@ fn nothing_is_run_where_nothing_may_change() {
     let files = Workspace::builder(MemoryBackend::new()).read_only(true).build();
     let refused = files.as_executor("make", |_| -> Result<()> { panic!("it was run") });
     assert_eq!(refused.unwrap_err().kind(), ErrorKind::ReadOnly);
+}
+
+/// Once, nobody heard of it, nor that it holds also what came after the process died.
+#[test]
+fn what_stays_of_a_program_whose_process_died_is_told() {
+    let scene = Scene::host();
+    varied(&scene.files);
+    run_and_die(&scene.files);
+    fs::write(scene.path("root/theirs"), "written since").unwrap();
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let sink = told.clone();
+    let store = Store::open_ambient(scene.path("store")).unwrap();
+    let again = Workspace::host_builder(scene.path("root"), store).unwrap();
+    let again = again.observe(move |event| sink.lock().unwrap().push(event.clone())).build();
+    let made = again.operations().unwrap().pop().unwrap();
+    let left: Vec<_> = made.changes.into_iter().map(|it| it.path).collect();
+    assert!(left.iter().any(|path| path.to_string() == "theirs"));
+    assert_eq!(*told.lock().unwrap(), [Event::Recovered { taken_back: Vec::new(), left }]);
+}
+
+/// Once, what is excluded was taken for something that other programs had changed since.
+#[test]
+fn what_a_program_changed_is_known_although_something_in_it_is_excluded() {
+    let directory = tempfile::tempdir().unwrap();
+    let files = excluding(directory.path(), "*.log");
+    let made = files.as_executor("make", |place| {
+        let root = place.directory.as_ref().unwrap();
+        fs::create_dir(root.join("out")).unwrap();
+        fs::write(root.join("out/a"), "a").unwrap();
+        fs::write(root.join("out/make.log"), "log").unwrap();
+        Ok(())
+    });
+    made.unwrap();
+    let (file, log) = (files.path("out/a").unwrap(), files.path("out/make.log").unwrap());
+    let check = || {
+        let trees = files.operation_trees(1).unwrap();
+        assert_eq!(trees.unknown, []);
+        assert!(trees.after.stat(&file).is_ok() && trees.after.stat(&log).is_err());
+    };
+    check();
+    files.delete_all("out").unwrap();
+    check();
 }

@@ -1,6 +1,7 @@
 //! What is left when the system refuses, or a file of the history is damaged.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -105,6 +106,15 @@ fn again(test: &str) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }
 
+/// Runs it again as somebody who cannot pass over permissions, as root can.
+fn again_within_permissions(test: &str) {
+    let mut program = Command::new("setpriv");
+    program.args(["--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all"]);
+    program.arg(std::env::current_exe().unwrap()).args(["--exact", test]);
+    let output = program.env("WINK_ALONE", "1").output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+}
+
 fn is_alone() -> bool {
     std::env::var_os("WINK_ALONE").is_some()
 }
@@ -138,6 +148,44 @@ fn fault_16_ten_thousand_calls_leave_no_file_open() {
     let before = open_files();
     (50..1_050).for_each(call_ten);
     assert_eq!(open_files(), before);
+}
+
+/// A run that changed nothing has no number; once, what the next call kept stayed open with its number.
+#[test]
+fn fault_16_programs_that_change_nothing_leave_no_file_open() {
+    if !is_alone() {
+        return again("faults::fault_16_programs_that_change_nothing_leave_no_file_open");
+    }
+    let scene = Scene::host_in("/dev/shm");
+    let look_and_write = |round: usize| {
+        scene.files.as_executor("look", |_| Ok(())).unwrap();
+        scene.files.write("d/a", &round.to_string()).unwrap();
+    };
+    (0..10).for_each(look_and_write);
+    let before = open_files();
+    (10..150).for_each(look_and_write);
+    assert_eq!(open_files(), before);
+}
+
+/// Once, what the next operation kept was opened again for each path.
+#[test]
+fn fault_16_an_operation_of_many_paths_is_shown_with_few_files_open() {
+    if !is_alone() {
+        return again("faults::fault_16_an_operation_of_many_paths_is_shown_with_few_files_open");
+    }
+    let scene = Scene::host();
+    let paths: Vec<_> = (0..50).map(|number| number.to_string()).collect();
+    let write = |text: &str| {
+        let all = |fs: &mut dyn wink_fs::Filesystem| {
+            paths.iter().try_for_each(|path| rewrite(fs, path, text))
+        };
+        scene.files.as_agent("write", all).unwrap();
+    };
+    ["1", "2"].into_iter().for_each(write);
+    let before = open_files();
+    let trees = scene.files.operation_trees(1).unwrap();
+    assert_eq!((trees.paths.len(), trees.unknown.len()), (50, 0));
+    assert!(open_files() < before + 10);
 }
 
 #[test]
@@ -518,7 +566,7 @@ fn what_is_left_of_a_forgotten_operation_is_taken_away() {
 fn of_version(text: &str, version: u32) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let body = lines[..lines.len() - 1].join("\n");
-    let body = body.replace("\"version\":2", &format!("\"version\":{version}"));
+    let body = body.replace("\"version\":3", &format!("\"version\":{version}"));
     format!("{body}\nblake3 {}\n", blake3::hash(body.as_bytes()).to_hex())
 }
 
@@ -528,7 +576,7 @@ fn fault_34_an_operation_of_a_later_version_is_passed_over_and_left_as_it_is() {
     ["1", "2"].iter().for_each(|it| drop(scene.files.write(it, it).unwrap()));
     let record = scene.path("store/operations/2.op");
     let text = fs::read_to_string(&record).unwrap();
-    let newer = of_version(&text, 3);
+    let newer = of_version(&text, 4);
     assert_ne!(newer, text);
     fs::write(&record, &newer).unwrap();
     let files = scene.open_again();
@@ -586,4 +634,38 @@ fn a_workspace_whose_directory_is_deleted_under_it_says_so_and_keeps_its_history
     assert_eq!(again.snapshots().unwrap().len(), 1, "nothing was kept of no files");
     again.restore(&snapshot).unwrap();
     assert_eq!(again.read("a").unwrap().content, "old");
+}
+
+/// Once, nothing was written any more until somebody had changed the permissions.
+#[test]
+fn calls_go_on_where_a_program_left_what_nobody_may_look_into() {
+    if !is_alone() {
+        return again_within_permissions(
+            "faults::calls_go_on_where_a_program_left_what_nobody_may_look_into",
+        );
+    }
+    let scene = Scene::host();
+    let files = &scene.files;
+    files.write("a", "1").unwrap();
+    let locked = scene.path("root/locked");
+    let allow = |mode| fs::set_permissions(&locked, fs::Permissions::from_mode(mode)).unwrap();
+    let made = files.as_executor("make", |_| {
+        fs::create_dir(&locked).unwrap();
+        allow(0o000);
+        Ok(())
+    });
+    assert_eq!(made.unwrap_err().kind(), ErrorKind::PermissionDenied);
+    files.write("a", "2").unwrap();
+    files.undo().unwrap();
+    let again = scene.open_again();
+    again.write("b", "1").unwrap();
+
+    allow(0o755);
+    again.write("c", "1").unwrap();
+    let operations = again.operations().unwrap();
+    assert_eq!(operations[1].name, "make");
+    let paths: Vec<_> = operations[1].changes.iter().map(|it| it.path.to_string()).collect();
+    assert_eq!(paths, ["locked"], "the rest is of later operations");
+    again.undo_operation(operations[1].sequence).unwrap();
+    assert_eq!(lines(&again), [r#"a "1""#, r#"b "1""#, r#"c "1""#]);
 }

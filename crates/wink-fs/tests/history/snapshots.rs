@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use wink_fs::{
-    At, DiffOptions, ErrorKind, Event, Exclusions, Kind, MemoryBackend, RestoreOptions,
+    At, DiffOptions, ErrorKind, Event, Exclusions, FileMode, Kind, MemoryBackend, RestoreOptions,
     SnapshotOptions, Store, VerifyOptions, Workspace,
 };
 
@@ -326,6 +326,20 @@ fn a_host_without_a_store_says_so() {
     }
 }
 
+/// Nothing is kept from which it could be taken back.
+#[test]
+fn without_a_store_what_was_changed_before_a_failure_stays() {
+    let directory = tempfile::tempdir().unwrap();
+    let files = Workspace::host(directory.path()).unwrap();
+    assert!(files.snapshot_store().is_err());
+    let failed = files.as_agent("write", |fs| {
+        rewrite(fs, "a", "1")?;
+        rewrite(fs, "a/below", "1")
+    });
+    assert!(failed.is_err());
+    assert_eq!(lines(&files), [r#"a "1""#]);
+}
+
 /// Once, a file that only its owner and group could read was given to all.
 #[test]
 fn what_others_had_no_access_to_stays_so() {
@@ -347,4 +361,19 @@ fn what_others_had_no_access_to_stays_so() {
     assert_eq!((mode("changed"), mode("group")), (0o640, 0o664));
     scene.files.undo().unwrap();
     assert_eq!(mode("gone") & 0o007, 0);
+}
+
+/// Once, it had the bits of the link, with which everybody could write into it.
+#[test]
+fn a_program_that_takes_the_place_of_a_link_is_nobody_elses_to_write() {
+    let scene = Scene::host();
+    let program = scene.path("root/run");
+    scene.files.write("run", "#!/bin/sh\n").unwrap();
+    scene.files.set_mode("run", FileMode::default().executable(true)).unwrap();
+    let kept = scene.files.snapshot("kept").unwrap();
+    fs::remove_file(&program).unwrap();
+    std::os::unix::fs::symlink("elsewhere", &program).unwrap();
+    scene.files.restore(&kept).unwrap();
+    let mode = fs::symlink_metadata(&program).unwrap().permissions().mode();
+    assert_eq!(mode & 0o122, 0o100, "{mode:o}");
 }

@@ -25,12 +25,19 @@ on_both! {
     what_moved_stays_where_its_old_place_is_taken,
     what_moved_over_another_stays_where_its_old_place_is_taken,
     what_a_program_moved_stays_where_its_old_place_is_taken,
+    what_a_call_edited_goes_back_although_what_it_deleted_is_there_again,
     one_operation_is_undone_and_what_came_since_stays,
+    what_was_passed_over_changed_nothing,
+    what_many_paths_were_after_an_operation_is_found_in_those_that_came_next,
+    a_directory_that_an_operation_made_is_known_although_some_of_it_changed_since,
     what_an_operation_changed_is_known_whatever_came_since,
     an_import_is_undone,
     the_last_snapshot_is_again_what_it_was_before_a_restore_that_is_undone,
     some_paths_of_a_snapshot_do_not_make_it_the_last_one,
+    the_last_snapshot_is_that_of_the_last_restore_although_an_earlier_one_is_undone,
     the_last_ten_programs_are_undone_and_an_older_one_says_what_is_gone,
+    an_old_program_says_what_is_gone_although_somebody_changed_some_of_it,
+    operations_that_are_not_kept_any_more_are_not_said_to_be_taken_back,
 }
 
 fn a_restore_can_be_undone_and_redone(scene: Scene) {
@@ -279,6 +286,23 @@ fn what_a_program_moved_stays_where_its_old_place_is_taken(scene: Scene) {
     assert_eq!(files.read("moved").unwrap().content, "the only copy");
 }
 
+/// Once, the file that was edited was taken for the one that was deleted, in its new place.
+fn what_a_call_edited_goes_back_although_what_it_deleted_is_there_again(scene: Scene) {
+    let files = &scene.files;
+    files.write("a", "1").unwrap();
+    files.write("b", "1").unwrap();
+    let work = |fs: &mut dyn wink_fs::Filesystem| {
+        fs.remove(&TreePath::parse("a")?, Recursion::Recursive)?;
+        rewrite(fs, "b", "2")
+    };
+    let ((), made) = files.as_agent_operation("tidy", work).unwrap();
+    files.write("a", "made since").unwrap();
+    let undone = files.undo_operation(made.unwrap()).unwrap();
+    assert_eq!(undone.paths, [files.path("b").unwrap()]);
+    assert_eq!(undone.conflicts, [files.path("a").unwrap()]);
+    assert_eq!(lines(files), [r#"a "made since""#, r#"b "1""#]);
+}
+
 fn one_operation_is_undone_and_what_came_since_stays(scene: Scene) {
     let files = &scene.files;
     for path in ["a", "b", "c"] {
@@ -319,6 +343,70 @@ fn what_an_operation_changed_is_known_whatever_came_since(scene: Scene) {
     assert_eq!(changed(3), [(some("2\n"), None), (None, some("2\n"))]);
     assert_eq!(changed(4)[1], (some("2\n"), some("3\n")));
     assert_eq!(changed(5)[1], (some("3\n"), None));
+}
+
+/// Once, it was no operation at all.
+fn what_was_passed_over_changed_nothing(scene: Scene) {
+    let files = &scene.files;
+    files.write("a", "1").unwrap();
+    files.pass_over().unwrap();
+    let trees = files.operation_trees(2).unwrap();
+    assert_eq!(trees.operation.cause, OperationCause::Undo { of: 1 });
+    assert!(trees.paths.is_empty() && trees.unknown.is_empty());
+    assert!(trees.before.list(&TreePath::root()).unwrap().is_empty());
+    assert!(trees.after.list(&TreePath::root()).unwrap().is_empty());
+}
+
+fn what_many_paths_were_after_an_operation_is_found_in_those_that_came_next(scene: Scene) {
+    let files = &scene.files;
+    files.mkdir("d/c").unwrap();
+    let made = files.as_agent_operation("make", |fs| {
+        ["d/a", "d/b", "d/c/x", "e"].into_iter().try_for_each(|path| rewrite(fs, path, "1"))
+    });
+    let made = made.unwrap().1.unwrap();
+    let after = lines(files);
+    files.write("d/b", "2").unwrap();
+    files.delete_all("d/c").unwrap();
+    let both = files.as_agent_operation("write", |fs| {
+        ["d/a", "e"].into_iter().try_for_each(|path| rewrite(fs, path, "2"))
+    });
+    let both = both.unwrap().1.unwrap();
+    files.delete_all("d").unwrap();
+    assert_eq!(
+        wink_fs::testkit::dump(&*files.operation_trees(made).unwrap().after).unwrap(),
+        after
+    );
+    let trees = files.operation_trees(both).unwrap();
+    assert_eq!((trees.paths.len(), trees.unknown.len()), (2, 0));
+    let after = wink_fs::testkit::dump(&*trees.after).unwrap();
+    assert_eq!(after, ["d/", r#"d/a "2""#, r#"e "2""#]);
+}
+
+/// Once, it was said that other programs had changed it.
+fn a_directory_that_an_operation_made_is_known_although_some_of_it_changed_since(scene: Scene) {
+    let files = &scene.files;
+    let made = files.as_agent_operation("make", |fs| {
+        ["d/a", "d/b", "d/c/x", "d/c/y"].into_iter().try_for_each(|path| rewrite(fs, path, "1"))
+    });
+    let (made, after) = (made.unwrap().1.unwrap(), lines(files));
+    let check = || {
+        let trees = files.operation_trees(made).unwrap();
+        assert_eq!(trees.unknown, []);
+        assert_eq!(wink_fs::testkit::dump(&*trees.after).unwrap(), after);
+    };
+    let steps: [&dyn Fn(); 7] = [
+        &|| assert!(files.write("d/b", "2").is_ok()),
+        &|| assert!(files.write("d/new", "2").is_ok()),
+        &|| assert!(files.delete("d/c/x").is_ok()),
+        &|| files.rename("d/c", "d/e").unwrap(),
+        &|| assert!(files.write("d/e/y", "2").is_ok()),
+        &|| assert!(files.undo().is_ok()),
+        &|| assert!(files.delete_all("d").is_ok()),
+    ];
+    for step in steps {
+        step();
+        check();
+    }
 }
 
 fn an_import_is_undone(scene: Scene) {
@@ -363,6 +451,54 @@ fn the_last_ten_programs_are_undone_and_an_older_one_says_what_is_gone(scene: Sc
     assert_eq!(files.undo().unwrap_err().kind(), ErrorKind::SnapshotNotFound);
 }
 
+/// Once, it said only that some snapshot was not found.
+fn an_old_program_says_what_is_gone_although_somebody_changed_some_of_it(scene: Scene) {
+    let files = &scene.files;
+    let run = |text: &str| {
+        let write = |path: &str, fs: &mut dyn wink_fs::Filesystem| rewrite(fs, path, text);
+        let both = |place: &mut wink_fs::ExecutionPlace<'_>| {
+            write("a", place.files).and_then(|()| write(&format!("b{text}"), place.files))
+        };
+        files.as_executor("make", both).unwrap()
+    };
+    for round in 0..13 {
+        run(&round.to_string());
+    }
+    let error = files.undo_operation(1).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::SnapshotNotFound);
+    assert!(error.to_string().contains("operation 1 (make)"), "{error}");
+}
+
+/// Once, a call of many changes was taken back in part, and nobody heard of it.
+fn operations_that_are_not_kept_any_more_are_not_said_to_be_taken_back(scene: Scene) {
+    let files = &scene.files;
+    let write = |number: usize| {
+        let write = |fs: &mut dyn wink_fs::Filesystem| rewrite(fs, &number.to_string(), "1");
+        files.as_agent_operation("write", write).unwrap().1.unwrap()
+    };
+    let made: Vec<u64> = (0..203).map(write).collect();
+    let error = files.retract(&made).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotFound);
+    assert!(error.to_string().contains("3 of 203 operations"), "{error}");
+    assert_eq!(lines(files), [r#"0 "1""#, r#"1 "1""#, r#"2 "1""#], "the others were taken back");
+}
+
+/// Once, a snapshot became the last one that was not restored last.
+fn the_last_snapshot_is_that_of_the_last_restore_although_an_earlier_one_is_undone(scene: Scene) {
+    let files = &scene.files;
+    files.write("a", "1").unwrap();
+    let first = files.snapshot("first").unwrap();
+    files.write("b", "1").unwrap();
+    let second = files.snapshot("second").unwrap();
+    files.write("c", "1").unwrap();
+    files.snapshot("third").unwrap();
+    files.restore(&second).unwrap();
+    let restored = files.operations().unwrap().pop().unwrap().sequence;
+    files.restore(&first).unwrap();
+    files.undo_operation(restored).unwrap();
+    assert_eq!(files.current_snapshot_id().unwrap(), Some(first.id));
+}
+
 // --- only on a host ------------------------------------------------------------------------------
 
 #[test]
@@ -397,6 +533,30 @@ fn a_directory_that_moved_and_was_written_into_stays() {
     fs::write(scene.path("root/e/a"), "written since").unwrap();
     assert_eq!(files.undo().unwrap_err().kind(), ErrorKind::Conflict);
     assert_eq!(lines(files), ["e/", r#"e/a "written since""#]);
+}
+
+/// What is kept of a directory that moved are its files, into which the program wrote; once, the undo of the move
+/// was refused although everything was where the move had left it.
+#[test]
+fn a_directory_that_moved_and_was_written_into_goes_back_after_that_was_undone() {
+    let scene = Scene::host();
+    let files = &scene.files;
+    files.write("d/a", "1").unwrap();
+    files.write("d/below/b", "1").unwrap();
+    let before = lines(files);
+    files.rename("d", "e").unwrap();
+    let moved = lines(files);
+    let made = files.as_executor("make", |_| {
+        write_later(appending(&scene.path("root/e/a")));
+        Ok(())
+    });
+    made.unwrap();
+    files.undo().unwrap();
+    assert_eq!(lines(files), moved);
+    files.undo().unwrap();
+    assert_eq!(lines(files), before);
+    files.redo().unwrap();
+    assert_eq!(lines(files), moved);
 }
 
 #[test]
@@ -703,9 +863,12 @@ fn an_undo_says_where_a_program_wrote_into_what_was_kept() {
         |files| assert!(files.delete("d/a").is_ok()),
         |files| assert!(files.delete_all("d").is_ok()),
         |files| {
-            files.rename("d", "e").unwrap();
-            // The content is what it was, but in another file.
-            files.write("e/a", "old").unwrap();
+            let moved = files.as_agent("move", |fs| {
+                let options = MoveOptions::default();
+                ops::rename(fs, &TreePath::parse("d")?, &TreePath::parse("e")?, &options)?;
+                rewrite(fs, "e/a", "new")
+            });
+            moved.unwrap();
         },
     ];
     for change in changes {

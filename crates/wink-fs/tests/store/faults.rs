@@ -1,5 +1,6 @@
 //! What is left when the system fails, or the process dies, in the middle of a snapshot.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
@@ -96,6 +97,31 @@ fn fault_08_a_full_disk_is_said_to_be_one_and_leaves_the_rest() {
         }
     }
     assert!((6..18).contains(&noticed), "{noticed}");
+}
+
+/// Once, which snapshots are forgotten had to be written down first, for which there was no space either.
+#[test]
+fn fault_08_snapshots_are_forgotten_although_the_disk_is_full() {
+    let directory = tempfile::tempdir().unwrap();
+    let _mounted = Mounted::tmpfs(directory.path(), c"size=512k");
+    let store = Store::create_ambient(directory.path()).unwrap();
+    let mut files = wink_fs::MemoryBackend::new();
+    let mut save = |content: &'static str| {
+        put(&mut files, b"small", content);
+        store.save(&files, &new()).unwrap()
+    };
+    let (first, second) = (save("1"), save("2"));
+    store.reclaim().unwrap();
+    let mut filler = std::fs::File::create(directory.path().join("filler")).unwrap();
+    let full = std::iter::repeat_with(|| filler.write_all(&[1; 4096])).find_map(Result::err);
+    assert_eq!(full.unwrap().kind(), std::io::ErrorKind::StorageFull);
+    assert!(store.delete(&first.id).unwrap());
+    check_whole(directory.path(), &[1]);
+    filler.write_all(&[1; 4096]).unwrap_or_default();
+    let record = directory.path().join(format!("snapshots/{}", second.id));
+    std::fs::OpenOptions::new().write(true).open(record).unwrap().write_all(b"damaged").unwrap();
+    assert!(store.delete(&second.id).unwrap());
+    check_whole(directory.path(), &[0]);
 }
 
 #[test]

@@ -15,7 +15,7 @@ use crate::path::Name;
 use crate::scope::Exclusions;
 use crate::tree_hash::TreeHash;
 
-const MAGIC: &[u8; 8] = b"WINKIDX\x02";
+const MAGIC: &[u8; 8] = b"WINKIDX\x03";
 const HASH_BYTES: usize = 32;
 
 /// What the block of a directory has before its rows, at most.
@@ -298,10 +298,19 @@ mod tests {
 
     /// The format's test vector; a change of it needs another version.
     #[test]
-    fn the_bytes_are_those_of_version_2() {
+    fn the_bytes_are_those_of_version_3() {
         let index = encode(&learnt(), &Exclusions::default(), &Mounting::default()).unwrap();
         assert_eq!(index.bytes.len(), 304);
         let sum = blake3::hash(&index.bytes).to_hex();
-        assert_eq!(sum[..16], *"15b7522235ca25ab");
+        assert_eq!(sum[..16], *"94d6f66136bd8e90");
+    }
+
+    /// In version 2 the hash of a directory did not say of all its files whether they are private.
+    #[test]
+    fn hashes_of_an_earlier_version_are_not_trusted() {
+        let mut index = encode(&learnt(), &Exclusions::default(), &Mounting::default()).unwrap();
+        assert!(Index::from_bytes(index.bytes.clone(), Moment::now()).is_some());
+        index.bytes[MAGIC.len() - 1] = 2;
+        assert!(Index::from_bytes(index.bytes, Moment::now()).is_none());
     }
 }

@@ -118,7 +118,9 @@ impl Writer<'_> {
         content
             .for_each_chunk(|chunk| file.write_all(chunk))
             .map_err(|error| Error::system(Operation::Replace, error).with_path(path))?;
-        let before = self.before.find_stamp(path).map(|stamp| stamp.mode.into());
+        // A link has no permissions of its own: its bits allow everything to everybody.
+        let before = self.before.find_stamp(path).filter(|stamp| stamp.kind() == Kind::File);
+        let before = before.map(|stamp| stamp.mode.into());
         set_mode(&file, before, mode).map_err(failed)
     }
 }
