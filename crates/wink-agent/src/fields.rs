@@ -1,11 +1,11 @@
-//! The parameters of one object, whether it is all of the arguments or an item of a list.
+//! The parameters of one object, whether it is all of the arguments or a part of them.
 
 use std::iter;
 
 use serde_json::{Map, Value};
 
-use crate::field::Field;
 use crate::schema;
+use crate::shape::Shape;
 use crate::suggest::nearest;
 use crate::unknown::shown;
 
@@ -37,6 +37,13 @@ pub(crate) fn path_of<'a>(tool: &str, given: &'a Value) -> Option<&'a str> {
     iter::once(name).chain(aliases).find_map(|spelled| given.get(spelled)?.as_str())
 }
 
+/// One declared parameter.
+#[derive(Clone, Copy)]
+struct Field<'a> {
+    name: &'a str,
+    shape: Shape<'a>,
+}
+
 /// What is wrong with what was given.
 #[derive(Debug)]
 pub(crate) enum Misfit {
@@ -61,7 +68,8 @@ pub(crate) fn accepted(
     schema: &Map<String, Value>,
     given: Map<String, Value>,
 ) -> Result<Map<String, Value>, Misfit> {
-    if given.iter().all(|(key, value)| declared(schema, key).is_some_and(|it| it.fits(value))) {
+    if given.iter().all(|(key, value)| declared(schema, key).is_some_and(|it| it.shape.fits(value)))
+    {
         return with_all_required(schema, given);
     }
     let mut accepted = Map::new();
@@ -82,7 +90,8 @@ fn accept(
         return Ok(());
     }
     let own_name = if key == field.name { key } else { field.name.to_owned() };
-    let coerced = field.coerce(value).map_err(Misfit::Other)?;
+    let coerced = field.shape.coerce(value);
+    let coerced = coerced.map_err(|wrong| Misfit::Other(wrong.of(field.name)))?;
     match accepted.insert(own_name, coerced) {
         None => Ok(()),
         Some(_) => Err(Misfit::Other(format!(
@@ -101,7 +110,7 @@ fn find<'a>(schema: &'a Map<String, Value>, key: &str) -> Option<Field<'a>> {
 /// Finds a parameter by its own name.
 fn declared<'a>(schema: &'a Map<String, Value>, name: &str) -> Option<Field<'a>> {
     let all = schema.get("properties").and_then(Value::as_object)?;
-    all.get_key_value(name).map(|(name, schema)| Field { name, schema })
+    all.get_key_value(name).map(|(name, schema)| Field { name, shape: Shape(schema) })
 }
 
 /// Words the answer to a parameter that there is not; some there are besides those of the schema.

@@ -100,6 +100,25 @@ pub struct Tool {
 
 impl Tool {
     /// Makes a tool of a function whose parameters are a struct.
+    ///
+    /// A field is text, a number, `bool`, an enum without values, a struct of such fields, or a list or a
+    /// map by text of any of these; an `Option` may be left out.
+    ///
+    /// # Panics
+    ///
+    /// Where a field is anything else, because no schema of it would be accepted by every provider.
+    ///
+    /// ```should_panic
+    /// # use wink_agent::{Effect, Tool, ToolResult};
+    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// struct Params {
+    ///     anything: serde_json::Value,
+    /// }
+    ///
+    /// Tool::new("vague", "Takes anything.", Effect::Reads, |_, params: Params| {
+    ///     Ok(ToolResult::success(String::new(), params.anything))
+    /// });
+    /// ```
     pub fn new<P: DeserializeOwned + JsonSchema + 'static>(
         name: &'static str,
         description: &'static str,
@@ -109,6 +128,8 @@ impl Tool {
         let run = move |call: &ToolCall<'_>, given: Value| run(call, arguments::parse(given)?);
         let run = Run::Theirs(Arc::new(run));
         let family = Family::Files;
+        // Now, and not when a model first calls it.
+        schema::of::<P>();
         Self { name, title: name, description, effect, family, schema: schema::of::<P>, run }
     }
 

@@ -7,6 +7,8 @@ mod bounds;
 mod custom;
 mod every_tool;
 mod failing;
+#[path = "../kinds/mod.rs"]
+mod kinds;
 mod records;
 mod rules;
 mod scene;
