@@ -57,16 +57,26 @@ fn checked_timeout(executor: &dyn Executor, timeout: Option<u64>) -> Result<Dura
 }
 
 impl ToolCall<'_> {
-    /// Runs something that changes files by itself; where it is refused, or panics, nothing has changed.
+    /// Runs something that changes files by itself; where it is refused, or panics, it is taken back.
     fn execute(
         &self,
         work: impl FnOnce(&mut wink_fs::ExecutionPlace<'_>) -> Result<Executed, Refusal>,
     ) -> Result<(Executed, Option<Execution>), Refusal> {
         let files = self.everything()?;
-        refusal::carried(|carry| {
+        let done = refusal::carried(|carry| {
             files.as_executor(self.name(), |place| self.caught(|| work(place)).map_err(carry))
+        });
+        done.inspect_err(|refusal| {
+            if was_ended(refusal.kind()) {
+                self.may_have_changed();
+            }
         })
     }
+}
+
+/// Tells whether a program that was refused may have run for a while.
+fn was_ended(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::Cancelled | ErrorKind::Unavailable | ErrorKind::Io)
 }
 
 fn message(executed: &Executed, changed: Option<&Changed>) -> String {

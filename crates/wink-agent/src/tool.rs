@@ -169,6 +169,11 @@ impl Tool {
         engine::run(self, context, arguments)
     }
 
+    /// Tells whether it is one of the tables, and no other program's.
+    pub(crate) fn is_ours(&self) -> bool {
+        matches!(self.run, Run::Ours(_))
+    }
+
     pub(crate) fn run(&self, call: &ToolCall<'_>, arguments: Value) -> Result<ToolResult, Refusal> {
         match &self.run {
             Run::Ours(run) => run(call, arguments),

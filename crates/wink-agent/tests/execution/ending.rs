@@ -1,12 +1,15 @@
 //! Nothing goes on when a command has ended, and it ends when it has to.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use wink_agent::ToolContext;
+use wink_agent::executor::HostExecutor;
+use wink_agent::{ToolContext, ToolResult};
+use wink_fs::Workspace;
 
 use crate::scene::{Scene, hash, shell};
 
@@ -57,24 +60,45 @@ fn an_endless_flood_ends_when_time_is_over() {
     assert!(result.message.len() < 40_000);
 }
 
-#[test]
-fn a_cancelled_command_is_ended_and_taken_back() {
-    let scene = Scene::new();
-    scene.files.write("kept.txt", "kept").unwrap();
-    let (before, flag) = (hash(&scene.files), Arc::new(AtomicBool::new(false)));
-    let context = scene.context.clone().cancelled(flag.clone());
-    let marker = scene.root.join("made.txt");
+/// Runs a command and gives up when there is the file `made.txt`.
+fn given_up(context: &ToolContext, root: &Path, command: &str) -> ToolResult {
+    let (marker, flag) = (root.join("made.txt"), Arc::new(AtomicBool::new(false)));
+    let context = context.clone().cancelled(flag.clone());
     let canceller = thread::spawn(move || {
         while !marker.exists() {
             thread::sleep(Duration::from_millis(5));
         }
         flag.store(true, Ordering::Relaxed);
     });
-    let command = "echo gone > kept.txt; touch made.txt; sleep 60";
     let result = shell(&context, json!({ "command": command }));
     canceller.join().unwrap();
     assert_eq!(result.code(), Some("cancelled"), "{}", result.message);
+    result
+}
+
+#[test]
+fn a_cancelled_command_is_ended_and_taken_back() {
+    let scene = Scene::new();
+    scene.files.write("kept.txt", "kept").unwrap();
+    let before = hash(&scene.files);
+    let command = "echo gone > kept.txt; touch made.txt; sleep 60";
+    let result = given_up(&scene.context, &scene.root, command);
+    assert_eq!(result.message, "The call was cancelled, and nothing was changed.");
     assert_eq!(hash(&scene.files), before);
+}
+
+/// It was said that nothing was changed.
+#[test]
+fn without_a_history_a_cancelled_command_does_not_say_that_it_was_taken_back() {
+    let place = tempfile::tempdir().unwrap();
+    let files = Workspace::host(place.path()).unwrap();
+    let executor = Arc::new(HostExecutor::unsafe_on_this_machine().unwrap());
+    let context = ToolContext::over(&files).executor(executor);
+    let message = given_up(&context, place.path(), "touch made.txt; sleep 60").message;
+    assert!(!message.contains("othing was changed"), "{message}");
+    assert!(message.ends_with("may have stayed; look at the files."), "{message}");
+    let refused = shell(&context, json!({"command": "true", "cwd": "missing"}));
+    assert!(!refused.ok() && !refused.message.contains("history"), "{}", refused.message);
 }
 
 #[test]
