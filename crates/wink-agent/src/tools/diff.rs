@@ -76,6 +76,7 @@ fn run(call: &ToolCall<'_>, mut params: Params) -> Result<ToolResult, Refusal> {
     }
     let changes = Changes::of_diff(&diff);
     let mut result = answer(&params, &diff, &changes, &title, offset);
+    result.message += &states::excluded(files.excluded().patterns());
     if params.lines {
         let lines = lines::of_page(&compared, files, &diff, changes.page(offset))?;
         lines::add(&mut result.message, &lines);

@@ -81,6 +81,7 @@ fn make(
         from.map(|id| id.short()).unwrap_or_default(),
         json!({"name": name})
     );
+    let message = message + &states::excluded(files.excluded().patterns());
     Ok(ToolResult::success(message, json!({"name": name, "from": from.map(|id| id.to_string())})))
 }
 

@@ -89,6 +89,19 @@ fn a_cancelled_command_is_ended_and_taken_back() {
 
 /// It was said that nothing was changed.
 #[test]
+fn a_cancelled_command_names_what_is_excluded_and_not_taken_back() {
+    let scene = Scene::excluding(["target/"]);
+    let command = "mkdir target; echo half > target/out; touch made.txt; sleep 60";
+    let message = given_up(&scene.context, &scene.root, command).message;
+    assert!(
+        message.ends_with("was taken back, but for what is excluded by setting: target/."),
+        "{message}"
+    );
+    assert!(!scene.files.exists("made.txt") && scene.files.is_file("target/out"));
+}
+
+/// It was said that nothing was changed.
+#[test]
 fn without_a_history_a_cancelled_command_does_not_say_that_it_was_taken_back() {
     let place = tempfile::tempdir().unwrap();
     let files = Workspace::host(place.path()).unwrap();
