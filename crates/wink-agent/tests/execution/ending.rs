@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use wink_agent::executor::HostExecutor;
-use wink_agent::{ToolContext, ToolResult};
+use wink_agent::{ToolContext, ToolResult, Toolset};
 use wink_fs::Workspace;
 
 use crate::scene::{Scene, hash, shell};
@@ -124,20 +124,47 @@ fn the_deadline_of_the_context_ends_it_too() {
     assert!(began.elapsed() < Duration::from_secs(20));
 }
 
-#[test]
-fn readers_go_on_and_writers_wait_meanwhile() {
-    let scene = Scene::new();
-    scene.files.write("a.txt", "a").unwrap();
+/// Runs a command that waits, and does something meanwhile.
+fn meanwhile(scene: &Scene, work: impl FnOnce()) {
     let (context, marker) = (scene.context.clone(), scene.root.join("begun"));
     let command = "touch begun; while [ ! -e go ]; do sleep 0.05; done";
     let running = thread::spawn(move || shell(&context, json!({ "command": command })));
     while !marker.exists() {
         thread::sleep(Duration::from_millis(5));
     }
-    assert_eq!(scene.files.read("a.txt").unwrap().content, "a");
-    let soon = ToolContext::over(&scene.files).deadline(Instant::now() + Duration::from_millis(80));
-    let write = json!({"path": "b.txt", "content": "b"});
-    assert_eq!(wink_agent::call(&soon, "write_file", write).code(), Some("deadline"));
+    work();
     std::fs::write(scene.root.join("go"), "").unwrap();
     assert!(running.join().unwrap().ok());
+}
+
+#[test]
+fn readers_go_on_and_writers_wait_meanwhile() {
+    let scene = Scene::new();
+    scene.files.write("a.txt", "a").unwrap();
+    meanwhile(&scene, || {
+        assert_eq!(scene.files.read("a.txt").unwrap().content, "a");
+        let soon =
+            ToolContext::over(&scene.files).deadline(Instant::now() + Duration::from_millis(80));
+        let write = json!({"path": "b.txt", "content": "b"});
+        assert_eq!(wink_agent::call(&soon, "write_file", write).code(), Some("deadline"));
+    });
+}
+
+/// With a path it waited for the command to end.
+#[test]
+fn snapshots_are_compared_meanwhile() {
+    let scene = Scene::new();
+    for (tag, content) in [("before", "one"), ("after", "two")] {
+        scene.files.write("a.txt", content).unwrap();
+        scene.files.snapshot(tag).unwrap();
+    }
+    meanwhile(&scene, || {
+        let soon =
+            ToolContext::over(&scene.files).deadline(Instant::now() + Duration::from_secs(5));
+        for path in [json!(null), json!("a.txt")] {
+            let arguments = json!({"from": "before", "to": "after", "path": path});
+            let diff = Toolset::ALL.call(&soon, "diff", arguments);
+            assert!(diff.ok() && diff.message.contains("M a.txt"), "{}", diff.message);
+        }
+    });
 }

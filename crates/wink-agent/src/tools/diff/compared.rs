@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use wink_fs::{Diff, DiffOptions, ErrorKind, Tree, TreePath, Workspace};
+use wink_fs::{At, Diff, DiffOptions, ErrorKind, Tree, TreePath, Workspace};
 
 use super::Params;
 use crate::named_state::{self, State};
@@ -45,10 +45,17 @@ impl Compared {
         files: &Workspace,
         path: TreePath,
     ) -> Result<Option<TreePath>, Refusal> {
-        files.heed_exclusions().map_err(states::refusal)?;
+        // Snapshots stay as they are: nobody has to wait for whoever changes files.
+        if !self.is_of_snapshots() {
+            files.heed_exclusions().map_err(states::refusal)?;
+        }
         let both = Both { trees: self.trees(files)?, in_none: "in neither of the two states" };
         let is_in_both = nowhere::is_in_both(files, &path, &both)?;
         Ok((!is_in_both).then_some(path))
+    }
+
+    fn is_of_snapshots(&self) -> bool {
+        matches!(self, Self::Named(State::At(At::Snapshot(_)), State::At(At::Snapshot(_))))
     }
 
     fn trees(&self, files: &Workspace) -> Result<[Arc<dyn Tree>; 2], Refusal> {
