@@ -1,9 +1,11 @@
 //! The parameters of one object, whether it is all of the arguments or a part of them.
 
+use std::borrow::Cow;
 use std::iter;
 
 use serde_json::{Map, Value};
 
+use crate::edit::patch;
 use crate::schema;
 use crate::shape::Shape;
 use crate::suggest::nearest;
@@ -32,7 +34,26 @@ const ALIASES: [(&str, &str); 15] = [
 ///
 /// Only for `mv` it is what `from` names; for other tools that is a state.
 pub(crate) fn path_of<'a>(tool: &str, given: &'a Value) -> Option<&'a str> {
-    let name = if tool == "mv" { "from" } else { "path" };
+    text_of(if tool == "mv" { "from" } else { "path" }, given)
+}
+
+/// Returns the same, or the path of the only file that a patch is about.
+pub(crate) fn path_of_call<'a>(tool: &str, given: &'a Value) -> Option<Cow<'a, str>> {
+    let of_patch = || {
+        let text = text_of("patch", given).filter(|_| tool == "apply_patch")?;
+        patch::only_path(text).map(Cow::Owned)
+    };
+    path_of(tool, given).map(Cow::Borrowed).or_else(of_patch)
+}
+
+/// Returns the mode that a call is made in: the one that is given, or the usual one.
+pub(crate) fn mode_of<'a>(schema: &'a Map<String, Value>, given: &'a Value) -> Option<&'a str> {
+    let usual = || schema.get("properties")?.get("mode")?.get("default")?.as_str();
+    text_of("mode", given).or_else(usual)
+}
+
+/// Returns a text that was given, in whatever spelling.
+fn text_of<'a>(name: &str, given: &'a Value) -> Option<&'a str> {
     let aliases = ALIASES.iter().filter(|(_, own)| *own == name).map(|(alias, _)| *alias);
     iter::once(name).chain(aliases).find_map(|spelled| given.get(spelled)?.as_str())
 }
