@@ -65,11 +65,16 @@ impl<'c> ToolCall<'c> {
     /// Completes the arguments of a call that goes on where this one ends: in the same fork.
     pub(crate) fn next(&self, mut arguments: Value) -> Value {
         if let Some(fork) = &self.context.fork
-            && self.context.caller_parameters.contains(&FORK)
+            && self.takes_fork()
         {
             arguments[FORK] = fork.as_str().into();
         }
         arguments
+    }
+
+    /// Tells whether whoever calls takes the name of a fork that a call works in.
+    pub(crate) fn takes_fork(&self) -> bool {
+        self.context.caller_parameters.contains(&FORK)
     }
 
     /// Returns the files to look at.
