@@ -7,6 +7,8 @@ mod bounds;
 mod custom;
 mod every_tool;
 mod failing;
+#[path = "../host_paths/mod.rs"]
+mod host_paths;
 #[path = "../kinds/mod.rs"]
 mod kinds;
 mod records;
