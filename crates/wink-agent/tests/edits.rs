@@ -1,6 +1,6 @@
 //! What a model reads after an edit, and what is in the file then.
 
-#![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
 mod backends;
 mod transcript;

@@ -1,6 +1,6 @@
 //! What a model reads after a patch, and what is in the files then.
 
-#![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
 mod backends;
 mod transcript;
