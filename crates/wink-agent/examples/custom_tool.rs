@@ -11,8 +11,8 @@ use serde_json::json;
 use wink_agent::adapter::{Adapter, Conversation, Message, ScriptedModel};
 use wink_agent::prompt::{PromptTemplate, Section, SectionOptions, VfsSection};
 use wink_agent::session::{Session, ToolInvoked};
-use wink_agent::{Effect, Tool, ToolResult};
-use wink_fs::{WriteOptions, ops};
+use wink_agent::{Effect, Refusal, Tool, ToolResult};
+use wink_fs::{ContentHash, ErrorKind, PutCondition, PutOptions, Staged, TreePath};
 
 /// What a model gives the tool; the comments are what it is told of them.
 #[derive(Deserialize, JsonSchema)]
@@ -25,22 +25,40 @@ struct Params {
 }
 
 /// Sorts the lines of a file: all of it or nothing, and it can be undone.
-fn sort_lines() -> Tool {
+pub(crate) fn sort_lines() -> Tool {
     let description = "Sorts the lines of a text file in place.";
     Tool::new("sort_lines", description, Effect::Writes, |call, params: Params| {
         let path = call.path(&params.path)?;
-        let content = call.tree().open(&path)?.read_all()?;
-        let text = String::from_utf8_lossy(&content);
-        let mut lines: Vec<_> = text.lines().collect();
-        lines.sort_unstable();
-        if params.unique {
-            lines.dedup();
-        }
-        let sorted: String = lines.iter().flat_map(|line| [*line, "\n"]).collect();
-        call.change(|fs| ops::write(fs, &path, &sorted, &WriteOptions::default()))?;
-        let message = format!("Sorted the {} lines of {path}.", lines.len());
-        Ok(ToolResult::success(message, json!({"lines": lines.len()})))
+        // Read where it is changed, and only replaced if it is still what was read: nobody's work is lost.
+        let count = call.change(|files| {
+            let content = files.open(&path)?.read_all()?;
+            let text = str::from_utf8(&content).map_err(|_| not_text(&path))?;
+            let (sorted, count) = sorted(text, params.unique);
+            let unchanged = PutCondition::Unchanged(ContentHash::of(&content));
+            let options = PutOptions::default().condition(unchanged);
+            files.put(&path, &mut Staged::from_bytes(sorted), &options)?;
+            Ok::<_, Refusal>(count)
+        })?;
+        let message = format!("Sorted the {count} lines of {path}.");
+        Ok(ToolResult::success(message, json!({"lines": count})))
     })
+}
+
+/// Sorts lines; what they end in stays where it is, and so does a missing newline at the end.
+fn sorted(text: &str, unique: bool) -> (String, usize) {
+    let endings =
+        text.split_inclusive('\n').zip(text.lines()).map(|(all, line)| &all[line.len()..]);
+    let mut lines: Vec<_> = text.lines().collect();
+    lines.sort_unstable();
+    if unique {
+        lines.dedup();
+    }
+    (lines.iter().zip(endings).flat_map(|(line, ending)| [*line, ending]).collect(), lines.len())
+}
+
+fn not_text(path: &TreePath) -> Refusal {
+    let message = format!("{path} is not text, and nothing was changed; name a text file.");
+    Refusal::new(ErrorKind::NotText, message)
 }
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::field::shown;
 use crate::refusal::Refusal;
+use crate::shape::shown;
 use crate::{fields, schema};
 
 /// Parses arguments against the schema the model was shown.

@@ -18,6 +18,10 @@ use crate::{call_id, fields};
 pub(crate) fn run(tool: &Tool, context: &ToolContext, arguments: Value) -> ToolResult {
     let Some(session) = &context.session else { return attempt(tool, context, arguments) };
     let (began, record) = (Instant::now(), begun(tool.name, session, context, &arguments));
+    let record = match fields::mode_of(tool.input_schema(), &arguments) {
+        Some(mode) => record.mode(mode),
+        None => record,
+    };
     let before = current(context);
     let result = attempt(tool, context, arguments);
     let record = record.result(&result.message, result.ok()).duration(began.elapsed());
@@ -45,13 +49,10 @@ fn begun(name: &str, session: &Session, context: &ToolContext, arguments: &Value
     let id = context.call_id.clone().unwrap_or_else(call_id::next);
     let record = ToolInvoked::new(id, name, session.now()).turn(context.turn);
     let mut record = record.parameters(&parameters(context, arguments));
-    if let Some(path) = fields::path_of(name, arguments) {
+    if let Some(path) = fields::path_of_call(name, arguments) {
         record = record.path(path);
     }
-    match arguments.get("mode").and_then(Value::as_str) {
-        Some(mode) => record.mode(mode),
-        None => record,
-    }
+    record
 }
 
 /// Returns the parameters as JSON, with the fork that the call is about.

@@ -24,7 +24,7 @@ pub(crate) fn run(
     let (executed, execution) =
         call.execute(|place| executor.run(command, place, &call.stop(timeout)?))?;
     let changed = execution.map(|it| Changed { paths: Changes::of(&it.changes), saved: it.saved });
-    let message = message(&executed, changed.as_ref());
+    let message = message(&executed, &said(changed.as_ref(), excluded(call).as_deref()));
     Ok(ToolResult::success(message, value(&executed, changed.as_ref())))
 }
 
@@ -57,19 +57,31 @@ fn checked_timeout(executor: &dyn Executor, timeout: Option<u64>) -> Result<Dura
 }
 
 impl ToolCall<'_> {
-    /// Runs something that changes files by itself; where it is refused, or panics, nothing has changed.
+    /// Runs something that changes files by itself; where it is refused, or panics, it is taken back.
     fn execute(
         &self,
         work: impl FnOnce(&mut wink_fs::ExecutionPlace<'_>) -> Result<Executed, Refusal>,
     ) -> Result<(Executed, Option<Execution>), Refusal> {
         let files = self.everything()?;
-        refusal::carried(|carry| {
+        let done = refusal::carried(|carry| {
             files.as_executor(self.name(), |place| self.caught(|| work(place)).map_err(carry))
+        });
+        done.map_err(|refusal| match was_ended(refusal.kind()) {
+            true => {
+                self.may_have_changed();
+                not_taken_back(refusal, excluded(self))
+            }
+            false => refusal,
         })
     }
 }
 
-fn message(executed: &Executed, changed: Option<&Changed>) -> String {
+/// Tells whether a program that was refused may have run for a while.
+fn was_ended(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::Cancelled | ErrorKind::Unavailable | ErrorKind::Io)
+}
+
+fn message(executed: &Executed, said: &str) -> String {
     let took = format!("{:.1} s", executed.duration.as_secs_f64());
     let mut message = match executed.timed_out {
         true => format!(
@@ -81,7 +93,7 @@ fn message(executed: &Executed, changed: Option<&Changed>) -> String {
     for (name, output) in [("stdout", &executed.stdout), ("stderr", &executed.stderr)] {
         message.push_str(&printed(name, output));
     }
-    message + &said(changed)
+    message + said
 }
 
 fn printed(name: &str, output: &Output) -> String {
@@ -95,17 +107,45 @@ fn printed(name: &str, output: &Output) -> String {
     }
 }
 
-fn said(changed: Option<&Changed>) -> String {
-    match changed {
-        None => {
+fn said(changed: Option<&Changed>, excluded: Option<&str>) -> String {
+    let said = match (changed, excluded) {
+        (None, _) => {
             "\nWhat files changed is not known, because this workspace keeps no history.".to_owned()
         }
-        Some(Changed { paths, .. }) if paths.len() == 0 => "\nNo file changed.".to_owned(),
-        Some(Changed { paths, saved }) => format!(
+        (Some(Changed { paths, .. }), None) if paths.len() == 0 => "\nNo file changed.".to_owned(),
+        (Some(Changed { paths, .. }), Some(_)) if paths.len() == 0 => {
+            "\nNo file that is captured changed.".to_owned()
+        }
+        (Some(Changed { paths, saved }), _) => format!(
             "\n{} changed, which undo takes back:{}",
             counted(paths.len(), "path"),
             paths.listed(states::since(*saved))
         ),
+    };
+    let unseen = excluded.map(|list| {
+        format!("\nExcluded by setting, so that no change there is seen or undone: {list}.")
+    });
+    said + &unseen.unwrap_or_default()
+}
+
+/// Lists what is excluded: nobody knows what a program did to it, and nothing takes it back.
+fn excluded(call: &ToolCall<'_>) -> Option<String> {
+    let excluded = call.context().workspace.as_ref()?.excluded();
+    states::excluded_list(excluded.patterns())
+}
+
+/// Says of a program that was ended that what is excluded stays as it left it.
+fn not_taken_back(refusal: Refusal, excluded: Option<String>) -> Refusal {
+    match (excluded, refusal.kind()) {
+        (None, _) => refusal,
+        (Some(list), ErrorKind::Cancelled) => refusal.reworded(format!(
+            "The call was cancelled, and what it had changed was taken back, but for what is excluded by \
+             setting: {list}."
+        )),
+        (Some(list), _) => {
+            let stays = format!("\nWhat it had changed of what is excluded by setting stays: {list}.");
+            refusal.saying_also(&stays)
+        }
     }
 }
 

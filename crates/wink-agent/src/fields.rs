@@ -1,11 +1,13 @@
-//! The parameters of one object, whether it is all of the arguments or an item of a list.
+//! The parameters of one object, whether it is all of the arguments or a part of them.
 
+use std::borrow::Cow;
 use std::iter;
 
 use serde_json::{Map, Value};
 
-use crate::field::Field;
+use crate::edit::patch;
 use crate::schema;
+use crate::shape::Shape;
 use crate::suggest::nearest;
 use crate::unknown::shown;
 
@@ -32,9 +34,35 @@ const ALIASES: [(&str, &str); 15] = [
 ///
 /// Only for `mv` it is what `from` names; for other tools that is a state.
 pub(crate) fn path_of<'a>(tool: &str, given: &'a Value) -> Option<&'a str> {
-    let name = if tool == "mv" { "from" } else { "path" };
+    text_of(if tool == "mv" { "from" } else { "path" }, given)
+}
+
+/// Returns the same, or the path of the only file that a patch is about.
+pub(crate) fn path_of_call<'a>(tool: &str, given: &'a Value) -> Option<Cow<'a, str>> {
+    let of_patch = || {
+        let text = text_of("patch", given).filter(|_| tool == "apply_patch")?;
+        patch::only_path(text).map(Cow::Owned)
+    };
+    path_of(tool, given).map(Cow::Borrowed).or_else(of_patch)
+}
+
+/// Returns the mode that a call is made in: the one that is given, or the usual one.
+pub(crate) fn mode_of<'a>(schema: &'a Map<String, Value>, given: &'a Value) -> Option<&'a str> {
+    let usual = || schema.get("properties")?.get("mode")?.get("default")?.as_str();
+    text_of("mode", given).or_else(usual)
+}
+
+/// Returns a text that was given, in whatever spelling.
+fn text_of<'a>(name: &str, given: &'a Value) -> Option<&'a str> {
     let aliases = ALIASES.iter().filter(|(_, own)| *own == name).map(|(alias, _)| *alias);
     iter::once(name).chain(aliases).find_map(|spelled| given.get(spelled)?.as_str())
+}
+
+/// One declared parameter.
+#[derive(Clone, Copy)]
+struct Field<'a> {
+    name: &'a str,
+    shape: Shape<'a>,
 }
 
 /// What is wrong with what was given.
@@ -61,7 +89,8 @@ pub(crate) fn accepted(
     schema: &Map<String, Value>,
     given: Map<String, Value>,
 ) -> Result<Map<String, Value>, Misfit> {
-    if given.iter().all(|(key, value)| declared(schema, key).is_some_and(|it| it.fits(value))) {
+    if given.iter().all(|(key, value)| declared(schema, key).is_some_and(|it| it.shape.fits(value)))
+    {
         return with_all_required(schema, given);
     }
     let mut accepted = Map::new();
@@ -82,7 +111,8 @@ fn accept(
         return Ok(());
     }
     let own_name = if key == field.name { key } else { field.name.to_owned() };
-    let coerced = field.coerce(value).map_err(Misfit::Other)?;
+    let coerced = field.shape.coerce(value);
+    let coerced = coerced.map_err(|wrong| Misfit::Other(wrong.of(field.name)))?;
     match accepted.insert(own_name, coerced) {
         None => Ok(()),
         Some(_) => Err(Misfit::Other(format!(
@@ -101,7 +131,7 @@ fn find<'a>(schema: &'a Map<String, Value>, key: &str) -> Option<Field<'a>> {
 /// Finds a parameter by its own name.
 fn declared<'a>(schema: &'a Map<String, Value>, name: &str) -> Option<Field<'a>> {
     let all = schema.get("properties").and_then(Value::as_object)?;
-    all.get_key_value(name).map(|(name, schema)| Field { name, schema })
+    all.get_key_value(name).map(|(name, schema)| Field { name, shape: Shape(schema) })
 }
 
 /// Words the answer to a parameter that there is not; some there are besides those of the schema.

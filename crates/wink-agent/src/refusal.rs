@@ -75,6 +75,12 @@ impl Refusal {
         self
     }
 
+    /// Says something more.
+    pub(crate) fn saying_also(mut self, more: &str) -> Self {
+        self.message += more;
+        self
+    }
+
     /// Tells whether the filesystem's wording has these words in it.
     pub(crate) fn says(&self, words: &str) -> bool {
         self.message.contains(words)

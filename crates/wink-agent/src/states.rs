@@ -1,5 +1,7 @@
 //! States of all files: how a model names them, and how it is told what changed.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 use wink_fs::{
     Changed, Diff, Error, ErrorKind, Kind, MergeOptions, Merged, OnConflict, OperationChange,
@@ -12,6 +14,9 @@ use crate::words::counted;
 
 /// How many paths an answer names.
 const MOST: usize = 50;
+
+/// How many patterns of what is excluded an answer names.
+const MOST_PATTERNS: usize = 10;
 
 /// The name of the files as they are now.
 pub(crate) const LIVE: &str = "@";
@@ -184,6 +189,22 @@ pub(crate) fn kept(saved: Option<SnapshotId>) -> String {
     saved.map_or(String::new(), |id| {
         format!("\nWhat was there before is snapshot {}; undo takes this back.", id.short())
     })
+}
+
+/// Says what is excluded, in a line of its own, so that nobody takes it for what is the same.
+pub(crate) fn excluded<'p>(patterns: impl IntoIterator<Item = &'p str>) -> String {
+    excluded_list(patterns).map_or(String::new(), |list| format!("\nExcluded by setting: {list}."))
+}
+
+/// Lists what is excluded, where anything is.
+pub(crate) fn excluded_list<'p>(patterns: impl IntoIterator<Item = &'p str>) -> Option<String> {
+    let all: BTreeSet<_> = patterns.into_iter().collect();
+    let named: Vec<_> = all.iter().take(MOST_PATTERNS).copied().collect();
+    match (all.len(), all.len().saturating_sub(MOST_PATTERNS)) {
+        (0, _) => None,
+        (_, 0) => Some(named.join(", ")),
+        (_, more) => Some(format!("{} and {more} more", named.join(", "))),
+    }
 }
 
 /// Lists paths, a line each, and says how many are left out.

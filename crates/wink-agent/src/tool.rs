@@ -100,6 +100,25 @@ pub struct Tool {
 
 impl Tool {
     /// Makes a tool of a function whose parameters are a struct.
+    ///
+    /// A field is text, a number, `bool`, an enum without values, a struct of such fields, or a list or a
+    /// map by text of any of these; an `Option` may be left out.
+    ///
+    /// # Panics
+    ///
+    /// Where a field is anything else, because no schema of it would be accepted by every provider.
+    ///
+    /// ```should_panic
+    /// # use wink_agent::{Effect, Tool, ToolResult};
+    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// struct Params {
+    ///     anything: serde_json::Value,
+    /// }
+    ///
+    /// Tool::new("vague", "Takes anything.", Effect::Reads, |_, params: Params| {
+    ///     Ok(ToolResult::success(String::new(), params.anything))
+    /// });
+    /// ```
     pub fn new<P: DeserializeOwned + JsonSchema + 'static>(
         name: &'static str,
         description: &'static str,
@@ -109,6 +128,8 @@ impl Tool {
         let run = move |call: &ToolCall<'_>, given: Value| run(call, arguments::parse(given)?);
         let run = Run::Theirs(Arc::new(run));
         let family = Family::Files;
+        // Now, and not when a model first calls it.
+        schema::of::<P>();
         Self { name, title: name, description, effect, family, schema: schema::of::<P>, run }
     }
 
@@ -146,6 +167,11 @@ impl Tool {
     /// Calls the tool; a failure is a result too, worded for the model.
     pub fn call(&self, context: &ToolContext, arguments: Value) -> ToolResult {
         engine::run(self, context, arguments)
+    }
+
+    /// Tells whether it is one of the tables, and no other program's.
+    pub(crate) fn is_ours(&self) -> bool {
+        matches!(self.run, Run::Ours(_))
     }
 
     pub(crate) fn run(&self, call: &ToolCall<'_>, arguments: Value) -> Result<ToolResult, Refusal> {

@@ -1,6 +1,7 @@
 //! One call of a tool, as the tool's function sees it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -31,12 +32,14 @@ pub struct ToolCall<'c> {
     workspace: Workspace,
     /// What the call has changed so far, by the numbers of operations.
     operations: Mutex<Vec<u64>>,
+    /// Whether it may have changed what cannot be taken back, because there is no history.
+    stays: AtomicBool,
 }
 
 impl<'c> ToolCall<'c> {
     pub(crate) fn new(tool: &'c Tool, context: &'c ToolContext) -> Result<Self, Refusal> {
-        let operations = Mutex::default();
-        Ok(Self { tool, context, workspace: context.files()?, operations })
+        let (operations, stays) = (Mutex::default(), AtomicBool::new(false));
+        Ok(Self { tool, context, workspace: context.files()?, operations, stays })
     }
 
     /// Returns what the call happens in.
@@ -62,11 +65,16 @@ impl<'c> ToolCall<'c> {
     /// Completes the arguments of a call that goes on where this one ends: in the same fork.
     pub(crate) fn next(&self, mut arguments: Value) -> Value {
         if let Some(fork) = &self.context.fork
-            && self.context.caller_parameters.contains(&FORK)
+            && self.takes_fork()
         {
             arguments[FORK] = fork.as_str().into();
         }
         arguments
+    }
+
+    /// Tells whether whoever calls takes the name of a fork that a call works in.
+    pub(crate) fn takes_fork(&self) -> bool {
+        self.context.caller_parameters.contains(&FORK)
     }
 
     /// Returns the files to look at.
@@ -82,7 +90,8 @@ impl<'c> ToolCall<'c> {
     /// Changes files as one operation; where it is refused, or panics, nothing has changed.
     ///
     /// Where the call fails after it, it is taken back too, but for what somebody changed since.
-    /// A workspace that keeps no history cannot take several changes back; there only each is whole.
+    /// A workspace that keeps no history cannot take several changes back; there only each is whole, and a
+    /// call that fails says so.
     pub fn change<T, E: Into<Refusal>>(
         &self,
         work: impl FnOnce(&mut dyn Filesystem) -> Result<T, E>,
@@ -112,7 +121,17 @@ impl<'c> ToolCall<'c> {
         {
             result.message += &not_taken_back(files.retract(&changed));
         }
-        result
+        match !result.ok() && self.stays.load(Ordering::Relaxed) {
+            true => saying_what_stays(result),
+            false => result,
+        }
+    }
+
+    /// Notes that something may have changed, which only a history takes back.
+    pub(crate) fn may_have_changed(&self) {
+        if !self.context.has_history() {
+            self.stays.store(true, Ordering::Relaxed);
+        }
     }
 
     fn by_the_rules<T, E: Into<Refusal>>(
@@ -125,7 +144,12 @@ impl<'c> ToolCall<'c> {
         let done = self.caught(move || match rules.is_empty() {
             true => work(fs),
             false => work(&mut RuledFilesystem { inner: fs, rules }),
-        })?;
+        });
+        // Of our own tools one that refuses has changed nothing, or has taken it back by itself.
+        if done.is_ok() || !self.tool.is_ours() {
+            self.may_have_changed();
+        }
+        let done = done?;
         // Refused now, all of it is taken back.
         self.context.check_cancelled()?;
         Ok(done)
@@ -138,7 +162,10 @@ impl<'c> ToolCall<'c> {
     ) -> Result<T, Refusal> {
         match catch_unwind(AssertUnwindSafe(work)) {
             Ok(done) => done.map_err(Into::into),
-            Err(_) => Err(panicked(self.tool)),
+            Err(_) => {
+                self.may_have_changed();
+                Err(panicked(self.tool, self.context.has_history()))
+            }
         }
     }
 
@@ -203,14 +230,24 @@ fn not_taken_back(taken_back: wink_fs::Result<Vec<TreePath>>) -> String {
     }
 }
 
+/// Says of a call that failed where there is no history that nothing takes back what it did.
+fn saying_what_stays(mut result: ToolResult) -> ToolResult {
+    if result.error == Some(ErrorKind::Cancelled) {
+        result.message = "The call was cancelled.".to_owned();
+    }
+    result.message += "\nThis workspace keeps no history, so what the call had changed before may have stayed; \
+                       look at the files.";
+    result
+}
+
 fn only_looks(tool: &Tool) -> Refusal {
     let message =
         format!("`{}` is declared as a tool that only looks; nothing was changed.", tool.name);
     Refusal::new(ErrorKind::Unsupported, message)
 }
 
-pub(crate) fn panicked(tool: &Tool) -> Refusal {
-    let message =
-        format!("`{}` failed unexpectedly and nothing was changed; try another way.", tool.name);
+fn panicked(tool: &Tool, taken_back: bool) -> Refusal {
+    let outcome = if taken_back { " and nothing was changed" } else { "" };
+    let message = format!("`{}` failed unexpectedly{outcome}; try another way.", tool.name);
     Refusal::new(ErrorKind::Io, message)
 }

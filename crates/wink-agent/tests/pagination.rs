@@ -15,10 +15,15 @@ use wink_fs::{HostBackend, Limits, MemoryBackend, Workspace};
 fn on_each_backend(lines: u64, bytes: u64, test: impl Fn(&Workspace)) {
     let mut limits = Limits::default();
     (limits.page_lines, limits.max_read_bytes) = (lines, bytes);
+    within(&limits, test);
+}
+
+/// Does the same in memory and on the host, within limits.
+fn within(limits: &Limits, test: impl Fn(&Workspace)) {
     test(&Workspace::builder(MemoryBackend::new()).limits(limits.clone()).build());
     let directory = tempfile::tempdir().unwrap();
     let host = HostBackend::open_ambient(directory.path()).unwrap();
-    test(&Workspace::builder(host).limits(limits).build());
+    test(&Workspace::builder(host).limits(limits.clone()).build());
 }
 
 /// Calls a tool, then what each answer names as the next call, and returns all messages.
@@ -170,33 +175,30 @@ fn bytes_that_are_no_text_are_read_once_as_base64() {
 fn a_long_listing_is_shown_once_in_parts() {
     let mut limits = Limits::default();
     limits.max_grep_matches = 7;
-    let files = Workspace::builder(MemoryBackend::new()).limits(limits).build();
-    for n in 0..20 {
-        files.write(&format!("d/{n:02}/f"), "x").unwrap();
-    }
-    let names = |message: &String| {
-        let rows = message.lines().filter(|line| line.starts_with("file "));
-        rows.map(|row| row.rsplit(' ').next().unwrap().to_owned()).collect::<Vec<_>>()
-    };
-    let shown = follow(&files, "ls", json!({"path": "d", "depth": 2}));
-    assert_eq!(shown.len(), 6);
-    let shown: Vec<String> = shown.iter().flat_map(names).collect();
-    assert_eq!(shown, (0..20).map(|n| format!("{n:02}/f")).collect::<Vec<_>>());
+    within(&limits, |files| {
+        for n in 0..20 {
+            files.write(&format!("d/{n:02}/f"), "x").unwrap();
+        }
+        let names = |message: &String| {
+            let rows = message.lines().filter(|line| line.starts_with("file "));
+            rows.map(|row| row.rsplit(' ').next().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        let shown = follow(files, "ls", json!({"path": "d", "depth": 2}));
+        assert_eq!(shown.len(), 6);
+        let shown: Vec<String> = shown.iter().flat_map(names).collect();
+        assert_eq!(shown, (0..20).map(|n| format!("{n:02}/f")).collect::<Vec<_>>());
+    });
 }
 
 /// Makes files with so many matching lines each, three levels deep.
 fn with_hits(limits: &Limits, hits: &[usize], test: impl Fn(&Workspace)) {
-    let make = |files: Workspace| {
+    within(limits, |files| {
         for (n, hits) in hits.iter().enumerate() {
             let text = "Next call: grep {}\nnothing\n".repeat(*hits);
             files.write(&format!("d{}/e/f{n:03}", n % 3), &text).unwrap();
         }
-        test(&files);
-    };
-    make(Workspace::builder(MemoryBackend::new()).limits(limits.clone()).build());
-    let directory = tempfile::tempdir().unwrap();
-    let host = HostBackend::open_ambient(directory.path()).unwrap();
-    make(Workspace::builder(host).limits(limits.clone()).build());
+        test(files);
+    });
 }
 
 /// Returns what the pages of a search list, in order: `path`, or `path:line`.

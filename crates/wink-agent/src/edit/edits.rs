@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use bytes::Bytes;
-use memchr::{memchr, memmem};
+use memchr::memmem;
 
 use super::ending::{self, Endings};
 use super::nearest::nearest;
@@ -49,7 +49,7 @@ fn make(before: &Edited, edit: &Edit<'_>, most: u64) -> Result<Edited, EditRefus
     let bytes = &before.bytes;
     let search = Search::of(bytes, edit.old);
     let count = count(bytes, &search, edit)?;
-    let change = Change::of(edit);
+    let change = Change::of(edit, search.is_literal);
     let size = change.size_after(bytes.len(), count);
     if size > most {
         return Err(EditRefusal::TooLarge { size, most });
@@ -68,8 +68,8 @@ fn check(edit: &Edit<'_>) -> Result<(), EditRefusal> {
     }
 }
 
-fn has_carriage_return(text: &str) -> bool {
-    memchr(b'\r', text.as_bytes()).is_some()
+fn has_long_endings(text: &str) -> bool {
+    memmem::find(text.as_bytes(), b"\r\n").is_some()
 }
 
 /// Counts the places; where there may be only one, a second one that overlaps the first counts too.
@@ -120,9 +120,9 @@ struct Change<'a> {
 }
 
 impl<'a> Change<'a> {
-    fn of(edit: &Edit<'a>) -> Self {
+    fn of(edit: &Edit<'a>, is_literal: bool) -> Self {
         let (old, new) = (edit.old.as_bytes(), edit.new.as_bytes());
-        if has_carriage_return(edit.old) || has_carriage_return(edit.new) {
+        if is_literal || (has_long_endings(edit.new) && !has_long_endings(edit.old)) {
             return Self { range: 0..old.len(), short: new, long: new.into() };
         }
         let (prefix, suffix) = in_common(old, new);
@@ -200,6 +200,21 @@ mod tests {
         assert_eq!(edited(b"a\r\nb\r\n", "a\r\n", "a\n"), b"a\nb\r\n");
         assert_eq!(edited(b"a\nb\n", "a\n", "a\r\n"), b"a\r\nb\n");
         assert!(matches!(refused(b"a\nb\n", "a\r\nb", "c"), EditRefusal::Missing { .. }));
+    }
+
+    /// A text with a carriage return of its own was only looked for byte for byte.
+    #[test]
+    fn a_carriage_return_that_ends_no_line_is_a_character_like_others() {
+        assert_eq!(edited(b"a\rb\r\nc", "a\rb\nc", "a\rb\nd"), b"a\rb\r\nd");
+        assert_eq!(edited(b"a\rb\r\nc\n", "a\rb\n", "a\rx\ny\n"), b"a\rx\r\ny\r\nc\n");
+        assert_eq!(edited(b"a\r\nb", "a\nb", "a\nb\rc\n"), b"a\r\nb\rc\r\n");
+        assert!(matches!(refused(b"a\rb\na\rb\r\n", "a\rb\n", "c"), EditRefusal::Ambiguous { .. }));
+        // Of a line that ends in two of them, one is shown.
+        assert_eq!(edited(b"a\r\r\nb", "a\r\nb", "a\r\nc"), b"a\r\r\nc");
+        assert_eq!(edited(b"a\r\r\nb\r\n", "\r\nb", "\nb"), b"a\r\nb\r\n");
+        // What is not there as it is shown may be there as it is.
+        let edit = Edit { old: "\r", new: "", replace_all: true };
+        assert_eq!(apply("a\r\nb\r\n".into(), &edit, 9).expect("an edit").bytes, "a\nb\n");
     }
 
     #[test]

@@ -3,13 +3,13 @@
 //! An edit changes the bytes it matches and no others. Three rules say what that means for lines:
 //!
 //! - **Matching.** `read_file` shows every line ending as `\n`, so a `\n` in the text to be replaced
-//!   matches `\n` and `\r\n` alike. A text that holds a carriage return itself is compared byte for
-//!   byte.
+//!   matches `\n` and `\r\n` alike, and a `\r` one that is no part of a line ending. A text with a `\r`
+//!   that is not there in this way is compared byte for byte.
 //! - **Inserting.** What the old and the new text have in common at their beginning and at their end
 //!   keeps the bytes of the file. Each `\n` of what lies between becomes the ending of the line on
 //!   which the change begins; where that line has none, because the file ends there, the ending of the
-//!   line before it, and `\n` where there is no other line. If either text holds a carriage return, the
-//!   new one is inserted byte for byte instead.
+//!   line before it, and `\n` where there is no other line. Where the old text was compared byte for byte,
+//!   or only the new one has a `\r\n`, the new one is inserted byte for byte instead.
 //! - **Several matches.** With `replace_all` they are taken from the beginning, each after the end of
 //!   the one before. Without, two that overlap are two.
 

@@ -75,7 +75,7 @@ fn files() -> impl Strategy<Value = Vec<u8>> {
         2 => Just(b"\r\n".to_vec()),
         1 => Just(vec![0xff]),
         1 => Just("é".as_bytes().to_vec()),
-        1 => Just(b"\r".to_vec()),
+        2 => Just(b"\r".to_vec()),
     ];
     let pieces = prop::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat());
     (any::<bool>(), pieces).prop_map(|(bom, bytes)| match bom {
@@ -93,7 +93,7 @@ fn uniform_files() -> impl Strategy<Value = Vec<u8>> {
 /// A text that is probably in the file: a part of what `read_file` shows of it.
 fn part_of(file: &[u8], from: Index, length: usize) -> String {
     let shown = String::from_utf8_lossy(file).replace("\r\n", "\n");
-    let characters: Vec<char> = shown.chars().filter(|c| *c != '\r').collect();
+    let characters: Vec<char> = shown.chars().collect();
     match characters.len() {
         0 => "none".to_owned(),
         count => characters.into_iter().skip(from.index(count)).take(length).collect(),
@@ -108,7 +108,7 @@ proptest! {
         file in prop_oneof![files(), uniform_files()],
         from in any::<Index>(),
         length in 1_usize..6,
-        new in "[a-c\n ]{0,6}",
+        new in "([a-c\n ]|\rb){0,6}",
     ) {
         let old = part_of(&file, from, length);
         prop_assume!(old != new);

@@ -1,6 +1,5 @@
 //! How a text is looked for in a file, whatever its lines end in.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use memchr::memmem::{FindIter, Finder};
@@ -15,26 +14,42 @@ pub(super) struct Search<'a> {
     old: &'a [u8],
     /// Whether each `\n` of the text stands for a `\r\n` of the bytes.
     is_long: bool,
+    /// Whether the text is compared byte for byte, line endings and all.
+    pub(super) is_literal: bool,
     view: LineFeeds<'a>,
     finder: Finder<'a>,
 }
 
 impl<'a> Search<'a> {
+    /// Looks for a text as `read_file` shows it; one with carriage returns that is not there in that way is
+    /// compared byte for byte.
     pub(super) fn of(bytes: &'a [u8], old: &'a str) -> Self {
         let old = old.as_bytes();
-        let has_plain_lines = memchr(b'\n', old).is_some() && memchr(b'\r', old).is_none();
+        if memchr(b'\r', old).is_none() {
+            return Self::without_returns(bytes, old);
+        }
+        let shown = Self::new(old, LineFeeds::of(bytes));
+        match shown.places().next() {
+            Some(_) => shown,
+            None => Self { is_literal: true, ..Self::new(old, LineFeeds::as_is(bytes)) },
+        }
+    }
+
+    fn without_returns(bytes: &'a [u8], old: &'a [u8]) -> Self {
+        let has_lines = memchr(b'\n', old).is_some();
         // Only where line endings are mixed is a copy needed, without those that differ.
-        let (is_long, view) = match has_plain_lines.then(|| Endings::of(bytes)) {
-            None | Some(Endings::Short) => (false, LineFeeds::as_is(bytes)),
-            Some(Endings::Long) => (true, LineFeeds::as_is(bytes)),
-            Some(Endings::Mixed) => (false, LineFeeds::of(bytes)),
-        };
-        let needle = if is_long { ending::long(old) } else { Cow::Borrowed(old) };
-        let finder = match needle {
-            Cow::Borrowed(needle) => Finder::new(needle),
-            Cow::Owned(needle) => Finder::new(&needle).into_owned(),
-        };
-        Self { old, is_long, view, finder }
+        match has_lines.then(|| Endings::of(bytes)) {
+            None | Some(Endings::Short) => Self::new(old, LineFeeds::as_is(bytes)),
+            Some(Endings::Mixed) => Self::new(old, LineFeeds::of(bytes)),
+            Some(Endings::Long) => {
+                let finder = Finder::new(&ending::long(old)).into_owned();
+                Self { is_long: true, finder, ..Self::new(old, LineFeeds::as_is(bytes)) }
+            }
+        }
+    }
+
+    fn new(old: &'a [u8], view: LineFeeds<'a>) -> Self {
+        Self { old, is_long: false, is_literal: false, view, finder: Finder::new(old) }
     }
 
     /// Finds the text from the beginning on, each time after the end of the one before.

@@ -38,7 +38,7 @@ pub(crate) const MAX_TIMEOUT: Duration = Duration::from_secs(120);
 /// # Contract
 ///
 /// - A program that ends, however it does, is a result; an error means that none was run to its end, and
-///   what it changed is taken back.
+///   what it changed is taken back where there is a history.
 /// - When `stop` says so, the program and all that it started is ended. At a deadline that is a result
 ///   that says so; a call that was cancelled is an error.
 /// - When `run` returns, nothing that it started changes files any more.

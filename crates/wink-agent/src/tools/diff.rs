@@ -70,16 +70,17 @@ fn run(call: &ToolCall<'_>, mut params: Params) -> Result<ToolResult, Refusal> {
         Some(path) => compared.only_in_one(files, path)?,
         None => None,
     };
-    let diff = compared.diff(files, &options)?;
+    let (diff, lines) = compared.diff(files, &options, |diff| match params.lines {
+        true => lines::places(diff, Changes::of_diff(diff).page(offset)),
+        false => Vec::new(),
+    })?;
     if let Some(path) = one_sided.filter(|_| diff.is_empty()) {
         return Err(nowhere::excluded(&path));
     }
     let changes = Changes::of_diff(&diff);
     let mut result = answer(&params, &diff, &changes, &title, offset);
-    if params.lines {
-        let lines = lines::of_page(&compared, files, &diff, changes.page(offset))?;
-        lines::add(&mut result.message, &lines);
-    }
+    result.message += &states::excluded(files.excluded().patterns());
+    lines::add(&mut result.message, &lines::of_page(&lines, changes.page(offset)));
     Ok(result)
 }
 

@@ -16,10 +16,10 @@ pub(crate) const TOOL: Tool = Tool {
     name: "fork",
     title: "Fork files",
     description: "Makes an independent copy of all files under a name, for another attempt that \
-                  leaves these files alone. A tool for files works in the copy where it takes the \
-                  copy's name as `fork`, and on the files here otherwise. See what was done there \
-                  with diff and `fork`, bring it in with merge. Without a name it lists the forks; with \
-                  `remove` it removes one.",
+                  leaves these files alone. A tool for files that has a parameter `fork` works in the \
+                  copy whose name it is given there; one that has none works on the files here. See \
+                  what was done in the copy with diff and `fork`, bring it in with merge. Without a \
+                  name it lists the forks; with `remove` it removes one.",
     effect: Effect::Writes,
     family: Family::History,
     schema: schema::of::<Params>,
@@ -81,7 +81,20 @@ fn make(
         from.map(|id| id.short()).unwrap_or_default(),
         json!({"name": name})
     );
+    let message =
+        message + where_nobody_enters(call) + &states::excluded(files.excluded().patterns());
     Ok(ToolResult::success(message, json!({"name": name, "from": from.map(|id| id.to_string())})))
+}
+
+/// Says that a model cannot work in a fork by itself, where that is so.
+fn where_nobody_enters(call: &ToolCall<'_>) -> &'static str {
+    match call.takes_fork() {
+        true => "",
+        false => {
+            "\nNo tool has a parameter `fork` here: only the program that offers the tools can work in \
+             the fork."
+        }
+    }
 }
 
 fn list(call: &ToolCall<'_>) -> ToolResult {

@@ -10,6 +10,7 @@ use wink_fs::{Kind, Tree, TreePath};
 
 use self::target::Target;
 use self::walk::Found;
+use crate::policy::PathRules;
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
@@ -66,8 +67,8 @@ struct Row {
 }
 
 impl Row {
-    fn of(tree: &dyn Tree, found: &Found) -> Result<Self, Refusal> {
-        let (size, target) = (walk::size(tree, found)?, Target::of(tree, found)?);
+    fn of(tree: &dyn Tree, rules: &PathRules, found: &Found) -> Result<Self, Refusal> {
+        let (size, target) = (walk::size(tree, found)?, Target::of(tree, rules, found)?);
         Ok(Self { found: found.clone(), size, target })
     }
 }
@@ -78,7 +79,8 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
     let start = usize::try_from(params.offset).unwrap_or(usize::MAX);
     let most = usize::try_from(limits.max_grep_matches).unwrap_or(usize::MAX);
     let shown = found.iter().skip(start).take(most);
-    let shown = shown.map(|it| Row::of(&*tree, it)).collect::<Result<_, Refusal>>()?;
+    let rules = &call.context().rules;
+    let shown = shown.map(|it| Row::of(&*tree, rules, it)).collect::<Result<_, Refusal>>()?;
     let page = Page { path, depth: params.depth, offset: params.offset, found, shown };
     Ok(ToolResult::success(page.message(call), page.value()))
 }

@@ -47,5 +47,6 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
         &format!("Merged the fork {name}, which changed"),
         &format!("merging the fork {name} would change"),
     )?;
+    let message = message + &states::excluded(files.excluded().patterns());
     Ok(ToolResult::success(message, states::merged_value(&merged)))
 }

@@ -4,20 +4,21 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use wink_fs::ops::{self, MoveOptions};
-use wink_fs::{ErrorKind, TreePath};
+use wink_fs::{ContentHash, Error, ErrorKind, Filesystem, Kind, Operation, TreePath};
 
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
 use crate::tool_call::ToolCall;
-use crate::{arguments, schema};
+use crate::{arguments, expected_hash, schema};
 
 pub(crate) const TOOL: Tool = Tool {
     name: "mv",
     title: "Move",
     description: "Moves or renames a file, a link or a directory with everything in it. `to` is \
                   the new path itself, not a directory to move into; missing parent directories \
-                  are made. Nothing may be at `to`, unless `overwrite` is true.",
+                  are made. Nothing may be at `to`, unless `overwrite` is true; to replace a file, \
+                  read it first and give its content_hash as `expected_hash`.",
     effect: Effect::Writes,
     family: Family::Files,
     schema: schema::of::<Params>,
@@ -33,23 +34,66 @@ struct Params {
     /// Replace the file, link or empty directory that is at the new path.
     #[serde(default)]
     overwrite: bool,
+    /// The content_hash read_file gave of the file to replace; the move is refused if it has changed since.
+    expected_hash: Option<String>,
 }
 
 fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
     let (from, to) = (call.path(&params.from)?, call.path(&params.to)?);
-    let options = MoveOptions::default().replace(params.overwrite);
-    call.change(|fs| ops::rename(fs, &from, &to, &options))
-        .map_err(|error| refusal(error, &from, &to))?;
+    let expected = expected_hash::parse(params.expected_hash.as_deref())?;
+    call.change(|fs| match ops::rename(fs, &from, &to, &MoveOptions::default()) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists && params.overwrite => {
+            check_read(call, fs, [&from, &to], expected)?;
+            ops::rename(fs, &from, &to, &MoveOptions::default().replace(true))
+        }
+        result => result,
+    })
+    .map_err(|error| refusal(error, call, [&from, &to], expected))?;
     let value = json!({"from": from.to_string(), "to": to.to_string()});
     Ok(ToolResult::success(format!("Moved {from} to {to}."), value))
 }
 
-fn refusal(refusal: Refusal, from: &TreePath, to: &TreePath) -> Refusal {
-    match refusal.kind() {
-        ErrorKind::AlreadyExists => refusal.reworded(format!(
+/// Refuses to replace a file that the caller has not shown to have read; nothing else has a content to lose.
+fn check_read(
+    call: &ToolCall<'_>,
+    fs: &dyn Filesystem,
+    [from, to]: [&TreePath; 2],
+    expected: Option<ContentHash>,
+) -> wink_fs::Result<()> {
+    let is_replaced = from != to && fs.stat(to)?.kind == Kind::File;
+    // A directory cannot take the place of a file, and that is the better answer.
+    if !is_replaced || fs.stat(from)?.kind == Kind::Directory {
+        return Ok(());
+    }
+    let current = ops::content_hash(fs, to)?;
+    match expected.map_or_else(|| call.has_seen(&current), |expected| expected == current) {
+        true => Ok(()),
+        false => Err(Error::new(Operation::Rename, ErrorKind::Conflict)
+            .with_path(to)
+            .with_current_hash(current)),
+    }
+}
+
+fn refusal(
+    refusal: Refusal,
+    call: &ToolCall<'_>,
+    [from, to]: [&TreePath; 2],
+    expected: Option<ContentHash>,
+) -> Refusal {
+    match (refusal.kind(), expected) {
+        (ErrorKind::AlreadyExists, _) => refusal.reworded(format!(
             "{to} exists already and {from} was not moved: choose another path, or one in {to} if \
              that is a directory, or set overwrite to true."
         )),
+        (ErrorKind::Conflict, None) if call.remembers() => refusal.reworded(format!(
+            "{to} exists already in a version that was not read here, and {from} was not moved: \
+             read {to} with read_file first, then repeat this call."
+        )),
+        (ErrorKind::Conflict, None) => refusal.reworded(format!(
+            "{to} exists already and {from} was not moved: read {to} with read_file first, then \
+             repeat this call with expected_hash set to the content_hash it gives."
+        )),
+        (ErrorKind::Conflict, Some(_)) => expected_hash::stale(refusal, to),
         _ => refusal,
     }
 }

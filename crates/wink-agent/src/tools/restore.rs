@@ -48,7 +48,7 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
         Some(path) => only_in_one(files, &state, call.path(path)?)?,
         None => None,
     };
-    let (receipt, what, id) = match state {
+    let (receipt, what, snapshot) = match state {
         // A snapshot of it would be a change.
         State::Fork(fork, name) if params.dry_run => {
             (files.rehearse_restore(&fork, &options), format!("fork {name}"), None)
@@ -56,7 +56,7 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
         state => {
             let snapshot = state.snapshot(files)?;
             let what = format!("snapshot {}", states::named(&snapshot));
-            (files.restore_with(&snapshot, &options), what, Some(snapshot.id))
+            (files.restore_with(&snapshot, &options), what, Some(snapshot))
         }
     };
     let receipt = receipt.map_err(states::refusal)?;
@@ -65,8 +65,10 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
     }
     let changes = Changes::of(&receipt.changes);
     let message = message(&receipt, &changes, &what, params.dry_run);
+    let (now, then) = (files.excluded(), snapshot.iter().flat_map(|it| &it.excluded));
+    let message = message + &states::excluded(now.patterns().chain(then.map(String::as_str)));
     let value = json!({
-        "snapshot": id.map(|id| id.to_string()),
+        "snapshot": snapshot.map(|it| it.id.to_string()),
         "saved": receipt.saved.map(|id| id.to_string()),
         "written": receipt.written,
         "brought_back": receipt.brought_back,

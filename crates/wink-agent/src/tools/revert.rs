@@ -55,5 +55,6 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
         "Took the step out, which changed",
         "taking the step out would change",
     )?;
+    let message = message + &states::excluded(files.excluded().patterns());
     Ok(ToolResult::success(message, states::merged_value(&merged)))
 }

@@ -19,7 +19,8 @@ pub(crate) const TOOL: Tool = Tool {
     description: "Runs a command with sh in the workspace and shows its exit code, what it printed, \
                   how long it took and what files it changed, which undo takes back as a whole. A \
                   command that fails is a result, not an error. Of long output the beginning and \
-                  the end are shown; what is written into a file can be read with read_file. What it leaves running in the background is ended with it.",
+                  the end are shown; what is written into a file can be read with read_file. What it \
+                  leaves running in the background is ended with it.",
     effect: Effect::Executes,
     family: Family::Execution,
     schema: schema::of::<Params>,

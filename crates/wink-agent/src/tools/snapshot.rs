@@ -74,7 +74,7 @@ fn message(snapshot: &Snapshot) -> String {
         let count = counted(snapshot.skipped.len() as u64, "entry");
         message += &format!("\nNot captured: {count}, such as {}.", paths.join(", "));
     }
-    message
+    message + &states::excluded(snapshot.excluded.iter().map(String::as_str))
 }
 
 fn value(snapshot: &Snapshot) -> Value {

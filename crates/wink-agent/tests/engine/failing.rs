@@ -1,6 +1,7 @@
 //! A call that fails changes nothing.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
 use wink_agent::follow::Follower;
@@ -10,6 +11,7 @@ use wink_fs::{
     ErrorKind, HostBackend, MemoryBackend, Store, Workspace, WriteMode, WriteOptions, ops,
 };
 
+use crate::host_paths;
 use crate::scene::{hash, on_each_backend};
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
@@ -135,6 +137,53 @@ fn a_rollback_does_not_show_in_the_listing_of_the_session() {
     }
 }
 
+/// It was said that nothing was changed, and the changes had stayed.
+#[test]
+fn without_a_history_a_call_that_fails_does_not_say_that_nothing_was_changed() {
+    let refuse = || Err(Refusal::new(ErrorKind::InvalidArgument, "No."));
+    let give_up = Arc::new(AtomicBool::new(false));
+    let giving_up = give_up.clone();
+    let cancel = move || {
+        giving_up.store(true, Ordering::Relaxed);
+        Ok(ToolResult::success(String::new(), Value::Null))
+    };
+    let tools = [
+        Tool::new("half", "", Effect::Writes, changing(refuse)),
+        Tool::new("half", "", Effect::Writes, changing(|| panic!("a bug"))),
+        Tool::new("half", "", Effect::Writes, changing(cancel)),
+        changing_twice(|| {}, refuse),
+    ];
+    for tool in tools {
+        let place = tempfile::tempdir().unwrap();
+        let files = Workspace::host(place.path()).unwrap();
+        files.write("kept.txt", "kept").unwrap();
+        give_up.store(false, Ordering::Relaxed);
+        let context = ToolContext::over(&files).cancelled(give_up.clone());
+        let message = tool.call(&context, json!({})).message;
+        assert!(!message.contains("othing was changed"), "{message}");
+        assert!(message.ends_with("may have stayed; look at the files."), "{message}");
+    }
+}
+
+#[test]
+fn without_a_history_our_own_tools_that_refuse_have_changed_nothing_and_say_no_more_than_with_one()
+{
+    let place = tempfile::tempdir().unwrap();
+    let files = Workspace::host(place.path()).unwrap();
+    files.write("kept.txt", "kept").unwrap();
+    let before = hash(&files);
+    let patch = "--- a/kept.txt\n+++ b/kept.txt\n@@ -1 +1 @@\n-other\n+x\n";
+    for (tool, arguments) in [
+        ("write_file", json!({"path": "kept.txt", "content": "x"})),
+        ("edit_file", json!({"path": "kept.txt", "old_string": "a", "new_string": "b"})),
+        ("apply_patch", json!({ "patch": patch })),
+    ] {
+        let result = wink_agent::call(&ToolContext::over(&files), tool, arguments);
+        assert!(!result.ok() && !result.message.contains("history"), "{}", result.message);
+        assert_eq!(hash(&files), before);
+    }
+}
+
 #[test]
 fn a_tool_that_says_it_only_looks_cannot_write() {
     let done = || Ok(ToolResult::success(String::new(), Value::Null));
@@ -176,7 +225,7 @@ fn nonsense_given_to_any_writing_tool_changes_nothing_and_shows_no_path_of_the_h
                 }
                 let result = tool.call(&context, arguments.clone());
                 assert!(!result.ok(), "{} took {arguments}", tool.name);
-                assert!(!result.message.contains("/tmp"), "{}", result.message);
+                host_paths::assert_none(files, &result);
                 assert!(result.message.len() < 2_000, "{}", result.message);
                 assert_eq!(hash(files), before, "{} {arguments}", tool.name);
             }
@@ -220,7 +269,7 @@ fn nonsense_given_to_any_tool_that_looks_is_refused_in_one_short_sentence() {
             let result = wink_agent::call(&context, tool, arguments.clone());
             let shown: String = arguments.to_string().chars().take(80).collect();
             assert_eq!(result.code(), Some(code), "{tool} {shown}: {}", result.message);
-            assert!(!result.message.contains("/tmp"), "{}", result.message);
+            host_paths::assert_none(files, &result);
             assert!(result.message.len() < 600, "{tool} {shown}");
         }
     });

@@ -7,6 +7,10 @@ mod bounds;
 mod custom;
 mod every_tool;
 mod failing;
+#[path = "../host_paths/mod.rs"]
+mod host_paths;
+#[path = "../kinds/mod.rs"]
+mod kinds;
 mod records;
 mod rules;
 mod scene;

@@ -48,6 +48,41 @@ fn a_call_is_written_down_with_its_path_and_no_state_is_taken_for_one() {
     }
 }
 
+/// Without a `mode` among the arguments there was none in the record.
+#[test]
+fn a_call_is_written_down_with_the_mode_that_it_had() {
+    let (files, session) = (Workspace::memory(), Session::new());
+    let context = ToolContext::over(&files).session(&session);
+    for (name, arguments, mode) in [
+        ("write_file", json!({"path": "a.txt", "content": "one\n"}), Some("overwrite")),
+        ("write_file", json!({"path": "a.txt", "content": "", "mode": "append"}), Some("append")),
+        ("read_file", json!({"path": "a.txt"}), None),
+    ] {
+        done(&context, name, arguments);
+        let calls = session.query::<ToolInvoked>().unwrap();
+        assert_eq!(calls.latest().unwrap().mode.as_deref(), mode, "{name}");
+    }
+}
+
+#[test]
+fn a_patch_of_one_file_is_written_down_with_its_path() {
+    let (files, session) = (Workspace::memory(), Session::new());
+    let context = ToolContext::over(&files).session(&session);
+    let made = |path: &str| format!("--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+new\n");
+    let moved = "*** Begin Patch\n*** Update File: a.txt\n*** Move to: d.txt\n@@\n-new\n+old\n*** End Patch";
+    for (patch, path) in [
+        (json!({"patch": made("a.txt")}), Some("a.txt")),
+        (json!({"diff": made("a.txt")}), Some("a.txt")),
+        (json!({"patch": moved}), Some("a.txt")),
+        (json!({"patch": made("b.txt") + &made("c.txt")}), None),
+        (json!({"patch": "nonsense"}), None),
+    ] {
+        wink_agent::call(&context, "apply_patch", patch);
+        let calls = session.query::<ToolInvoked>().unwrap();
+        assert_eq!(calls.latest().unwrap().path.as_deref(), path);
+    }
+}
+
 #[test]
 fn a_call_is_written_down_with_the_snapshots_that_were_current_before_and_after_it() {
     on_each_backend(|files| {

@@ -33,6 +33,32 @@ fn denied_paths_are_left_out_of_listings_and_searches() {
     });
 }
 
+/// The listing named what the rules hide.
+#[test]
+fn a_link_to_a_denied_path_is_listed_without_its_target() {
+    on_each_backend(|files| {
+        let context = ruled(files);
+        for (link, target) in [
+            ("to-file", "secrets/key.pem"),
+            ("to-directory", "secrets"),
+            ("to-nothing", "secrets/none"),
+            ("to-env", "src/prod.env"),
+            ("to-main", "src/main.rs"),
+        ] {
+            files.symlink(link, target.as_bytes()).unwrap();
+        }
+        let listed = done(&context, "ls", json!({}));
+        let text = format!("{}{}", listed.message, listed.value);
+        assert!(!text.contains("secrets") && !text.contains("prod"), "{text}");
+        assert!(listed.message.contains("to-file -> (denied by the rules of this session)"));
+        assert!(listed.message.contains("to-main -> src/main.rs"), "{}", listed.message);
+        let only = PathRules::new().allow(["to-*", "docs/**"]).unwrap();
+        let listed = done(&ToolContext::over(files).rules(only), "ls", json!({}));
+        let text = format!("{}{}", listed.message, listed.value);
+        assert!(!text.contains("key.pem") && !text.contains("main.rs"), "{text}");
+    });
+}
+
 #[test]
 fn denied_paths_can_be_neither_read_nor_changed() {
     on_each_backend(|files| {

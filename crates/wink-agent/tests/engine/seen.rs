@@ -132,3 +132,59 @@ fn without_a_session_the_hash_is_asked_for() {
         done(&context, "write_file", write);
     });
 }
+
+/// It replaced any file.
+#[test]
+fn a_file_that_was_not_read_is_not_replaced_by_a_move_either() {
+    on_each_backend(|files| {
+        let context = of_a_session(files);
+        let replacing = json!({"from": "new.txt", "to": "a.txt", "overwrite": true});
+        files.write("new.txt", "new").unwrap();
+        let refused = call(&context, "mv", replacing.clone());
+        assert_eq!(refused.code(), Some("conflict"), "{}", refused.message);
+        assert!(refused.message.contains("read a.txt with read_file first"), "{}", refused.message);
+        assert_eq!(files.read("a.txt").unwrap().content, "one");
+        done(&context, "read_file", json!({"path": "a.txt"}));
+        files.write("a.txt", "changed since").unwrap();
+        assert_eq!(call(&context, "mv", replacing.clone()).code(), Some("conflict"));
+        done(&context, "read_file", json!({"path": "a.txt"}));
+        done(&context, "mv", replacing);
+        assert_eq!(files.read("a.txt").unwrap().content, "new");
+    });
+}
+
+#[test]
+fn without_a_session_a_move_replaces_the_file_whose_hash_is_given() {
+    on_each_backend(|files| {
+        let context = ToolContext::over(files);
+        files.write("a.txt", "one").unwrap();
+        files.write("new.txt", "new").unwrap();
+        let mut replacing = json!({"from": "new.txt", "to": "a.txt", "overwrite": true});
+        let refused = call(&context, "mv", replacing.clone());
+        assert!(refused.message.contains("repeat this call with expected_hash"));
+        replacing["expected_hash"] = refused.value["current_hash"].clone();
+        files.write("a.txt", "changed since").unwrap();
+        let stale = call(&context, "mv", replacing.clone());
+        assert_eq!(stale.code(), Some("conflict"), "{}", stale.message);
+        replacing["expected_hash"] = stale.value["current_hash"].clone();
+        done(&context, "mv", replacing);
+        assert_eq!(files.read("a.txt").unwrap().content, "new");
+    });
+}
+
+#[test]
+fn a_move_needs_to_have_read_nothing_where_no_file_is_replaced() {
+    on_each_backend(|files| {
+        let context = ToolContext::over(files);
+        files.write("a.txt", "one").unwrap();
+        files.write("b.txt", "two").unwrap();
+        files.symlink("link", b"b.txt").unwrap();
+        files.mkdir("empty").unwrap();
+        files.mkdir("other").unwrap();
+        for (from, to) in [("a.txt", "a.txt"), ("a.txt", "link"), ("empty", "other")] {
+            done(&context, "mv", json!({"from": from, "to": to, "overwrite": true}));
+        }
+        let wrong = json!({"from": "other", "to": "b.txt", "overwrite": true});
+        assert_eq!(refused(&context, "mv", wrong), "not_a_directory");
+    });
+}

@@ -178,3 +178,16 @@ fn without_a_history_it_is_said_that_changes_are_not_known() {
     assert!(result.ok() && files.is_file("a.txt"));
     assert!(result.message.ends_with("because this workspace keeps no history."));
 }
+
+/// It was said that no file changed.
+#[test]
+fn of_what_is_excluded_it_is_said_that_no_change_is_seen_or_taken_back() {
+    let scene = Scene::excluding(["target/"]);
+    let built = scene.run("mkdir -p target; echo built > target/out");
+    let excluded = "\nExcluded by setting, so that no change there is seen or undone: target/.";
+    let expected = format!("\nNo file that is captured changed.{excluded}");
+    assert!(built.message.ends_with(&expected), "{}", built.message);
+    let both = scene.run("echo more > target/out; echo new > a.txt").message;
+    assert!(both.contains("\nA a.txt") && both.ends_with(excluded), "{both}");
+    assert!(scene.run("true").message.ends_with(&expected));
+}

@@ -1,12 +1,15 @@
 //! Nothing goes on when a command has ended, and it ends when it has to.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use wink_agent::ToolContext;
+use wink_agent::executor::HostExecutor;
+use wink_agent::{ToolContext, ToolResult, Toolset};
+use wink_fs::Workspace;
 
 use crate::scene::{Scene, hash, shell};
 
@@ -57,24 +60,58 @@ fn an_endless_flood_ends_when_time_is_over() {
     assert!(result.message.len() < 40_000);
 }
 
-#[test]
-fn a_cancelled_command_is_ended_and_taken_back() {
-    let scene = Scene::new();
-    scene.files.write("kept.txt", "kept").unwrap();
-    let (before, flag) = (hash(&scene.files), Arc::new(AtomicBool::new(false)));
-    let context = scene.context.clone().cancelled(flag.clone());
-    let marker = scene.root.join("made.txt");
+/// Runs a command and gives up when there is the file `made.txt`.
+fn given_up(context: &ToolContext, root: &Path, command: &str) -> ToolResult {
+    let (marker, flag) = (root.join("made.txt"), Arc::new(AtomicBool::new(false)));
+    let context = context.clone().cancelled(flag.clone());
     let canceller = thread::spawn(move || {
         while !marker.exists() {
             thread::sleep(Duration::from_millis(5));
         }
         flag.store(true, Ordering::Relaxed);
     });
-    let command = "echo gone > kept.txt; touch made.txt; sleep 60";
     let result = shell(&context, json!({ "command": command }));
     canceller.join().unwrap();
     assert_eq!(result.code(), Some("cancelled"), "{}", result.message);
+    result
+}
+
+#[test]
+fn a_cancelled_command_is_ended_and_taken_back() {
+    let scene = Scene::new();
+    scene.files.write("kept.txt", "kept").unwrap();
+    let before = hash(&scene.files);
+    let command = "echo gone > kept.txt; touch made.txt; sleep 60";
+    let result = given_up(&scene.context, &scene.root, command);
+    assert_eq!(result.message, "The call was cancelled, and nothing was changed.");
     assert_eq!(hash(&scene.files), before);
+}
+
+/// It was said that nothing was changed.
+#[test]
+fn a_cancelled_command_names_what_is_excluded_and_not_taken_back() {
+    let scene = Scene::excluding(["target/"]);
+    let command = "mkdir target; echo half > target/out; touch made.txt; sleep 60";
+    let message = given_up(&scene.context, &scene.root, command).message;
+    assert!(
+        message.ends_with("was taken back, but for what is excluded by setting: target/."),
+        "{message}"
+    );
+    assert!(!scene.files.exists("made.txt") && scene.files.is_file("target/out"));
+}
+
+/// It was said that nothing was changed.
+#[test]
+fn without_a_history_a_cancelled_command_does_not_say_that_it_was_taken_back() {
+    let place = tempfile::tempdir().unwrap();
+    let files = Workspace::host(place.path()).unwrap();
+    let executor = Arc::new(HostExecutor::unsafe_on_this_machine().unwrap());
+    let context = ToolContext::over(&files).executor(executor);
+    let message = given_up(&context, place.path(), "touch made.txt; sleep 60").message;
+    assert!(!message.contains("othing was changed"), "{message}");
+    assert!(message.ends_with("may have stayed; look at the files."), "{message}");
+    let refused = shell(&context, json!({"command": "true", "cwd": "missing"}));
+    assert!(!refused.ok() && !refused.message.contains("history"), "{}", refused.message);
 }
 
 #[test]
@@ -87,20 +124,47 @@ fn the_deadline_of_the_context_ends_it_too() {
     assert!(began.elapsed() < Duration::from_secs(20));
 }
 
-#[test]
-fn readers_go_on_and_writers_wait_meanwhile() {
-    let scene = Scene::new();
-    scene.files.write("a.txt", "a").unwrap();
+/// Runs a command that waits, and does something meanwhile.
+fn meanwhile(scene: &Scene, work: impl FnOnce()) {
     let (context, marker) = (scene.context.clone(), scene.root.join("begun"));
     let command = "touch begun; while [ ! -e go ]; do sleep 0.05; done";
     let running = thread::spawn(move || shell(&context, json!({ "command": command })));
     while !marker.exists() {
         thread::sleep(Duration::from_millis(5));
     }
-    assert_eq!(scene.files.read("a.txt").unwrap().content, "a");
-    let soon = ToolContext::over(&scene.files).deadline(Instant::now() + Duration::from_millis(80));
-    let write = json!({"path": "b.txt", "content": "b"});
-    assert_eq!(wink_agent::call(&soon, "write_file", write).code(), Some("deadline"));
+    work();
     std::fs::write(scene.root.join("go"), "").unwrap();
     assert!(running.join().unwrap().ok());
+}
+
+#[test]
+fn readers_go_on_and_writers_wait_meanwhile() {
+    let scene = Scene::new();
+    scene.files.write("a.txt", "a").unwrap();
+    meanwhile(&scene, || {
+        assert_eq!(scene.files.read("a.txt").unwrap().content, "a");
+        let soon =
+            ToolContext::over(&scene.files).deadline(Instant::now() + Duration::from_millis(80));
+        let write = json!({"path": "b.txt", "content": "b"});
+        assert_eq!(wink_agent::call(&soon, "write_file", write).code(), Some("deadline"));
+    });
+}
+
+/// With a path it waited for the command to end.
+#[test]
+fn snapshots_are_compared_meanwhile() {
+    let scene = Scene::new();
+    for (tag, content) in [("before", "one"), ("after", "two")] {
+        scene.files.write("a.txt", content).unwrap();
+        scene.files.snapshot(tag).unwrap();
+    }
+    meanwhile(&scene, || {
+        let soon =
+            ToolContext::over(&scene.files).deadline(Instant::now() + Duration::from_secs(5));
+        for path in [json!(null), json!("a.txt")] {
+            let arguments = json!({"from": "before", "to": "after", "path": path});
+            let diff = Toolset::ALL.call(&soon, "diff", arguments);
+            assert!(diff.ok() && diff.message.contains("M a.txt"), "{}", diff.message);
+        }
+    });
 }

@@ -6,6 +6,8 @@
 
 mod changes;
 mod ending;
+#[path = "../host_paths/mod.rs"]
+mod host_paths;
 mod messages;
 mod processes;
 mod refusals;

@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use wink_agent::executor::{Executed, HostExecutor, ScriptedExecutor};
 use wink_agent::{Refusal, ToolContext, ToolResult, Toolset};
-use wink_fs::{ExecutionPlace, Store, TreeHash, TreePath, Workspace, WriteOptions, ops};
+use wink_fs::{
+    Exclusions, ExecutionPlace, Store, TreeHash, TreePath, Workspace, WriteOptions, ops,
+};
 
 /// A directory with a history, and programs that can be run in it.
 pub(crate) struct Scene {
@@ -20,11 +22,16 @@ pub(crate) struct Scene {
 
 impl Scene {
     pub(crate) fn new() -> Self {
+        Self::excluding([])
+    }
+
+    pub(crate) fn excluding<const N: usize>(patterns: [&str; N]) -> Self {
         let place = tempfile::tempdir().unwrap();
         let (root, store) = (place.path().join("root"), place.path().join("store"));
         std::fs::create_dir(&root).unwrap();
         let store = Store::create_ambient(&store).unwrap();
-        let files = Workspace::host_with_store(&root, store).unwrap();
+        let exclusions = Exclusions::parse(patterns).unwrap();
+        let files = Workspace::host_builder(&root, store).unwrap().exclude(exclusions).build();
         let executor = Arc::new(HostExecutor::unsafe_on_this_machine().unwrap());
         let context = ToolContext::over(&files).executor(executor.clone());
         Self { files, root, executor, context, _place: place }

@@ -107,7 +107,8 @@ fn what_a_person_excluded_since_is_in_no_comparison_with_a_fork() {
     for arguments in states.into_iter().chain([json!({"fork": "idea"})]) {
         let diff = done(&context, "diff", arguments);
         assert_eq!(diff.value["change_count"], 1, "{}", diff.message);
-        assert!(diff.message.contains("a.txt") && !diff.message.contains(".log"));
+        assert!(diff.message.contains("a.txt"), "{}", diff.message);
+        assert!(!diff.message.contains("x.log") && !diff.message.contains("here.log"));
     }
 }
 
@@ -193,4 +194,17 @@ fn the_next_calls_of_a_call_in_a_fork_go_on_in_it() {
         assert!(named.contains(r#""fork":"idea""#), "{tool}: {named}");
         assert!(!unnamed.contains("idea"), "nobody takes it there: {unnamed}");
     }
+}
+
+/// A model was told to give tools a parameter that they did not have.
+#[test]
+fn where_no_tool_takes_a_fork_it_is_said_that_a_model_cannot_work_in_it() {
+    let files = Workspace::memory();
+    let mut context = ToolContext::over(&files);
+    let none = "No tool has a parameter `fork` here";
+    assert!(done(&context, "fork", json!({"name": "one"})).message.contains(none));
+    let unknown = call(&context, "write_file", json!({"path": "a", "content": "a", "fork": "one"}));
+    assert!(unknown.message.starts_with("There is no parameter `fork`"), "{}", unknown.message);
+    context.caller_parameters = &["fork"];
+    assert!(!done(&context, "fork", json!({"name": "two"})).message.contains(none));
 }

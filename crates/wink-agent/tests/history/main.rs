@@ -5,6 +5,8 @@
 
 mod families;
 mod forks;
+#[path = "../host_paths/mod.rs"]
+mod host_paths;
 mod messages;
 mod refusals;
 mod scene;

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use wink_agent::ToolContext;
+use wink_fs::{Exclusions, MemoryBackend, Workspace};
 
 use crate::scene::{done, on_each_backend, timeless, transcript};
 
@@ -166,4 +167,31 @@ fn a_page_of_a_comparison_lists_and_shows_the_same_paths() {
         expected.push("R moved-from -> moved-to".to_owned());
         assert_eq!(seen, expected);
     });
+}
+
+/// Nobody was told what is not kept, compared or brought back.
+#[test]
+fn what_is_excluded_is_named_by_every_tool_of_the_history() {
+    let exclusions = Exclusions::parse(["target/", "/.git"]).unwrap();
+    let files = Workspace::builder(MemoryBackend::new()).exclude(exclusions).build();
+    files.write("a.txt", "one\n").unwrap();
+    files.write("target/out", "built").unwrap();
+    let context = ToolContext::over(&files);
+    for (tool, arguments) in [
+        ("snapshot", json!({"tag": "start"})),
+        ("fork", json!({"name": "attempt"})),
+        ("write_file", json!({"path": "b.txt", "content": "new"})),
+        ("snapshot", json!({"tag": "later"})),
+        ("diff", json!({"from": "start"})),
+        ("diff", json!({"from": "later", "lines": false})),
+        ("diff", json!({"fork": "attempt"})),
+        ("restore", json!({"snapshot": "start", "dry_run": true})),
+        ("restore", json!({"snapshot": "start"})),
+        ("revert", json!({"from": "start", "to": "later"})),
+        ("merge", json!({"name": "attempt"})),
+    ] {
+        let message = done(&context, tool, arguments).message;
+        let is_named = message.contains("\nExcluded by setting: /.git, target/.");
+        assert_eq!(is_named, tool != "write_file", "{tool}: {message}");
+    }
 }

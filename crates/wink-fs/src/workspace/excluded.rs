@@ -57,6 +57,20 @@ impl Workspace {
         let _turn = self.turn()?;
         self.history(Operation::Stat)?.excluded.ask()
     }
+
+    /// Returns what is excluded, as far as that was asked; without a history nothing is.
+    ///
+    /// ```
+    /// use wink_fs::{Exclusions, MemoryBackend, Workspace};
+    ///
+    /// let files = Workspace::builder(MemoryBackend::new());
+    /// let files = files.exclude(Exclusions::parse(["target/"])?).build();
+    /// assert_eq!(files.excluded().patterns().collect::<Vec<_>>(), ["target/"]);
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn excluded(&self) -> Exclusions {
+        self.0.history.as_ref().map(|history| history.excluded.known()).unwrap_or_default()
+    }
 }
 
 #[cfg(test)]

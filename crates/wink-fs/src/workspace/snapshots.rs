@@ -218,14 +218,46 @@ impl Workspace {
         target: impl Into<At>,
         options: &DiffOptions,
     ) -> Result<Diff> {
+        Ok(self.diff_with_lines_of(base, target, options, |_| Vec::new())?.0)
+    }
+
+    /// Compares two states in a given way, and once more, with lines, at some paths that are chosen of those
+    /// that differ: both times they are the states of the same moment.
+    ///
+    /// ```
+    /// use wink_fs::{At, DiffOptions, Workspace};
+    ///
+    /// let files = Workspace::memory();
+    /// files.snapshot("start")?;
+    /// files.write("a.txt", "one\n")?;
+    /// let of_first = |diff: &wink_fs::Diff| vec![diff.added[0].path.clone()];
+    /// let (all, lines) =
+    ///     files.diff_with_lines_of("start", At::Live, &DiffOptions::default(), of_first)?;
+    /// assert!(all.added[0].hunks.is_none() && lines.added[0].hunks.is_some());
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn diff_with_lines_of(
+        &self,
+        base: impl Into<At>,
+        target: impl Into<At>,
+        options: &DiffOptions,
+        chosen: impl FnOnce(&Diff) -> Vec<TreePath>,
+    ) -> Result<(Diff, Diff)> {
         let history = self.history(Operation::Diff)?;
         let (base, _, before) = self.look(history, base.into())?;
         let (target, files, after) = self.look(history, target.into())?;
-        let scope = options.scope.clone().excluding(history.excluded.known());
-        let diff = diff_of(&*base, &*target, files, &options.clone().scope(scope))
-            .map_err(|error| error.during(Operation::Diff))?;
+        let compare = |options: DiffOptions| {
+            let scope = options.scope.clone().excluding(history.excluded.known());
+            diff_of(&*base, &*target, files, &options.scope(scope))
+                .map_err(|error| error.during(Operation::Diff))
+        };
         let not_captured = if after.is_empty() { before } else { after };
-        Ok(Diff { not_captured, ..diff })
+        let all = Diff { not_captured, ..compare(options.clone())? };
+        let lines = match chosen(&all) {
+            paths if paths.is_empty() => Diff::default(),
+            paths => compare(DiffOptions::default().hunks(true).scope(Scope::paths(paths)))?,
+        };
+        Ok((all, lines))
     }
 
     /// Returns a state with the number of its files and links.

@@ -24,6 +24,7 @@ on_both! {
     a_snapshot_knows_what_it_grew_from,
     diff_tells_added_modified_and_deleted,
     diff_of_two_snapshots_does_not_look_at_the_files_of_now,
+    lines_are_never_those_of_a_later_moment_than_the_paths,
     what_is_excluded_survives_a_restore,
     events_tell_of_snapshots_and_restores,
     a_writer_waits_no_longer_than_it_likes,
@@ -126,6 +127,26 @@ fn a_snapshot_knows_what_it_grew_from(scene: Scene) {
     files.restore(&one).unwrap();
     assert_eq!(files.current_snapshot_id().unwrap(), Some(one.id));
     assert_eq!(files.snapshot("three").unwrap().parent, Some(one.id));
+}
+
+/// The files were captured once for the paths, and again for the lines.
+fn lines_are_never_those_of_a_later_moment_than_the_paths(scene: Scene) {
+    let files = &scene.files;
+    files.write("a.txt", "before\n").unwrap();
+    files.snapshot("start").unwrap();
+    files.write("a.txt", "compared\n").unwrap();
+    let meanwhile = |diff: &wink_fs::Diff| {
+        files.write("a.txt", "too late\n").unwrap();
+        vec![diff.modified[0].path.clone()]
+    };
+    match files.diff_with_lines_of("start", At::Live, &DiffOptions::default(), meanwhile) {
+        Ok((_, lines)) => {
+            let hunk = lines.modified[0].hunks.as_ref().unwrap()[0].to_string();
+            assert!(hunk.contains("+compared"), "{hunk}");
+        }
+        // On the host the content of that moment is gone.
+        Err(error) => assert_eq!(error.kind(), ErrorKind::Conflict),
+    }
 }
 
 fn diff_tells_added_modified_and_deleted(scene: Scene) {

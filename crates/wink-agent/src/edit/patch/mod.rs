@@ -108,6 +108,15 @@ impl FilePatch {
     }
 }
 
+/// Returns the path of the file that a patch is about, where that is one; of one that is moved, the old path.
+pub(crate) fn only_path(text: &str) -> Option<String> {
+    let files: [FilePatch; 1] = parse(text).ok()?.try_into().ok()?;
+    files.into_iter().next().map(|file| match file.action {
+        Action::Create { path } | Action::Delete { path } | Action::Update { path } => path,
+        Action::Move { from, .. } => from,
+    })
+}
+
 /// Reads a patch in either format.
 pub(crate) fn parse(text: &str) -> Result<Vec<FilePatch>, PatchRefusal> {
     let lines = lines(text);

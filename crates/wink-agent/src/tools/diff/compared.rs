@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use wink_fs::{Diff, DiffOptions, ErrorKind, Tree, TreePath, Workspace};
+use wink_fs::{At, Diff, DiffOptions, ErrorKind, Scope, Tree, TreePath, Workspace};
 
 use super::Params;
 use crate::named_state::{self, State};
 use crate::nowhere::{self, Both};
 use crate::refusal::Refusal;
+use crate::retry::retried;
 use crate::states;
 use crate::tool_call::ToolCall;
 
@@ -26,17 +27,32 @@ impl Compared {
         }
     }
 
-    pub(super) fn diff(&self, files: &Workspace, options: &DiffOptions) -> Result<Diff, Refusal> {
-        let diff = match self {
-            Self::Named(State::At(from), State::At(to)) => {
-                files.diff_with(from.clone(), to.clone(), options)
-            }
+    /// Compares both, and once more, with lines, at the paths that are chosen of those that differ.
+    pub(super) fn diff(
+        &self,
+        files: &Workspace,
+        options: &DiffOptions,
+        chosen: impl Fn(&Diff) -> Vec<TreePath>,
+    ) -> Result<(Diff, Diff), Refusal> {
+        match self {
+            // A file that changes after the first look is none of that moment, and then both are repeated.
+            Self::Named(State::At(from), State::At(to)) => retried(|| {
+                let diff = files.diff_with_lines_of(from.clone(), to.clone(), options, &chosen);
+                diff.map_err(states::refusal)
+            }),
             _ => {
                 let [from, to] = self.trees(files)?;
-                files.diff_trees(&*from, &*to, options)
+                let diff = |options: &DiffOptions| {
+                    files.diff_trees(&*from, &*to, options).map_err(states::refusal)
+                };
+                let all = diff(options)?;
+                let lines = match chosen(&all) {
+                    paths if paths.is_empty() => Diff::default(),
+                    paths => diff(&DiffOptions::default().hunks(true).scope(Scope::paths(paths)))?,
+                };
+                Ok((all, lines))
             }
-        };
-        diff.map_err(states::refusal)
+        }
     }
 
     /// Returns the path where only one state has it; one that is in neither is refused.
@@ -45,10 +61,17 @@ impl Compared {
         files: &Workspace,
         path: TreePath,
     ) -> Result<Option<TreePath>, Refusal> {
-        files.heed_exclusions().map_err(states::refusal)?;
+        // Snapshots stay as they are: nobody has to wait for whoever changes files.
+        if !self.is_of_snapshots() {
+            files.heed_exclusions().map_err(states::refusal)?;
+        }
         let both = Both { trees: self.trees(files)?, in_none: "in neither of the two states" };
         let is_in_both = nowhere::is_in_both(files, &path, &both)?;
         Ok((!is_in_both).then_some(path))
+    }
+
+    fn is_of_snapshots(&self) -> bool {
+        matches!(self, Self::Named(State::At(At::Snapshot(_)), State::At(At::Snapshot(_))))
     }
 
     fn trees(&self, files: &Workspace) -> Result<[Arc<dyn Tree>; 2], Refusal> {

@@ -1,33 +1,25 @@
 //! The lines that changed in the files that a page lists.
 
-use wink_fs::{Changed, Diff, DiffOptions, Scope, Workspace};
+use wink_fs::{Changed, Diff, TreePath};
 
-use super::compared::Compared;
-use crate::refusal::Refusal;
 use crate::states::{self, Row};
 use crate::words::counted;
 
 /// Bytes that an answer has with its lines.
 const MOST_BYTES: usize = 32 * 1024;
 
-/// Looks again, only at the files of a page, and returns the lines of each, in the order of the page.
-pub(super) fn of_page(
-    compared: &Compared,
-    files: &Workspace,
-    diff: &Diff,
-    page: &[Row],
-) -> Result<Vec<String>, Refusal> {
+/// Returns where the lines of a page are to be found.
+pub(super) fn places(diff: &Diff, page: &[Row]) -> Vec<TreePath> {
     let is_listed = |it: &&Changed| page.contains(&states::row(it));
-    let paths: Vec<_> = all(diff).filter(is_listed).map(|it| it.path.clone()).collect();
-    if paths.is_empty() {
-        return Ok(Vec::new());
-    }
-    let options = DiffOptions::default().hunks(true).scope(Scope::paths(paths));
-    let again = compared.diff(files, &options)?;
+    all(diff).filter(is_listed).map(|it| it.path.clone()).collect()
+}
+
+/// Returns the lines of each file of a page, in the order of the page.
+pub(super) fn of_page(lines: &Diff, page: &[Row]) -> Vec<String> {
     let place = |it: &Changed| page.iter().position(|row| *row == states::row(it));
-    let mut listed: Vec<_> = all(&again).filter_map(|it| Some((place(it)?, text(it)?))).collect();
+    let mut listed: Vec<_> = all(lines).filter_map(|it| Some((place(it)?, text(it)?))).collect();
     listed.sort_by_key(|(place, _)| *place);
-    Ok(listed.into_iter().map(|(_, text)| text).collect())
+    listed.into_iter().map(|(_, text)| text).collect()
 }
 
 fn all(diff: &Diff) -> impl Iterator<Item = &Changed> {

@@ -5,6 +5,7 @@ use std::fmt;
 use wink_fs::{Kind, Name, Result, Tree, TreePath};
 
 use super::walk::{Found, is_about_the_entry};
+use crate::policy::PathRules;
 
 /// Says where a link leads, as far as a model may know it.
 pub(super) enum Target {
@@ -14,17 +15,31 @@ pub(super) enum Target {
     Outside,
     /// A path of the host.
     Absolute,
+    /// A path of the workspace that is not there for the session.
+    Denied,
 }
 
 impl Target {
     /// Returns where a link leads that is still there.
-    pub(super) fn of(tree: &dyn Tree, found: &Found) -> Result<Option<Self>> {
+    pub(super) fn of(tree: &dyn Tree, rules: &PathRules, found: &Found) -> Result<Option<Self>> {
         if found.kind != Kind::Symlink {
             return Ok(None);
         }
         match tree.read_link(&found.path) {
             Err(error) if is_about_the_entry(&error) => Ok(None),
-            target => Ok(Some(Self::from(&found.path, &target?))),
+            target => Ok(Some(Self::from(&found.path, &target?).by_the_rules(tree, rules))),
+        }
+    }
+
+    /// Keeps back a path that is denied; what is not there is judged as a file.
+    fn by_the_rules(self, tree: &dyn Tree, rules: &PathRules) -> Self {
+        let is_denied = |path: &TreePath| {
+            let kind = tree.stat(path).map_or(Kind::File, |stat| stat.kind);
+            !rules.permits(path, kind)
+        };
+        match self {
+            Self::Inside(path) if !rules.is_empty() && is_denied(&path) => Self::Denied,
+            target => target,
         }
     }
 
@@ -47,7 +62,7 @@ impl Target {
     pub(super) fn path(&self) -> Option<String> {
         match self {
             Self::Inside(path) => Some(path.to_string()),
-            Self::Outside | Self::Absolute => None,
+            Self::Outside | Self::Absolute | Self::Denied => None,
         }
     }
 }
@@ -58,6 +73,7 @@ impl fmt::Display for Target {
             Self::Inside(path) => write!(f, " -> {path}"),
             Self::Outside => f.write_str(" -> (outside the workspace)"),
             Self::Absolute => f.write_str(" -> (an absolute path, which is not shown)"),
+            Self::Denied => f.write_str(" -> (denied by the rules of this session)"),
         }
     }
 }
