@@ -91,8 +91,7 @@ fn workspace(context: &Context) -> Result<Option<Home>, Failure> {
 }
 
 fn find(config: &Config, key: Key, home: Option<&Home>) -> Result<ConfigValue, Failure> {
-    let settings = home.map(|home| (&home.settings, home.directory.as_path()));
-    let (value, origin) = config.find(key, settings)?;
+    let (value, origin) = config.find(key, home)?;
     Ok(ConfigValue { key: key.name(), value, origin: origin.to_string() })
 }
 
