@@ -254,8 +254,9 @@ impl Failure {
 
     /// The directory of a workspace is gone; its history is not.
     pub(crate) fn gone(home: &Home) -> Self {
-        let (root, kept) = (home.root.display(), home.directory.display());
-        let message = format!("the workspace `{root}` is gone; its history is not");
+        let message =
+            format!("the workspace `{}` is gone; its history is not", home.root.display());
+        let [root, kept] = [&home.root, &home.directory].map(|it| words::path_for_shell(it));
         Self::of(ErrorKind::Unavailable, message).hint(format!(
             "if it was deleted: mkdir -p {root} && cd {root} && wink restore @-; if it was moved, in its new \
              place: wink init --store {kept}"
@@ -264,9 +265,11 @@ impl Failure {
 
     /// The directory that the command was started in is gone, and another one has its path.
     pub(crate) fn replaced(place: &Path) -> Self {
-        let place = place.display();
-        let message =
-            format!("`{place}` is another directory by now than the one this was started in");
+        let message = format!(
+            "`{}` is another directory by now than the one this was started in",
+            place.display()
+        );
+        let place = words::path_for_shell(place);
         Self::of(ErrorKind::NotFound, message).hint(format!("go there again: cd {place}"))
     }
 
@@ -298,13 +301,12 @@ impl Failure {
 
     /// A history that was named is that of a directory which is there.
     pub(crate) fn history_of_another(root: &Path) -> Self {
-        let root = root.display();
-        Self::of(ErrorKind::AlreadyExists, format!("`{root}` is a workspace already")).hint(
-            format!(
-                "its history stays with it; if it was moved here and something else is there now: \
+        let message = format!("`{}` is a workspace already", root.display());
+        let root = words::path_for_shell(root);
+        Self::of(ErrorKind::AlreadyExists, message).hint(format!(
+            "its history stays with it; if it was moved here and something else is there now: \
              wink init --moved-from {root}"
-            ),
-        )
+        ))
     }
 
     /// A directory that no history is of.
@@ -316,7 +318,8 @@ impl Failure {
 
     /// Files that are not those of a history whose directory is there.
     pub(crate) fn not_its_files(root: &Path, home: &Home) -> Self {
-        let (here, there, kept) = (root.display(), home.root.display(), home.directory.display());
+        let (here, there) = (root.display(), home.root.display());
+        let kept = words::path_for_shell(&home.directory);
         let message = format!("`{here}` does not hold what the history of `{there}` kept last");
         Self::of(ErrorKind::Conflict, message).hint(format!(
             "if it is its history nevertheless, move `{there}` away, and here: wink init --store {kept}"
@@ -417,7 +420,7 @@ impl Failure {
 
     /// Somebody changed what the last operation left.
     pub(crate) fn changed_since(error: Error) -> Self {
-        let path = shown(error.path().unwrap_or_default());
+        let path = words::for_shell(&shown(error.path().unwrap_or_default()));
         Self::from(error).hint(format!(
             "`wink undo --skip` leaves it as it is, and the next undo takes back what came before; \
              `wink restore REF -- {path}` brings another version back"
@@ -426,7 +429,7 @@ impl Failure {
 
     /// All that one operation changed was changed since.
     pub(crate) fn built_upon(error: Error) -> Self {
-        let path = shown(error.path().unwrap_or_default());
+        let path = words::for_shell(&shown(error.path().unwrap_or_default()));
         Self::from(error).hint(format!(
             "`wink undo` takes back what came since first; `wink restore REF -- {path}` brings another version back"
         ))

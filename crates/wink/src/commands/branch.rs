@@ -75,9 +75,9 @@ fn list(context: &Context, opened: &Opened) -> Result<Answer, Failure> {
 fn way_on(context: &Context, opened: &Opened, document: &Branches) -> Result<Vec<String>, Failure> {
     if let Some(name) = &document.fork {
         let main = opened.home.main()?;
-        let main = main.display();
+        let (shown, main) = (main.display(), words::path_for_shell(&main));
         return Ok(context.note(format!(
-            "note: this is the fork {name} of {main}\nbring it back: wink -C {main} merge {name}"
+            "note: this is the fork {name} of {shown}\nbring it back: wink -C {main} merge {name}"
         )));
     }
     match document.branches.is_empty() && document.damaged.is_empty() {

@@ -167,6 +167,9 @@ fn dump(context: &Context, directory: &Path) -> Result<Answer, Failure> {
         archive: dumped.archive.display().to_string(),
     };
     let mut answer = context.answer(&document, |it| format!("{}\n{}\n", it.session, it.archive))?;
-    answer.notes = context.note(format!("go on with it: wink session load {}", document.session));
+    answer.notes = context.note(format!(
+        "go on with it: wink session load {}",
+        words::path_for_shell(&dumped.session)
+    ));
     Ok(answer)
 }
