@@ -18,7 +18,7 @@ pub(crate) struct Answer {
     pub(crate) exit: u8,
     /// What goes to standard output.
     pub(crate) text: String,
-    /// What goes there after it, as it is.
+    /// The content of a file, which goes there after it.
     pub(crate) bytes: Vec<u8>,
     /// What goes to standard error, a line each.
     pub(crate) notes: Vec<String>,
@@ -96,7 +96,7 @@ pub(crate) fn finish(result: Result<Answer, Failure>, screen: &Screen) -> u8 {
     }
     let written = result.and_then(|answer| {
         screen.text(&answer.text, &answer.paint, answer.is_long)?;
-        screen.bytes(&answer.bytes)?;
+        screen.content(&answer.bytes)?;
         Ok(answer)
     });
     match written {

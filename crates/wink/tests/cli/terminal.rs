@@ -121,6 +121,41 @@ fn a_terminal_obeys_no_file() {
     assert!(scene.ok(&["diff"]).contains("+\u{1b}]0;evil\u{7}"), "a patch is what it is");
 }
 
+/// Once, a file could set the title of the terminal, or type for the person, when it was printed.
+#[test]
+fn a1_31_a_terminal_obeys_no_file_that_is_printed_and_a_pipe_gets_its_bytes() {
+    let scene = scene();
+    let content = b"\x1b]0;evil\x07 caf\xe9 \xe2\x80\xae\n";
+    scene.write("notes.txt", content);
+    let shown = on_terminal(&scene, &[], &["fs", "cat", "notes.txt"]);
+    assert_eq!(shown, "␛]0;evil␇ caf\u{fffd} \u{fffd}\n");
+    assert_eq!(scene.run(&["fs", "cat", "notes.txt"]).stdout, content);
+}
+
+/// Once, what was refused was shown with lines of the file as they are.
+#[test]
+fn a1_31_a_terminal_obeys_no_file_that_is_part_of_what_is_said() {
+    let scene = scene();
+    scene.write("notes.txt", "a line \u{1b}]0;evil\u{7}\n");
+    let edit = ["tool", "edit_file", "path=notes.txt", "old_string=a lime", "new_string=x"];
+    let said = crate::scene::stderr(&scene.run(&edit));
+    assert!(said.contains("\u{1b}]0;evil"), "what it is about: {said:?}");
+    let shown = on_terminal(&scene, &[], &edit);
+    assert!(shown.contains("␛]0;evil␇") && !shown.contains("\u{1b}]0;"), "{shown:?}");
+}
+
+/// Once, a difference could be shown as another one than it is.
+#[test]
+fn a1_31_a_terminal_shows_differences_in_the_order_they_have() {
+    let scene = scene();
+    scene.write("notes.txt", "if is_admin {\u{202e} } \u{2066}\n");
+    for args in [&["diff"][..], &["diff", "-y"]] {
+        let shown = on_terminal(&scene, &[], args);
+        assert!(shown.contains("is_admin {\u{fffd} } \u{fffd}"), "{shown:?}");
+    }
+    assert!(scene.ok(&["diff"]).contains('\u{202e}'), "a patch is what it is");
+}
+
 #[test]
 fn a_pager_shows_what_is_long_and_only_on_a_terminal() {
     let scene = scene();

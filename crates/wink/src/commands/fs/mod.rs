@@ -22,7 +22,7 @@ pub(crate) enum FsCommand {
     /// Lists a directory.
     Ls(AtArgs),
 
-    /// Prints a file, byte for byte.
+    /// Prints a file, byte for byte unless a terminal would obey it.
     Cat(FileAtArgs),
 
     /// Says what is known of a file, a directory or a link.
