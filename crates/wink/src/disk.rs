@@ -271,14 +271,3 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     }
     written
 }
-
-/// Adds up the sizes of the files below a directory; what goes away meanwhile is not counted.
-pub(crate) fn size_below(path: &Path) -> u64 {
-    let Ok(entries) = fs::read_dir(path) else { return 0 };
-    let size = |entry: io::Result<fs::DirEntry>| {
-        let entry = entry.ok()?;
-        let metadata = entry.metadata().ok()?;
-        Some(if metadata.is_dir() { size_below(&entry.path()) } else { metadata.len() })
-    };
-    entries.filter_map(size).sum()
-}

@@ -46,6 +46,7 @@ mod pruned;
 mod recovered;
 mod refs;
 mod retention;
+mod room;
 mod screen;
 mod serve;
 mod serving;

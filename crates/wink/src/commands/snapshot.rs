@@ -10,6 +10,7 @@ use crate::answer::Answer;
 use crate::context::Context;
 use crate::documents::{Changes, SnapshotEntry, Taken};
 use crate::failure::Failure;
+use crate::room::{self, Room};
 use crate::{git_head, refs, words};
 
 #[derive(Debug, Args)]
@@ -30,8 +31,10 @@ pub(crate) fn run(context: &Context, args: &SnapshotArgs) -> Result<Answer, Fail
     let mut options = SnapshotOptions::default();
     (options.tag, options.message) = (args.tag.clone(), args.message.clone());
     let progress = context.progress("taking a snapshot");
-    let snapshot = opened.files.snapshot_with(&options)?;
+    let taken = opened.files.snapshot_with(&options);
     drop(progress);
+    room::remember(&opened, &taken);
+    let snapshot = taken?;
     git_head::remember(&opened, snapshot.id);
     let document = Taken {
         changes: changes_of(&opened.files, &snapshot),
@@ -41,7 +44,8 @@ pub(crate) fn run(context: &Context, args: &SnapshotArgs) -> Result<Answer, Fail
     };
     let mut answer = context.answer(&document, |document| text(document, &snapshot))?;
     if context.is_talkative() {
-        answer.notes.extend(opened.heard.notes());
+        answer.notes.extend(opened.heard.note());
+        answer.notes.extend(Room::of(&opened).ok().and_then(Room::warning));
     }
     Ok(answer)
 }
