@@ -205,6 +205,16 @@ impl Failure {
         Self::of(ErrorKind::Io, "the output could not be written").cause(error)
     }
 
+    /// A lock that another process does not let go of.
+    pub(crate) fn locked(lock: &Path) -> Self {
+        Self::of(
+            ErrorKind::Locked,
+            "another process changes the names or settings of this workspace",
+        )
+        .because(&format!("it holds `{}`", lock.display()))
+        .hint("wait until it is done, and try again")
+    }
+
     /// A file or directory of the host that the command itself needs.
     pub(crate) fn host(doing: &str, path: &Path, error: io::Error) -> Self {
         let cause = error.to_string();

@@ -1,6 +1,7 @@
 //! Where the history of a workspace is kept: outside of it.
 
 mod branches;
+mod change;
 mod places;
 
 use std::path::{Path, PathBuf};

@@ -67,6 +67,7 @@ fn write_settings(context: &Context, root: PathBuf, directory: PathBuf) -> Resul
     }
     let last = home.open_store()?.list()?.into_iter().rfind(|it| it.line.is_none());
     home.settings = Settings::new(&home.root, last.map(|it| it.excluded).unwrap_or_default())?;
+    let _held = home.hold_settings()?;
     let place = Settings::place(&home.directory);
     let failed = |error| Failure::host("cannot write the settings", &place, error);
     if let Some(damaged) = disk::read(&place).map_err(failed)? {

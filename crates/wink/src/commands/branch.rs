@@ -146,9 +146,11 @@ fn rename(context: &Context, opened: &Opened, args: &RenameArgs) -> Result<Answe
     let _held = opened.home.hold_names()?;
     let mut home = find(opened, old)?;
     check_name(opened, new)?;
-    let branch = home.settings.branch.as_mut().ok_or_else(|| Failure::no_branch(old))?;
-    branch.name.clone_from(new);
-    home.settings.write_over(&home.directory)?;
+    home.change(|settings| {
+        let branch = settings.branch.as_mut().ok_or_else(|| Failure::no_branch(old))?;
+        branch.name.clone_from(new);
+        Ok(())
+    })?;
     let branch = described(&home).ok_or_else(|| Failure::no_branch(new))?;
     let document = BranchRenamed { branch, was: old.clone() };
     context.answer(&document, |it| format!("The fork {} is {} now\n", it.was, it.branch.name))

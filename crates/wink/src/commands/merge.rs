@@ -121,8 +121,8 @@ fn remember(opened: &Opened, mut home: Home, point: MergePoint) -> Result<(), Fa
     if let Ok(id) = point.theirs.parse() {
         store.pin(&Pin::new(id, owner.clone()))?;
     }
-    let forgotten = home.settings.branch.as_mut().map(|branch| branch.merged(point));
-    home.settings.write_over(&home.directory)?;
+    let forgotten =
+        home.change(|settings| Ok(settings.branch.as_mut().map(|branch| branch.merged(point))))?;
     for id in forgotten.into_iter().flatten().filter_map(|it| it.theirs.parse().ok()) {
         store.unpin(&id, &owner)?;
     }

@@ -7,7 +7,7 @@ use wink_fs::{Snapshot, SnapshotOptions, Workspace};
 
 use super::{changes_text, milliseconds};
 use crate::answer::Answer;
-use crate::context::Context;
+use crate::context::{Context, Opened};
 use crate::documents::{Changes, SnapshotEntry, Taken};
 use crate::failure::Failure;
 use crate::room::{self, Room};
@@ -35,6 +35,7 @@ pub(crate) fn run(context: &Context, args: &SnapshotArgs) -> Result<Answer, Fail
     drop(progress);
     room::remember(&opened, &taken);
     let snapshot = taken?;
+    check_again(&opened, &snapshot)?;
     git_head::remember(&opened, snapshot.id);
     let document = Taken {
         changes: changes_of(&opened.files, &snapshot),
@@ -48,6 +49,17 @@ pub(crate) fn run(context: &Context, args: &SnapshotArgs) -> Result<Answer, Fail
         answer.notes.extend(Room::of(&opened).ok().and_then(Room::warning));
     }
     Ok(answer)
+}
+
+/// Takes a tag away again that somebody gave to a fork while the snapshot was taken: names are not held for so long.
+fn check_again(opened: &Opened, snapshot: &Snapshot) -> Result<(), Failure> {
+    let Some(tag) = snapshot.tag.as_deref() else { return Ok(()) };
+    // It is taken: where nobody lets go of the names, a look without a lock is all that can be had.
+    let _held = opened.home.hold_names().ok();
+    refs::check_tag(opened, tag).or_else(|taken| {
+        opened.files.tag(&snapshot.id.to_string(), None)?;
+        Err(taken)
+    })
 }
 
 /// Counts what is different from the state that a snapshot grew from; `None` where that state is gone
