@@ -289,17 +289,31 @@ impl Failure {
             .hint("set one of them, or name a directory with --store")
     }
 
-    /// The settings are not what this version wrote.
+    /// The settings are damaged.
     pub(crate) fn unreadable_settings(path: &Path) -> Self {
         let message = format!("the settings in `{}` cannot be understood", path.display());
         let store = path.parent().map(home::store_in);
-        Self::of(ErrorKind::SnapshotIncompatible, message).hint(match store {
+        Self::of(ErrorKind::Corrupt, message).hint(match store {
             Some(store) if !disk::is_gone(&store) => {
-                "where a later version of wink wrote them, use that; where they are damaged, \
-                 `wink repair` writes them again from the rest of the history"
+                "`wink repair` writes them again from the rest of the history"
             }
-            _ => "use the version of wink that wrote them",
+            _ => "move them away, and name the history with --store",
         })
+    }
+
+    /// The settings are whole, and not what this version writes.
+    pub(crate) fn settings_of_another_version(path: &Path) -> Self {
+        let message =
+            format!("the settings in `{}` are those of another version of wink", path.display());
+        Self::of(ErrorKind::SnapshotIncompatible, message).hint(
+            "use that version; where somebody wrote them by hand, correct them, or move them away, and \
+             `wink repair` writes others",
+        )
+    }
+
+    /// Tells whether settings are those of another version, which this one leaves alone.
+    pub(crate) fn is_of_another_version(&self) -> bool {
+        self.0.code == ErrorKind::SnapshotIncompatible.code()
     }
 
     /// The directory is a workspace already.
