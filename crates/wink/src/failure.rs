@@ -451,8 +451,12 @@ impl Failure {
         ))
     }
 
-    /// All that one operation changed was changed since.
+    /// All that one operation changed was changed since, or what was kept of it was.
     pub(crate) fn built_upon(error: Error) -> Self {
+        // Nothing came since that could be taken back first: the library knows what can be done.
+        if error.to_string().contains("still had it open") {
+            return error.into();
+        }
         let path = words::for_shell(&shown(error.path().unwrap_or_default()));
         Self::from(error).hint(format!(
             "`wink undo` takes back what came since first; `wink restore REF -- {path}` brings another version back"
