@@ -34,6 +34,9 @@ pub(crate) const PARTIAL: u8 = 3;
 /// What is said where only small files are missing or damaged.
 const WRITES_AGAIN: &str = "`wink repair` writes it again from the rest of the history";
 
+/// What is left where nobody knows more.
+const TRY_AGAIN: &str = "try again; with `-v` it says what it did before it failed";
+
 /// The exit code of arguments that cannot be meant.
 const USAGE: u8 = 2;
 
@@ -165,7 +168,7 @@ impl Failure {
 
     /// Anything that has no kind.
     pub(crate) fn other(error: &(dyn StdError + 'static)) -> Self {
-        Self::new("failed", 1, error.to_string())
+        Self::new("failed", 1, error.to_string()).hint(TRY_AGAIN)
     }
 
     /// An archive that could not be written.
@@ -202,7 +205,9 @@ impl Failure {
 
     /// Data that could not be written to standard output.
     pub(crate) fn output(error: &io::Error) -> Self {
-        Self::of(ErrorKind::Io, "the output could not be written").cause(error)
+        Self::of(ErrorKind::Io, "the output could not be written")
+            .cause(error)
+            .hint("make room where it goes, or write it somewhere else")
     }
 
     /// A lock that another process does not let go of.
@@ -219,9 +224,17 @@ impl Failure {
     pub(crate) fn host(doing: &str, path: &Path, error: io::Error) -> Self {
         let cause = error.to_string();
         let kind = Error::system(Operation::Open, error).kind();
-        let mut failure = Self::of(kind, format!("{doing} `{}`", path.display()));
-        failure.0.cause = Some(cause);
-        failure
+        let message = format!("{doing} `{}`", path.display());
+        Self::of(kind, message).because(&cause).hint(match kind {
+            ErrorKind::NotFound => "name one that is there, or make it first",
+            ErrorKind::AlreadyExists | ErrorKind::NotEmpty => "name another one, or move it away",
+            ErrorKind::NotADirectory => "name a directory",
+            ErrorKind::IsADirectory => "name a file",
+            ErrorKind::PermissionDenied => "ask whoever owns it for access, or name another place",
+            ErrorKind::ReadOnly => "name a place that can be written to",
+            ErrorKind::NoSpace => "make room on its disk, and try again",
+            _ => TRY_AGAIN,
+        })
     }
 }
 
@@ -506,4 +519,34 @@ fn with_command(hint: &str) -> &str {
 /// Cleans what somebody typed before it is shown.
 fn shown(text: &str) -> String {
     text.chars().take(100).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Once, those of the host, and what has no kind, said nothing of what to do next.
+    #[test]
+    fn a_failure_says_what_why_and_what_to_do_next() {
+        let kinds = [
+            io::ErrorKind::NotFound,
+            io::ErrorKind::AlreadyExists,
+            io::ErrorKind::DirectoryNotEmpty,
+            io::ErrorKind::NotADirectory,
+            io::ErrorKind::PermissionDenied,
+            io::ErrorKind::ReadOnlyFilesystem,
+            io::ErrorKind::StorageFull,
+            io::ErrorKind::TimedOut,
+        ];
+        let host = kinds.map(|kind| Failure::host("cannot use", Path::new("/x"), kind.into()));
+        let broken = io::Error::other("broken");
+        let others = [Failure::output(&broken), Failure::input(&broken)];
+        for failure in host.into_iter().chain(others) {
+            let text = failure.text();
+            let parts: Vec<_> = text.lines().filter_map(|it| it.split_once(": ")).collect();
+            let names: Vec<_> = parts.iter().map(|(name, _)| *name).collect();
+            assert_eq!(names, ["error", "cause", "help"], "{text}");
+        }
+        assert!(Failure::other(&broken).text().contains("help: try again"));
+    }
 }

@@ -295,6 +295,14 @@ fn a_damaged_pack() {
 }
 
 #[test]
+fn a_directory_that_is_not_there() {
+    let (code, said) = Scene::empty().fails(&["-C", "none", "status"]);
+    assert_eq!(code, 1);
+    assert!(said.contains("error: cannot find") && said.contains("\ncause: "), "{said}");
+    assert!(said.contains("\nhelp: name one that is there"), "{said}");
+}
+
+#[test]
 fn settings_of_another_version() {
     let scene = Scene::new();
     std::fs::write(scene.history().join("workspace.json"), r#"{"version":99}"#).unwrap();
