@@ -490,7 +490,6 @@ impl Failure {
     }
 }
 
-/// Names the command for what a library advises.
 /// Tells whether something could not be read that a snapshot would have to hold.
 fn is_of_snapshot(error: &Error) -> bool {
     use Operation::{Capture, Diff, Snapshot};
@@ -505,6 +504,7 @@ pub(crate) fn leaving_out(path: &str) -> Option<String> {
     Some(format!("make it readable, or leave it out: `wink config add exclude {pattern}`"))
 }
 
+/// Names the command for what a library advises.
 fn with_command(hint: &str) -> &str {
     match hint {
         "verify the store" | "verify the snapshots" => {

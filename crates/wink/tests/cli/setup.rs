@@ -4,6 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::Value;
 
+use crate::faults::run_by;
 use crate::scene::{Scene, mode_of, stderr, stdout};
 
 fn health(examined: &Value, name: &str) -> Vec<String> {
@@ -25,6 +26,19 @@ fn a_doctor_finds_all_in_order() {
     let text = scene.ok(&["doctor"]);
     assert!(text.contains("✓ history") && text.contains("1 snapshot, no problems"), "{text}");
     assert_eq!(health(&Scene::empty().json(&["doctor"]), "workspace"), ["note"]);
+}
+
+/// Once, systems on which all works were said to be at fault.
+#[test]
+fn a_doctor_only_warns_where_paths_are_walked() {
+    let scene = Scene::new();
+    let inject = "inject=openat2:error=ENOSYS";
+    let strace = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=openat2", "-e", inject];
+    let output = run_by(&scene, &strace, &["doctor", "--json"]);
+    assert!(output.status.success(), "{}{}", stdout(&output), stderr(&output));
+    let examined: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(health(&examined, "openat2"), ["warning"]);
+    assert_eq!(health(&examined, "history"), ["ok"]);
 }
 
 #[test]
