@@ -165,4 +165,7 @@ fn a_record_of_what_was_done_goes_where_it_is_asked_for() {
     assert!(record.contains("SnapshotTaken") && record.contains("exit=0"), "{record}");
     assert_eq!(mode_of(&scene.path("wink.log")), 0o600);
     assert_eq!(scene.fails(&["status", "--log", "../none/wink.log"]).0, 1);
+    // Once, it was the only path that did not begin where the command works.
+    scene.ok(&["-C", "../home", "doctor", "--log", "there.log"]);
+    assert!(scene.path("home/there.log").exists());
 }
