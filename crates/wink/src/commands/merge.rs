@@ -31,12 +31,14 @@ pub(crate) fn run(context: &Context, args: &MergeArgs) -> Result<Answer, Failure
     let opened = context.open()?;
     let home = branch::find(&opened, &args.name)?;
     let branch = home.settings.branch.as_ref().ok_or_else(|| Failure::no_branch(&args.name))?;
+    let progress = context.progress("merging");
     let base = base_for(&opened.files, branch)?;
     let theirs = match branch.kept.clone() {
         Some(kept) => Theirs::Kept(Box::new(home), kept),
         None => Theirs::Directory(Box::new(Context::open_home(home)?)),
     };
     let (merged, theirs) = bring_in(&opened, theirs, &base, &args.flags)?;
+    drop(progress);
     let outcome = merged::outcome(&merged, &args.flags, start);
     let document = MergedIn { branch: args.name.clone(), base, theirs, outcome };
     let text = |_: &MergedIn| merged::text("Merged", "merge", &args.name, &merged, &args.flags);

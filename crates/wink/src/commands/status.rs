@@ -24,8 +24,10 @@ const NEVER_CAPTURED: &[&str] = &[
 
 pub(crate) fn run(context: &Context) -> Result<Answer, Failure> {
     let opened = context.open()?;
+    let progress = context.progress("comparing the files");
     let last = refs::last(&opened.files)?;
     let document = look(&opened, last.as_ref())?;
+    drop(progress);
     let mut answer = context.answer(&document, |document| text(document, last.as_ref()))?;
     if last.is_none() {
         answer.notes = context.note("next: wink snapshot");

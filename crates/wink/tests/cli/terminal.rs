@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::os::fd::OwnedFd;
+use std::process::Command;
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
@@ -15,13 +16,17 @@ pub(crate) fn on_terminal(scene: &Scene, env: &[(&str, &str)], args: &[&str]) ->
 
 /// Runs a command on a terminal at which something is typed.
 fn typing(scene: &Scene, env: &[(&str, &str)], args: &[&str], typed: &str) -> String {
+    shown_by(scene.wink_in(&scene.path("project"), args), env, typed)
+}
+
+/// Runs a program on a terminal at which something is typed.
+fn shown_by(mut command: Command, env: &[(&str, &str)], typed: &str) -> String {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();
     let name = ptsname(&master, Vec::new()).unwrap().into_string().unwrap();
     let terminal =
         || -> OwnedFd { File::options().read(true).write(true).open(&name).unwrap().into() };
-    let mut command = scene.wink_in(&scene.path("project"), args);
     command.env("TERM", "xterm").env("PATH", "/usr/bin:/bin").envs(env.iter().copied());
     command.stdin(terminal()).stdout(terminal()).stderr(terminal());
     let mut child = command.spawn().unwrap();
@@ -259,4 +264,60 @@ fn what_takes_long_is_said_on_a_terminal_and_gone_when_it_is_done() {
     let shown = on_terminal(&scene, &[], &args);
     assert!(shown.contains("[0:00] Run command · ") && shown.contains(" written"), "{shown:?}");
     assert!(!on_terminal(&scene, &[], &[&args[..], &["-q"]].concat()).contains("[0:0"));
+}
+
+/// Runs a command on a terminal, and lets it look at directories and read and write slowly.
+fn slowly(scene: &Scene, args: &[&str]) -> String {
+    let wink = scene.wink_in(&scene.path("project"), args);
+    let (calls, delay) = ("getdents64,pread64,fsync,fdatasync", "delay_enter=100000");
+    let [trace, inject] = [format!("trace={calls}"), format!("inject={calls}:{delay}")];
+    let mut command = Command::new("strace");
+    command.args(["-f", "-qq", "-o", "/dev/null", "-e", &trace, "-e", &inject]);
+    command.arg(wink.get_program()).args(args).env_clear().current_dir(scene.path("project"));
+    command.envs(wink.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    shown_by(command, &[], "")
+}
+
+/// Runs a command slowly where there is something for it to do.
+fn check_said(args: &[&str], doing: &str) {
+    let scene = scene();
+    scene.ok(&["fork", "attempt", "one", "-q"]);
+    std::fs::write(scene.path("project-attempt/other.txt"), "new\n").unwrap();
+    scene.ok(&["snapshot", "--tag", "two"]);
+    scene.ok(&["fs", "mkdir", "made"]);
+    if args == ["redo"] {
+        scene.ok(&["undo"]);
+    }
+    let dumped = scene.json(&["session", "dump", "../dump"]);
+    let file = dumped["session"].as_str().unwrap();
+    let args: Vec<_> = args.iter().map(|it| if *it == "FILE" { file } else { it }).collect();
+    let shown = slowly(&scene, &args);
+    assert!(shown.contains(&format!("[0:00] {doing}")), "{args:?}: {shown:?}");
+}
+
+/// Once, nothing was said while they worked.
+#[test]
+fn whatever_takes_long_is_said() {
+    let commands: [(&[&str], &str); 15] = [
+        (&["status"], "comparing the files"),
+        (&["diff", "one"], "comparing"),
+        (&["show", "two"], "comparing"),
+        (&["op", "show"], "comparing"),
+        (&["log", "notes.txt"], "looking through the snapshots"),
+        (&["merge", "attempt"], "merging"),
+        (&["undo"], "undoing"),
+        (&["redo"], "redoing"),
+        (&["undo", "op:1"], "undoing"),
+        (&["revert", "one..two"], "reverting"),
+        (&["session", "check", "FILE"], "checking a session"),
+        (&["session", "load", "FILE"], "loading a session"),
+        (&["session", "dump", "../dump-2"], "dumping a session"),
+        (&["prune", "--path", "notes.txt", "--yes"], "taking it out of all snapshots"),
+        (&["doctor", "--fix"], "examining the history"),
+    ];
+    std::thread::scope(|scope| {
+        for (args, doing) in commands {
+            scope.spawn(move || check_said(args, doing));
+        }
+    });
 }
