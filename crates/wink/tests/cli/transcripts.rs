@@ -29,16 +29,20 @@ fn change(scene: &Scene) {
     std::fs::set_permissions(scene.project("src/main.rs"), script).unwrap();
 }
 
+/// The commands are those of the manual, which has a page for each there is.
 #[test]
 fn help() {
     let scene = Scene::empty();
-    let commands = [
-        "init", "status", "snapshot", "log", "show", "diff", "restore", "revert", "undo", "redo",
-        "op", "verify", "export", "import", "fs",
-    ];
-    let all = commands.map(|command| [command, "--help"]);
-    let all: Vec<&[&str]> =
-        [&["--help"][..]].into_iter().chain(all.iter().map(|it| &it[..])).collect();
+    scene.ok(&["man", "../man"]);
+    let pages = std::fs::read_dir(scene.path("man")).unwrap();
+    let pages = pages.map(|page| page.unwrap().file_name().into_string().unwrap());
+    let mut pages: Vec<_> = pages.collect();
+    pages.sort();
+    assert!(pages.len() > 50, "{pages:?}");
+    // `wink-fs-cat.1` is that of `wink fs cat`.
+    let words = pages.iter().map(|page| page.trim_end_matches(".1").split('-').skip(1));
+    let all: Vec<Vec<_>> = words.map(|words| words.chain(["--help"]).collect()).collect();
+    let all: Vec<&[&str]> = all.iter().map(Vec::as_slice).collect();
     insta::assert_snapshot!(scene.transcript(&all));
 }
 
