@@ -71,6 +71,11 @@ pub(crate) fn stamp(path: &Path) -> io::Result<Stamp> {
     })
 }
 
+/// Returns the size of a file that is there.
+pub(crate) fn size(path: &Path) -> Option<u64> {
+    fs::metadata(path).ok().map(|found| found.len())
+}
+
 /// Tells whether a file is there.
 pub(crate) fn is_file(path: &Path) -> bool {
     path.is_file()

@@ -11,7 +11,7 @@ use crate::context::{Context, Opened};
 use crate::documents::{Changes, SnapshotEntry, Taken};
 use crate::failure::Failure;
 use crate::room::{self, Room};
-use crate::{git_head, refs, words};
+use crate::{disk, git_head, refs, words};
 
 #[derive(Debug, Args)]
 pub(crate) struct SnapshotArgs {
@@ -40,6 +40,7 @@ pub(crate) fn run(context: &Context, args: &SnapshotArgs) -> Result<Answer, Fail
     let document = Taken {
         changes: changes_of(&opened.files, &snapshot),
         snapshot: SnapshotEntry::from(&snapshot),
+        stored_bytes: stored(&opened, &snapshot),
         pruned: opened.heard.pruned(),
         duration_ms: milliseconds(start),
     };
@@ -62,6 +63,14 @@ fn check_again(opened: &Opened, snapshot: &Snapshot) -> Result<(), Failure> {
     })
 }
 
+/// Returns the size of what no other snapshot had; `None` where it was merged with what others have meanwhile.
+fn stored(opened: &Opened, snapshot: &Snapshot) -> Option<u64> {
+    match snapshot.reference.as_str() {
+        "" => Some(0),
+        pack => disk::size(&opened.home.store().ok()?.join("packs").join(format!("{pack}.pack"))),
+    }
+}
+
 /// Counts what is different from the state that a snapshot grew from; `None` where that state is gone
 /// or damaged, which takes nothing from the new one.
 fn changes_of(files: &Workspace, snapshot: &Snapshot) -> Option<Changes> {
@@ -81,8 +90,13 @@ fn text(document: &Taken, snapshot: &Snapshot) -> String {
         (Some(_), Some(changes)) => changes_text(changes),
         (Some(_), None) => "the one before is gone or damaged".to_owned(),
     };
+    let stored = match document.stored_bytes {
+        Some(0) => "nothing new in store · ".to_owned(),
+        Some(bytes) => format!("{} new in store · ", words::size(bytes)),
+        None => String::new(),
+    };
     let mut text = format!(
-        "Snapshot {}\n  {}, {} · {changes} · {} ms\n",
+        "Snapshot {}\n  {}, {} · {changes} · {stored}{} ms\n",
         words::snapshot_name(snapshot),
         words::counted(snapshot.file_count, "file", "files"),
         words::size(snapshot.total_bytes),
