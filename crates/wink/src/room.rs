@@ -1,5 +1,6 @@
 //! How much room a history has left, and whether the next snapshot finds any.
 
+use std::error::Error as _;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -66,15 +67,21 @@ fn can_any_go(opened: &Opened) -> Result<bool, Failure> {
 
 /// Remembers that there was no room for a snapshot, until there is; a note that fails to be kept harms nothing.
 pub(crate) fn remember(opened: &Opened, taken: &FsResult<Snapshot>) {
-    match taken.as_ref().map_err(Error::kind) {
+    match taken {
         Ok(_) => drop(disk::remove(&note(opened))),
-        Err(ErrorKind::NoSpace) => {
+        Err(error) if is_of_bound(error) => {
             let refused = Room::of(opened).and_then(|room| Refused::now(opened, room));
             let text = refused.ok().and_then(|refused| serde_json::to_vec(&refused).ok());
             drop(text.map(|text| disk::replace(&note(opened), &text)));
         }
         Err(_) => {}
     }
+}
+
+/// Tells whether it is the bound of the history that leaves no room, and not the disk, of which nobody knows how full
+/// it is when somebody asks.
+fn is_of_bound(error: &Error) -> bool {
+    error.kind() == ErrorKind::NoSpace && error.source().is_none()
 }
 
 impl Refused {
