@@ -127,6 +127,8 @@ fn delete(context: &Context, opened: &Opened, name: &str) -> Result<Answer, Fail
     }
     opened.home.open_store()?.forget_branch(&home.key())?;
     home.forget_pointer()?;
+    // Who excludes something everywhere writes into all settings there are.
+    let _held = opened.home.hold_settings()?;
     disk::remove_all(&home.directory).map_err(failed)?;
     let is_gone = disk::is_gone(&home.root);
     let document = BranchDeleted { branch };
