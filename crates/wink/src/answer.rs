@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::documents::Document;
 use crate::failure::Failure;
-use crate::paint::Paint;
+use crate::paint::{self, Paint};
 use crate::screen::{self, Screen};
 
 /// Holds what a command has to say.
@@ -63,7 +63,7 @@ pub(crate) fn item<D: Document>(document: &D) -> Result<(), Failure> {
 fn line<D: Document>(document: &D) -> Result<String, Failure> {
     let versioned = Versioned { schema: D::SCHEMA, kind: D::KIND, document };
     let text = serde_json::to_string(&versioned).map_err(|error| Failure::other(&error))?;
-    Ok(text + "\n")
+    Ok(paint::harmless_json(&text) + "\n")
 }
 
 #[derive(Serialize)]

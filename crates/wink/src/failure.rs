@@ -17,7 +17,7 @@ use serde_json::Value;
 use wink_fs::{Error, ErrorKind, Exclusions, Operation, Snapshot, TreePath};
 
 use crate::home::{self, Home};
-use crate::{disk, lost, words};
+use crate::{disk, lost, paint, words};
 
 /// The code where a directory is in no workspace.
 const NO_WORKSPACE: &str = "no_workspace";
@@ -131,7 +131,8 @@ impl Failure {
 
     /// Returns what a program reads: one line.
     pub(crate) fn json(&self) -> String {
-        serde_json::to_string(&self.0).unwrap_or_else(|_| r#"{"type":"error"}"#.to_owned())
+        let json = serde_json::to_string(&self.0);
+        json.map_or_else(|_| r#"{"type":"error"}"#.to_owned(), |json| paint::harmless_json(&json))
     }
 }
 

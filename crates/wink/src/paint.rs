@@ -79,6 +79,19 @@ pub(crate) fn harmless(text: &str) -> String {
     text.chars().map(shown).collect()
 }
 
+/// Writes the same characters in JSON by their numbers: it means what it did, and no terminal obeys it.
+pub(crate) fn harmless_json(json: &str) -> String {
+    let is_harmful = |c: char| matches!(c, '\u{7f}'..'\u{a0}') || reorders(c);
+    let mut text = String::with_capacity(json.len());
+    for c in json.chars() {
+        match is_harmful(c) {
+            true => text += &format!("\\u{:04x}", c as u32),
+            false => text.push(c),
+        }
+    }
+    text
+}
+
 /// Tells whether a character only says in which direction others are shown.
 fn reorders(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -211,6 +224,10 @@ mod tests {
         for c in '\u{2066}'..='\u{2069}' {
             assert_eq!(harmless(&format!("a{c}b")), "a\u{fffd}b", "{c:?}");
         }
+        let json = serde_json::to_string("a\u{1b}\u{9b}\u{7f}\u{202e}é").unwrap();
+        let written = harmless_json(&json);
+        assert_eq!(written, r#""a\u001b\u009b\u007f\u202eé""#);
+        assert_eq!(serde_json::from_str::<String>(&written).ok(), serde_json::from_str(&json).ok());
         assert_eq!(harmless("שלום \u{1f469}\u{200d}\u{1f4bb}"), "שלום \u{1f469}\u{200d}\u{1f4bb}");
     }
 }

@@ -135,6 +135,10 @@ fn a1_31_a_terminal_obeys_no_file_that_is_printed_and_a_pipe_gets_its_bytes() {
     let shown = on_terminal(&scene, &[], &["fs", "cat", "notes.txt"]);
     assert_eq!(shown, "␛]0;evil␇ caf\u{fffd} \u{fffd}\n");
     assert_eq!(scene.run(&["fs", "cat", "notes.txt"]).stdout, content);
+    scene.write("notes.txt", "\u{9b}31m \u{202e}\n");
+    let shown = on_terminal(&scene, &[], &["fs", "cat", "notes.txt", "--json"]);
+    assert!(shown.contains(r#""\u009b31m \u202e\n""#), "{shown:?}");
+    assert_eq!(scene.json(&["fs", "cat", "notes.txt"])["text"], "\u{9b}31m \u{202e}\n");
 }
 
 /// Once, what was refused was shown with lines of the file as they are.
