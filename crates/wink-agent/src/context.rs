@@ -40,7 +40,8 @@ use crate::session::Session;
 pub struct ToolContext {
     /// The files; without them no tool that needs some can be called.
     pub workspace: Option<Workspace>,
-    /// The session that the calls are written down in.
+    /// The session that the calls are written down in; a tool asks it, and changes it by
+    /// [`ToolCall::dispatch`](crate::ToolCall::dispatch).
     pub session: Option<Session>,
     /// What keeps the session's listing of the files up to date.
     pub follower: Option<Arc<Follower>>,

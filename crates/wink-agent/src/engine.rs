@@ -1,6 +1,7 @@
 //! One call from its beginning to its end.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::time::Instant;
 
 use serde_json::Value;
@@ -80,7 +81,7 @@ fn attempt(tool: &Tool, context: &ToolContext, arguments: Value) -> ToolResult {
         Ok(call) => call,
         Err(refusal) => return refusal.into(),
     };
-    let done = catch_unwind(AssertUnwindSafe(|| tool.run(&call, arguments)));
+    let done = catch_unwind(AssertUnwindSafe(|| call.run(arguments)));
     let done = done.unwrap_or_else(|_| Err(broke_off(tool)));
     call.ended(
         done.map_err(|refusal| refusal.naming_also(tool.input_schema(), context.caller_parameters)),
@@ -106,7 +107,10 @@ fn broke_off(tool: &Tool) -> Refusal {
 ///
 /// The call is done: a session that cannot be told does not unmake it.
 fn tell(session: &Session, context: &ToolContext, record: ToolInvoked) {
-    let _ = session.dispatch(record);
+    let record = Arc::new(record);
+    if session.apply(&record).is_ok() {
+        session.publish(&*record);
+    }
     if let Some(follower) = &context.follower {
         let _ = follower.update();
     }

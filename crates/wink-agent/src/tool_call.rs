@@ -1,5 +1,6 @@
 //! One call of a tool, as the tool's function sees it.
 
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -13,6 +14,7 @@ use crate::lock::lock;
 use crate::policy::RuledFilesystem;
 use crate::refusal::{self, Refusal};
 use crate::result::ToolResult;
+use crate::session::{HeldEvents, SessionError};
 use crate::states;
 use crate::tool::{Effect, Tool};
 
@@ -24,19 +26,65 @@ const FORK: &str = "fork";
 /// Paths that the rules of the context deny are not there. All that is changed in
 /// [`change`](Self::change) is one operation, which is taken back where it fails, and so are all changes of
 /// a call that fails later.
-#[derive(Debug)]
+///
+/// A tool asks its session, and tells it something by [`dispatch`](Self::dispatch); changed directly it
+/// would stay changed where the call fails, so that is refused.
 pub struct ToolCall<'c> {
     tool: &'c Tool,
     context: &'c ToolContext,
     workspace: Workspace,
     /// What the call has changed so far, by the numbers of operations.
     operations: Mutex<Vec<u64>>,
+    /// What the session is told when the call has gone well.
+    events: Mutex<HeldEvents>,
 }
 
 impl<'c> ToolCall<'c> {
     pub(crate) fn new(tool: &'c Tool, context: &'c ToolContext) -> Result<Self, Refusal> {
-        let operations = Mutex::default();
-        Ok(Self { tool, context, workspace: context.files()?, operations })
+        let (workspace, operations, events) =
+            (context.files()?, Mutex::default(), Mutex::default());
+        Ok(Self { tool, context, workspace, operations, events })
+    }
+
+    /// Runs the tool's function.
+    pub(crate) fn run(&self, arguments: Value) -> Result<ToolResult, Refusal> {
+        match &self.context.session {
+            Some(session) => session.in_call(|| self.tool.run(self, arguments)),
+            None => self.tool.run(self, arguments),
+        }
+    }
+
+    /// Dispatches an event into the session when the call has gone well; where it fails, nobody is told.
+    ///
+    /// All events of a call change the session, or none. Where a reducer panics, the call fails.
+    ///
+    /// ```
+    /// use serde::{Deserialize, Serialize};
+    /// use serde_json::json;
+    /// use wink_agent::session::{Session, Slice, reducers};
+    /// use wink_agent::{Effect, Tool, ToolContext, ToolResult};
+    ///
+    /// #[derive(Debug, Serialize, Deserialize, schemars::JsonSchema)]
+    /// struct Fact {
+    ///     text: String,
+    /// }
+    ///
+    /// impl Slice for Fact {
+    ///     const NAME: &'static str = "fact";
+    /// }
+    ///
+    /// let learn = Tool::new("learn", "Remembers a fact.", Effect::Reads, |call, fact: Fact| {
+    ///     call.dispatch(fact);
+    ///     Ok(ToolResult::success("Learnt.".to_owned(), json!({})))
+    /// });
+    /// let (session, files) = (Session::new(), wink_fs::Workspace::memory());
+    /// session.register(reducers::append_all::<Fact>)?;
+    /// learn.call(&ToolContext::over(&files).session(&session), json!({"text": "water is wet"}));
+    /// assert_eq!(session.query::<Fact>()?.len(), 1);
+    /// # Ok::<(), wink_agent::session::SessionError>(())
+    /// ```
+    pub fn dispatch<E: Send + Sync + 'static>(&self, event: E) {
+        lock(&self.events).add(event);
     }
 
     /// Returns what the call happens in.
@@ -104,7 +152,8 @@ impl<'c> ToolCall<'c> {
 
     /// Ends the call: where it failed, what it had changed is taken back.
     pub(crate) fn ended(&self, result: Result<ToolResult, Refusal>) -> ToolResult {
-        let mut result = result.unwrap_or_else(ToolResult::from);
+        let told = result.and_then(|done| self.tell_session(done));
+        let mut result = told.unwrap_or_else(ToolResult::from);
         let changed = std::mem::take(&mut *self.changed());
         // However long it takes: the deadline is for what the call does.
         if let (false, false, Some(files)) =
@@ -113,6 +162,16 @@ impl<'c> ToolCall<'c> {
             result.message += &not_taken_back(files.retract(&changed));
         }
         result
+    }
+
+    /// Tells the session what a call that went well has to say.
+    fn tell_session(&self, done: ToolResult) -> Result<ToolResult, Refusal> {
+        let events = std::mem::take(&mut *lock(&self.events));
+        let told = match &self.context.session {
+            Some(session) if done.ok() => events.dispatch(session),
+            _ => Ok(()),
+        };
+        told.map(|()| done).map_err(|error| not_told(self.tool, &error))
     }
 
     fn by_the_rules<T, E: Into<Refusal>>(
@@ -200,6 +259,22 @@ fn not_taken_back(taken_back: wink_fs::Result<Vec<TreePath>>) -> String {
             states::listed(&left)
         ),
         Err(error) => format!("\nWhat the call had changed could not be taken back ({error})."),
+    }
+}
+
+/// Refuses a call whose events the session could not take; why is for the program, not for a model.
+fn not_told(tool: &Tool, error: &SessionError) -> Refusal {
+    let message = format!(
+        "What `{}` did could not be written down and was taken back; try another way.",
+        tool.name
+    );
+    Refusal::new(error.kind(), message)
+}
+
+impl fmt::Debug for ToolCall<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("ToolCall");
+        shown.field("tool", &self.tool).field("context", &self.context).finish_non_exhaustive()
     }
 }
 

@@ -44,7 +44,9 @@ mod dump;
 mod error;
 mod files_changed;
 mod filesystem_ref;
+mod held;
 mod id;
+mod in_call;
 mod items;
 mod moment;
 mod panics;
@@ -80,6 +82,7 @@ pub(crate) use self::dump::{
 pub use self::error::SessionError;
 pub use self::files_changed::{FileChange, FilesChanged};
 pub use self::filesystem_ref::FilesystemSnapshotRef;
+pub(crate) use self::held::HeldEvents;
 pub use self::id::SessionId;
 pub use self::items::Items;
 pub(crate) use self::panics::caught;

@@ -182,6 +182,7 @@ impl Session {
     ///
     /// [`checkpoint::go_back`]: crate::checkpoint::go_back
     pub fn rollback(&self, name: impl Into<SnapshotName>) -> Result<SessionSnapshot, SessionError> {
+        self.check_outside_call()?;
         let _turn = self.rules();
         let (snapshot, state) = self.kept(&name.into())?;
         let mut slices = self.slices();
