@@ -10,9 +10,7 @@ use crate::checkpoint::{self, Checkpoint, Dumped, WentBack};
 use crate::context::ToolContext;
 use crate::follow::Follower;
 use crate::lock::lock;
-use crate::session::{
-    Session, SessionError, SessionReset, SnapshotName, Subscription, VirtualFileSystem,
-};
+use crate::session::{Session, SessionError, SessionReset, SnapshotName, Subscription};
 
 type Make = dyn Fn() -> FileResult<WorkspaceBuilder> + Send + Sync;
 
@@ -40,7 +38,7 @@ type Make = dyn Fn() -> FileResult<WorkspaceBuilder> + Send + Sync;
 /// ```
 pub struct SessionFiles {
     session: Session,
-    filesystem_key: String,
+    filesystem_key: Arc<str>,
     make: Box<Make>,
     current: Arc<Mutex<Option<Current>>>,
     _until_reset: Subscription,
@@ -54,13 +52,14 @@ struct Current {
 }
 
 impl SessionFiles {
-    /// Says how the workspace of a session is made, and the key that its snapshots are known by.
+    /// Says how the workspace of a session is made, and the key that its snapshots and its listing are
+    /// known by.
     ///
     /// Each call must give a fresh backend, with what the program mounts already in it. Neither it nor a
     /// subscriber that is told of the first listing may ask for the workspace, which is not there yet.
     pub fn new(
         session: &Session,
-        filesystem_key: impl Into<String>,
+        filesystem_key: impl Into<Arc<str>>,
         make: impl Fn() -> FileResult<WorkspaceBuilder> + Send + Sync + 'static,
     ) -> Self {
         let current: Arc<Mutex<Option<Current>>> = Arc::default();
@@ -109,9 +108,12 @@ impl SessionFiles {
     ///
     /// Of the session nothing else changes. A handle to the old workspace still works.
     pub fn reset(&self) -> Result<(), SessionError> {
-        let gone = lock(&self.current).take();
+        let mut current = lock(&self.current);
+        self.session.forget_listing(&self.filesystem_key)?;
+        let gone = current.take();
+        drop(current);
         drop(gone);
-        self.session.clear::<VirtualFileSystem>()
+        Ok(())
     }
 
     /// Keeps files and session under one tag; see [`checkpoint::take`].
@@ -145,10 +147,13 @@ impl SessionFiles {
     /// The session's listing is taken for what they are, so no file is new by that. A history beside the
     /// dump is brought in as by [`checkpoint::resume`].
     pub fn resume(&self, dump: impl AsRef<Path>) -> Result<(), SessionError> {
+        let listing = self.session.listing_to_take_over(&self.filesystem_key)?;
         let Current { workspace, follower, .. } = self.current()?;
         let brought = checkpoint::bring_in(&self.session, dump.as_ref(), &workspace)?;
         workspace.import_archive(checkpoint::archive_beside(dump.as_ref()))?;
-        brought.known_by(&self.filesystem_key).keep(&self.session);
+        let brought = brought.known_by(&self.filesystem_key, listing.filesystem_key());
+        brought.keep(&self.session);
+        self.session.take_over(&listing, &self.filesystem_key)?;
         Ok(follower.settle()?)
     }
 
@@ -157,7 +162,8 @@ impl SessionFiles {
         if let Some(current) = &*current {
             return Ok(current.clone());
         }
-        let (workspace, follower) = Follower::begin(&self.session, (self.make)()?)?;
+        let (workspace, follower) =
+            Follower::begin_for(&self.session, &self.filesystem_key, (self.make)()?)?;
         let follower = Arc::new(follower);
         let context = ToolContext::over(&workspace).session(&self.session);
         let context = context.follower(follower.clone());

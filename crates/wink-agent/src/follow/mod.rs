@@ -41,6 +41,7 @@ use crate::session::{
 /// ```
 pub struct Follower {
     session: Session,
+    filesystem_key: Option<Arc<str>>,
     workspace: Workspace,
     heard: Arc<Heard>,
     known: Mutex<Known>,
@@ -72,6 +73,41 @@ impl Follower {
         session: &Session,
         builder: WorkspaceBuilder,
     ) -> Result<(Workspace, Self), SessionError> {
+        Self::begin_by(session, None, builder)
+    }
+
+    /// Does the same for files that the session knows by a key, beside files of others that it may have.
+    ///
+    /// ```
+    /// use wink_agent::follow::Follower;
+    /// use wink_agent::session::{Session, VirtualFileSystem};
+    /// use wink_fs::{MemoryBackend, Workspace};
+    ///
+    /// let session = Session::new();
+    /// for key in ["drafts", "results"] {
+    ///     let builder = Workspace::builder(MemoryBackend::new());
+    ///     let (files, follower) = Follower::begin_for(&session, key, builder)?;
+    ///     files.write("a.txt", "hello")?;
+    ///     follower.update()?;
+    /// }
+    /// let listings = session.query::<VirtualFileSystem>()?;
+    /// let keys: Vec<_> = listings.all().map(|listing| listing.filesystem_key()).collect();
+    /// assert_eq!(keys, [Some("drafts"), Some("results")]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn begin_for(
+        session: &Session,
+        filesystem_key: &str,
+        builder: WorkspaceBuilder,
+    ) -> Result<(Workspace, Self), SessionError> {
+        Self::begin_by(session, Some(filesystem_key.into()), builder)
+    }
+
+    fn begin_by(
+        session: &Session,
+        filesystem_key: Option<Arc<str>>,
+        builder: WorkspaceBuilder,
+    ) -> Result<(Workspace, Self), SessionError> {
         let heard = Arc::new(Heard::default());
         let listener = heard.clone();
         let workspace = builder.observe(move |event| listener.hear(event)).build();
@@ -79,7 +115,14 @@ impl Follower {
         let _ = heard.tree.set(Arc::downgrade(&workspace.tree()));
         let (session, known) = (session.clone(), Mutex::default());
         let began_after = last_operation(&workspace);
-        let follower = Self { session, workspace: workspace.clone(), heard, known, began_after };
+        let follower = Self {
+            session,
+            filesystem_key,
+            workspace: workspace.clone(),
+            heard,
+            known,
+            began_after,
+        };
         let mut known = follower.known();
         let files = known.begin(follower.look(&[TreePath::root()])?);
         follower.tell(files, known)?;
@@ -111,7 +154,9 @@ impl Follower {
         if changes.is_empty() {
             return Ok(());
         }
-        let event = Arc::new(FilesChanged::new(self.session.now(), changes));
+        let mut event = FilesChanged::new(self.session.now(), changes);
+        event.filesystem_key.clone_from(&self.filesystem_key);
+        let event = Arc::new(event);
         self.session.apply(&event)?;
         // A subscriber may call tools, which tell of what they changed here.
         drop(turn);
@@ -147,10 +192,9 @@ impl Follower {
         Ok(back)
     }
 
-    /// Returns the session's listing as it was told last.
+    /// Returns the session's listing of these files as it was told last.
     pub fn listing(&self) -> Result<VirtualFileSystem, SessionError> {
-        let latest = self.session.query::<VirtualFileSystem>()?.latest();
-        Ok(latest.as_deref().cloned().unwrap_or_default())
+        self.session.listing(self.filesystem_key.as_deref())
     }
 
     /// Looks at the files at some paths and below; where that fails, the next update looks at all.

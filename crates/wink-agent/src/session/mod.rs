@@ -48,6 +48,7 @@ mod held;
 mod id;
 mod in_call;
 mod items;
+mod listings;
 mod moment;
 mod panics;
 pub mod reducers;

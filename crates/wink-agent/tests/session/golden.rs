@@ -12,6 +12,8 @@ use crate::dump::{read, text};
 use crate::types::{Fact, facts};
 
 const GOLDEN: &str = include_str!("golden/session-v1.jsonl");
+/// The listings of two workspaces; the first dumps had one, without a key.
+const KEYS: &str = include_str!("golden/session-v1-keys.jsonl");
 const PAGE: &str = include_str!("../../../../docs/session-format.md");
 
 #[test]
@@ -52,9 +54,28 @@ fn a_session_of_today_is_written_as_version_1_is() {
 
 #[test]
 fn the_page_shows_the_very_dump() {
-    for line in GOLDEN.lines() {
+    for line in GOLDEN.lines().chain(KEYS.lines()) {
         assert!(PAGE.contains(line), "docs/session-format.md lacks {line}");
     }
+}
+
+#[test]
+fn listings_of_two_workspaces_are_read_and_written_by_their_keys() {
+    let session = Session::builder()
+        .session_id("67e55044-10b1-426f-9247-bb680e5fe0c8".parse().unwrap())
+        .created_at(time(0))
+        .build();
+    for (seconds, key, size) in [(1, "vfs", 5), (2, "workspace", 7)] {
+        let path = TreePath::parse("notes.txt").unwrap();
+        let made = [FileChange::written(path, size, Some(Encoding::Utf8))];
+        session.dispatch(FilesChanged::new(time(seconds), made).filesystem_key(key)).unwrap();
+    }
+    assert_eq!(text(&session), KEYS);
+    let read = read(KEYS).unwrap();
+    let listings = read.query::<VirtualFileSystem>().unwrap();
+    let keys: Vec<_> = listings.all().map(|listing| listing.filesystem_key()).collect();
+    assert_eq!(keys, [Some("vfs"), Some("workspace")]);
+    assert_eq!(text(&read), KEYS);
 }
 
 /// Returns the session that the golden file holds.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, Write};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use serde::Serialize;
@@ -11,12 +12,14 @@ use super::VERSION;
 use super::fields::Fields;
 use super::line::{self, Moment, WrittenSlice};
 use super::read::{LoadOptions, next_line};
+use crate::session::cell::Cell;
 use crate::session::error::SessionError;
 use crate::session::id::SessionId;
-use crate::session::slice::SliceKind;
+use crate::session::items::Items;
+use crate::session::slice::{Slice as _, SliceKind};
 use crate::session::slices::{SliceMap, Slices};
 use crate::session::snapshots::check_tag;
-use crate::session::{FilesystemSnapshotRef, Session, SessionSnapshot, moment};
+use crate::session::{FilesystemSnapshotRef, Session, SessionSnapshot, VirtualFileSystem, moment};
 
 /// What a line says that it is.
 const FORMAT: &str = "wink checkpoint";
@@ -119,6 +122,21 @@ impl States {
         let files = self.0.iter_mut().flat_map(|(_, snapshot, _)| &mut snapshot.files);
         for reference in files.filter(|it| it.snapshot_id().is_some_and(|id| ids.contains(&id))) {
             filesystem_key.clone_into(&mut reference.filesystem_key);
+        }
+    }
+
+    /// Says by which key the files are known from now on that a listing names by another one.
+    pub(crate) fn rename_listing(&mut self, from: Option<&str>, to: &Arc<str>) {
+        for (_, _, state) in &mut self.0 {
+            let listings = state.get(VirtualFileSystem::NAME).map(Cell::read::<VirtualFileSystem>);
+            // What cannot be read stays as it is: whoever goes back to it is told.
+            let Some(Ok(listings)) = listings else { continue };
+            let renamed = listings.all().map(|listing| match listing.filesystem_key() == from {
+                true => Arc::new(listing.owned_by(Some(to.clone()))),
+                false => listing.clone(),
+            });
+            let renamed: Items<_> = renamed.collect();
+            state.insert(VirtualFileSystem::NAME.into(), Cell::typed(renamed));
         }
     }
 

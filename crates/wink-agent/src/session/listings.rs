@@ -1,0 +1,62 @@
+//! What those who follow files do with a session's listings of them.
+
+use std::sync::Arc;
+
+use super::Session;
+use super::error::SessionError;
+use super::items::Items;
+use super::virtual_files::{VirtualFileSystem, place_of};
+
+/// Listings of files.
+impl Session {
+    /// Returns the listing of a section's files; where there is none, no file is known.
+    pub(crate) fn listing(&self, key: Option<&str>) -> Result<VirtualFileSystem, SessionError> {
+        let listings = self.query::<VirtualFileSystem>()?;
+        let place = place_of(&listings, key);
+        let listing = place.and_then(|place| listings.get(place));
+        Ok(listing.map(|listing| (**listing).clone()).unwrap_or_default())
+    }
+
+    /// Returns the listing of the files that a section takes over: its own, or the only one there is, which
+    /// another section wrote elsewhere.
+    pub(crate) fn listing_to_take_over(
+        &self,
+        key: &str,
+    ) -> Result<VirtualFileSystem, SessionError> {
+        let listings = self.query::<VirtualFileSystem>()?;
+        match (place_of(&listings, Some(key)), listings.len()) {
+            (None, 1) => self.listing(listings.get(0).and_then(|only| only.filesystem_key())),
+            _ => self.listing(Some(key)),
+        }
+    }
+
+    /// Makes a listing, which may be another section's, the one of a section's files.
+    pub(crate) fn take_over(
+        &self,
+        listing: &VirtualFileSystem,
+        key: &Arc<str>,
+    ) -> Result<(), SessionError> {
+        let _turn = self.rules();
+        let listings = self.query::<VirtualFileSystem>()?;
+        let own = listing.owned_by(Some(key.clone()));
+        let others = others(&listings, &[listing.filesystem_key(), Some(key)]);
+        self.slices().put(others.with(own));
+        Ok(())
+    }
+
+    /// Forgets the listing of a section's files, and no other.
+    pub(crate) fn forget_listing(&self, key: &str) -> Result<(), SessionError> {
+        self.check_outside_call()?;
+        let _turn = self.rules();
+        let listings = self.query::<VirtualFileSystem>()?;
+        if let Some(place) = place_of(&listings, Some(key)) {
+            self.slices().put(listings.without(place));
+        }
+        Ok(())
+    }
+}
+
+/// Leaves out the listings of some keys.
+fn others(listings: &Items<VirtualFileSystem>, keys: &[Option<&str>]) -> Items<VirtualFileSystem> {
+    listings.all().filter(|it| !keys.contains(&it.filesystem_key())).cloned().collect()
+}
