@@ -67,7 +67,7 @@ impl SessionFiles {
         let weak = Arc::downgrade(&current);
         let until_reset = session.subscribe(move |_: &SessionReset| {
             let gone = weak.upgrade().and_then(|current| lock(&current).take());
-            drop(gone);
+            gone.iter().for_each(|gone| gone.follower.end());
         });
         Self {
             session: session.clone(),
@@ -109,6 +109,7 @@ impl SessionFiles {
     /// Of the session nothing else changes. A handle to the old workspace still works.
     pub fn reset(&self) -> Result<(), SessionError> {
         let mut current = lock(&self.current);
+        current.iter().for_each(|gone| gone.follower.end());
         self.session.forget_listing(&self.filesystem_key)?;
         let gone = current.take();
         drop(current);
@@ -154,7 +155,7 @@ impl SessionFiles {
         let brought = brought.known_by(&self.filesystem_key, listing.filesystem_key());
         brought.keep(&self.session);
         self.session.take_over(&listing, &self.filesystem_key)?;
-        Ok(follower.settle()?)
+        follower.settle()
     }
 
     fn current(&self) -> Result<Current, SessionError> {

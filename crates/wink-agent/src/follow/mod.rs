@@ -7,6 +7,7 @@ mod taken_back;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 
 use wink_fs::{Event, Result as FileResult, Tree, TreePath, Workspace, WorkspaceBuilder};
@@ -44,8 +45,18 @@ pub struct Follower {
     filesystem_key: Option<Arc<str>>,
     workspace: Workspace,
     heard: Arc<Heard>,
-    known: Mutex<Known>,
+    followed: Mutex<Followed>,
     began_after: u64,
+    is_over: AtomicBool,
+}
+
+/// What is known of the files, and what the session was told of them.
+#[derive(Default)]
+struct Followed {
+    known: Known,
+    listing: VirtualFileSystem,
+    /// How often the session's state had jumped when it was told.
+    jumps: u64,
 }
 
 /// What the workspace told since the last update.
@@ -113,55 +124,83 @@ impl Follower {
         let workspace = builder.observe(move |event| listener.hear(event)).build();
         // Nothing is heard before the workspace is returned.
         let _ = heard.tree.set(Arc::downgrade(&workspace.tree()));
-        let (session, known) = (session.clone(), Mutex::default());
+        let (session, followed) = (session.clone(), Mutex::default());
         let began_after = last_operation(&workspace);
         let follower = Self {
             session,
             filesystem_key,
             workspace: workspace.clone(),
             heard,
-            known,
+            followed,
             began_after,
+            is_over: AtomicBool::new(false),
         };
-        let mut known = follower.known();
-        let files = known.begin(follower.look(&[TreePath::root()])?);
-        follower.tell(files, known)?;
+        let mut turn = follower.followed();
+        turn.jumps = follower.session.jumps();
+        let files = turn.known.begin(follower.look(&[TreePath::root()])?);
+        follower.tell(files, turn)?;
         Ok((workspace, follower))
     }
 
     /// Tells the session what changed since the last time; nothing where nothing did.
+    ///
+    /// Where the session alone went back, its listing names files as they were. It is told what they are.
     pub fn update(&self) -> Result<(), SessionError> {
-        let mut known = self.known();
+        let mut turn = self.followed();
+        if self.is_over.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let changes = self.learn(&mut turn.known)?;
+        self.tell(changes, turn)
+    }
+
+    /// Tells the session nothing more: it has other files now.
+    pub(crate) fn end(&self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        // Whoever is telling it just now has done so when this returns.
+        drop(self.followed());
+    }
+
+    /// Takes over what was heard of, and looks where only that can tell what changed.
+    fn learn(&self, known: &mut Known) -> Result<Vec<FileChange>, SessionError> {
         let Pending { mut changes, unknown } = std::mem::take(&mut *self.heard.pending());
         if unknown.is_empty() {
-            let changes = known.learn(changes);
-            return self.tell(changes, known);
+            return Ok(known.learn(changes));
         }
         let (unknown, overtaken) = sort_out(unknown, &mut changes);
         let taken_back = TakenBack::of(overtaken.iter(), &self.workspace, self.began_after);
         let found = self.look(&unknown)?;
         let mut learnt = known.learn(changes);
         learnt.extend(known.compare(found, &unknown, &*self.workspace.tree(), &taken_back));
-        self.tell(learnt, known)
+        Ok(learnt)
     }
 
     /// Changes the listing in the turn of whoever looked, and tells others after it.
     fn tell(
         &self,
         changes: Vec<FileChange>,
-        turn: MutexGuard<'_, Known>,
+        mut turn: MutexGuard<'_, Followed>,
     ) -> Result<(), SessionError> {
-        if changes.is_empty() {
+        if changes.is_empty() && turn.jumps == self.session.jumps() {
             return Ok(());
         }
-        let mut event = FilesChanged::new(self.session.now(), changes);
-        event.filesystem_key.clone_from(&self.filesystem_key);
-        let event = Arc::new(event);
-        self.session.apply(&event)?;
+        let told = self.session.change_listing(self.filesystem_key.as_ref(), |now, jumps| {
+            match jumps == turn.jumps {
+                true => changes,
+                false => now.changes_to(&turn.listing.after(&self.changed(changes))),
+            }
+        })?;
+        (turn.listing, turn.jumps) = (told.listing, told.jumps);
         // A subscriber may call tools, which tell of what they changed here.
         drop(turn);
-        self.session.publish(&*event);
+        if let Some(event) = told.event {
+            self.session.publish(&*event);
+        }
         Ok(())
+    }
+
+    fn changed(&self, changes: Vec<FileChange>) -> FilesChanged {
+        FilesChanged::new(self.session.now(), changes)
     }
 
     /// Looks at all files, also for what others changed on the disk, and tells the session.
@@ -171,12 +210,14 @@ impl Follower {
     }
 
     /// Takes the session's listing for what the files are, after both went back together.
-    pub fn settle(&self) -> FileResult<()> {
-        let mut known = self.known();
+    pub fn settle(&self) -> Result<(), SessionError> {
+        let mut turn = self.followed();
         let everything = [TreePath::root()];
         let found = self.look(&everything)?;
         *self.heard.pending() = Pending::default();
-        known.compare(found, &everything, &*self.workspace.tree(), &TakenBack::default());
+        turn.known.compare(found, &everything, &*self.workspace.tree(), &TakenBack::default());
+        let jumps = self.session.jumps();
+        (turn.listing, turn.jumps) = (self.listing()?, jumps);
         Ok(())
     }
 
@@ -203,8 +244,8 @@ impl Follower {
         look(&*self.workspace.tree(), paths).inspect_err(again)
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
-        lock(&self.known)
+    fn followed(&self) -> MutexGuard<'_, Followed> {
+        lock(&self.followed)
     }
 }
 

@@ -182,6 +182,7 @@ impl Session {
         self.query::<S>()?;
         rules.seeds.insert(S::NAME, (S::KIND, Cell::typed(items.clone())));
         self.slices().put(items);
+        self.jumped();
         Ok(())
     }
 
@@ -191,6 +192,7 @@ impl Session {
         let _turn = self.rules();
         self.query::<S>()?;
         self.slices().put(Items::<S>::default());
+        self.jumped();
         Ok(())
     }
 
@@ -211,6 +213,7 @@ impl Session {
             slices.put_cell(*kind, (*name).into(), cell.clone());
         }
         self.set_slices(slices);
+        self.jumped();
     }
 
     /// Returns the slices, which are locked only for a moment.

@@ -64,6 +64,7 @@ mod virtual_files;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
@@ -131,6 +132,7 @@ struct Shared {
     snapshots: Mutex<Table>,
     bus: Arc<Bus>,
     kept: Kept,
+    jumps: AtomicU64,
 }
 
 impl Session {

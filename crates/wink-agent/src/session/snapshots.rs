@@ -179,6 +179,7 @@ impl Session {
     ///
     /// What is the same then and now costs nothing. Files stay as they are, also those that were kept
     /// together with the state and are named in what is returned; [`checkpoint::go_back`] takes both back.
+    /// The listing of files goes back too, and the next call on them tells the session what they are.
     ///
     /// [`checkpoint::go_back`]: crate::checkpoint::go_back
     pub fn rollback(&self, name: impl Into<SnapshotName>) -> Result<SessionSnapshot, SessionError> {
@@ -189,6 +190,7 @@ impl Session {
         let old = slices.clone();
         slices.go_back(state);
         drop(slices);
+        self.jumped();
         drop(old);
         Ok(snapshot)
     }

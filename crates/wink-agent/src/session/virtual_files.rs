@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use imbl::OrdMap;
+use imbl::ordmap::DiffItem;
 use serde::{Deserialize, Serialize};
 use wink_fs::TreePath;
 
@@ -78,6 +79,21 @@ impl VirtualFileSystem {
     /// Tells whether there are none.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
+    }
+
+    /// Returns what must be told to make this listing name the files of another one.
+    ///
+    /// A file that is something else there was written since.
+    pub(crate) fn changes_to(&self, other: &Self) -> Vec<FileChange> {
+        let written = |file: &VirtualFile| {
+            FileChange::written(file.path.clone(), file.size_bytes, file.encoding.clone())
+        };
+        let differences = self.files.diff(&other.files);
+        let changes = differences.map(|difference| match difference {
+            DiffItem::Add(_, file) | DiffItem::Update { new: (_, file), .. } => written(file),
+            DiffItem::Remove(path, _) => FileChange::removed(path.clone()),
+        });
+        changes.collect()
     }
 
     /// Returns the listing after changes; it costs the changes, not the files.
