@@ -10,7 +10,10 @@ use crate::checkpoint::{self, Checkpoint, Dumped, WentBack};
 use crate::context::ToolContext;
 use crate::follow::Follower;
 use crate::lock::lock;
-use crate::session::{Session, SessionError, SessionReset, SnapshotName, Subscription};
+use crate::session::{
+    Session, SessionError, SessionReset, SnapshotName, Subscription, VirtualFileSystem,
+    load_session_tree,
+};
 
 type Make = dyn Fn() -> FileResult<WorkspaceBuilder> + Send + Sync;
 
@@ -145,10 +148,10 @@ impl SessionFiles {
 
     /// Makes the files those beside a dump that the session was loaded from, whatever they were in then.
     ///
-    /// The session's listing is taken for what they are, so no file is new by that. A history beside the
-    /// dump is brought in as by [`checkpoint::resume`].
+    /// The session's listing becomes that of the dump, so no file is new by that, whatever was there before.
+    /// A history beside the dump is brought in as by [`checkpoint::resume`].
     pub fn resume(&self, dump: impl AsRef<Path>) -> Result<(), SessionError> {
-        let listing = self.session.listing_to_take_over(&self.filesystem_key)?;
+        let listing = self.listing_beside(dump.as_ref())?;
         let Current { workspace, follower, .. } = self.current()?;
         let brought = checkpoint::bring_in(&self.session, dump.as_ref(), &workspace)?;
         workspace.import_archive(checkpoint::archive_beside(dump.as_ref()))?;
@@ -156,6 +159,14 @@ impl SessionFiles {
         brought.keep(&self.session);
         self.session.take_over(&listing, &self.filesystem_key)?;
         follower.settle()
+    }
+
+    /// Returns the listing that a dump has of the files: since it was loaded, the session may have been told
+    /// of those that are there now.
+    fn listing_beside(&self, dump: &Path) -> Result<VirtualFileSystem, SessionError> {
+        let dumped = load_session_tree(dump)?.walk();
+        let own = dumped.iter().find(|session| session.id() == self.session.id());
+        own.unwrap_or(&self.session).listing_to_take_over(&self.filesystem_key)
     }
 
     fn current(&self) -> Result<Current, SessionError> {

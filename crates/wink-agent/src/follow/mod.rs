@@ -19,7 +19,7 @@ use self::taken_back::{TakenBack, last_operation};
 use crate::checkpoint::{self, WentBack};
 use crate::lock::lock;
 use crate::session::{
-    FileChange, FilesChanged, Session, SessionError, SnapshotName, VirtualFileSystem,
+    FileChange, FilesChanged, Listed, Session, SessionError, SnapshotName, VirtualFileSystem,
 };
 
 /// Follows what changes in a workspace, for a session's [`VirtualFileSystem`].
@@ -80,6 +80,9 @@ struct Pending {
 impl Follower {
     /// Makes a workspace and follows it; the session is told of the files that are there already, which
     /// nobody has read to guess their encoding.
+    ///
+    /// Of those that its listing names, as that of a session which was loaded may do, it is told only where
+    /// they are gone or of another size.
     pub fn begin(
         session: &Session,
         builder: WorkspaceBuilder,
@@ -136,9 +139,8 @@ impl Follower {
             is_over: AtomicBool::new(false),
         };
         let mut turn = follower.followed();
-        turn.jumps = follower.session.jumps();
-        let files = turn.known.begin(follower.look(&[TreePath::root()])?);
-        follower.tell(files, turn)?;
+        turn.known.begin(follower.look(&[TreePath::root()])?);
+        follower.compare_with_listing(turn)?;
         Ok((workspace, follower))
     }
 
@@ -179,7 +181,7 @@ impl Follower {
     fn tell(
         &self,
         changes: Vec<FileChange>,
-        mut turn: MutexGuard<'_, Followed>,
+        turn: MutexGuard<'_, Followed>,
     ) -> Result<(), SessionError> {
         if changes.is_empty() && turn.jumps == self.session.jumps() {
             return Ok(());
@@ -190,13 +192,26 @@ impl Follower {
                 false => now.changes_to(&turn.listing.after(&self.changed(changes))),
             }
         })?;
+        self.told(told, turn);
+        Ok(())
+    }
+
+    /// Takes the session's listing for what the files are, and tells the session where they surely are not.
+    fn compare_with_listing(&self, turn: MutexGuard<'_, Followed>) -> Result<(), SessionError> {
+        let key = self.filesystem_key.as_ref();
+        let told = self.session.change_listing(key, |now, _| turn.known.differences(now))?;
+        self.told(told, turn);
+        Ok(())
+    }
+
+    /// Keeps what the session was told, and tells others.
+    fn told(&self, told: Listed, mut turn: MutexGuard<'_, Followed>) {
         (turn.listing, turn.jumps) = (told.listing, told.jumps);
         // A subscriber may call tools, which tell of what they changed here.
         drop(turn);
         if let Some(event) = told.event {
             self.session.publish(&*event);
         }
-        Ok(())
     }
 
     fn changed(&self, changes: Vec<FileChange>) -> FilesChanged {
@@ -209,16 +224,15 @@ impl Follower {
         self.update()
     }
 
-    /// Takes the session's listing for what the files are, after both went back together.
+    /// Takes the session's listing for what the files are, after both went back together; where one is gone
+    /// or of another size, the session is told.
     pub fn settle(&self) -> Result<(), SessionError> {
         let mut turn = self.followed();
         let everything = [TreePath::root()];
         let found = self.look(&everything)?;
         *self.heard.pending() = Pending::default();
         turn.known.compare(found, &everything, &*self.workspace.tree(), &TakenBack::default());
-        let jumps = self.session.jumps();
-        (turn.listing, turn.jumps) = (self.listing()?, jumps);
-        Ok(())
+        self.compare_with_listing(turn)
     }
 
     /// Makes files and session what they were at a [checkpoint], the listing included.

@@ -84,6 +84,7 @@ impl Session {
         let own = listing.owned_by(Some(key.clone()));
         let others = others(&listings, &[listing.filesystem_key(), Some(key)]);
         self.slices().put(others.with(own));
+        self.jumped();
         Ok(())
     }
 

@@ -87,6 +87,7 @@ pub use self::filesystem_ref::FilesystemSnapshotRef;
 pub(crate) use self::held::HeldEvents;
 pub use self::id::SessionId;
 pub use self::items::Items;
+pub(crate) use self::listings::Listed;
 pub(crate) use self::panics::caught;
 pub use self::slice::{Slice, SliceKind};
 pub use self::snapshots::{SessionSnapshot, SnapshotName};
