@@ -1,5 +1,6 @@
 //! Keeping a session's listing of files up to date with its workspace.
 
+mod heard;
 mod known;
 mod look;
 mod overtaken;
@@ -8,12 +9,13 @@ mod taken_back;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
+use std::sync::{Arc, Mutex, MutexGuard};
 
-use wink_fs::{Event, Result as FileResult, Tree, TreePath, Workspace, WorkspaceBuilder};
+use wink_fs::{Result as FileResult, TreePath, Workspace, WorkspaceBuilder};
 
+use self::heard::{Heard, Pending};
 use self::known::Known;
-use self::look::{Found, encoding, look};
+use self::look::{Found, look};
 use self::overtaken::sort_out;
 use self::taken_back::{TakenBack, last_operation};
 use crate::checkpoint::{self, WentBack};
@@ -25,7 +27,8 @@ use crate::session::{
 /// Follows what changes in a workspace, for a session's [`VirtualFileSystem`].
 ///
 /// What changed is told to the session by [`update`](Self::update), so that a call which fails and is
-/// taken back never shows.
+/// taken back never shows: what one thread is changing is told when it is done, whoever asks meanwhile. Only
+/// where a call makes several changes, each shows when it is made, as it does to all who read the files.
 ///
 /// ```
 /// use wink_agent::follow::Follower;
@@ -59,23 +62,8 @@ struct Followed {
     jumps: u64,
 }
 
-/// What the workspace told since the last update.
-#[derive(Default)]
-struct Heard {
-    /// Were it held, the files, which know their observers, would hold themselves.
-    tree: OnceLock<Weak<dyn Tree>>,
-    pending: Mutex<Pending>,
-}
-
 /// A change that was heard of, with what was found then.
 type Change = (FileChange, Option<Found>);
-
-#[derive(Default)]
-struct Pending {
-    changes: Vec<Change>,
-    /// Where only a look at the files, also at those below, can tell what changed.
-    unknown: Vec<TreePath>,
-}
 
 impl Follower {
     /// Makes a workspace and follows it; the session is told of the files that are there already, which
@@ -165,7 +153,7 @@ impl Follower {
 
     /// Takes over what was heard of, and looks where only that can tell what changed.
     fn learn(&self, known: &mut Known) -> Result<Vec<FileChange>, SessionError> {
-        let Pending { mut changes, unknown } = std::mem::take(&mut *self.heard.pending());
+        let Pending { mut changes, unknown } = self.heard.take_settled(&self.workspace);
         if unknown.is_empty() {
             return Ok(known.learn(changes));
         }
@@ -220,7 +208,7 @@ impl Follower {
 
     /// Looks at all files, also for what others changed on the disk, and tells the session.
     pub fn rescan(&self) -> Result<(), SessionError> {
-        self.heard.pending().unknown.push(TreePath::root());
+        self.heard.look_at_all();
         self.update()
     }
 
@@ -230,7 +218,7 @@ impl Follower {
         let mut turn = self.followed();
         let everything = [TreePath::root()];
         let found = self.look(&everything)?;
-        *self.heard.pending() = Pending::default();
+        self.heard.forget();
         turn.known.compare(found, &everything, &*self.workspace.tree(), &TakenBack::default());
         self.compare_with_listing(turn)
     }
@@ -254,38 +242,12 @@ impl Follower {
 
     /// Looks at the files at some paths and below; where that fails, the next update looks at all.
     fn look(&self, paths: &[TreePath]) -> FileResult<BTreeMap<TreePath, Found>> {
-        let again = |_: &_| self.heard.pending().unknown.push(TreePath::root());
+        let again = |_: &_| self.heard.look_at_all();
         look(&*self.workspace.tree(), paths).inspect_err(again)
     }
 
     fn followed(&self) -> MutexGuard<'_, Followed> {
         lock(&self.followed)
-    }
-}
-
-impl Heard {
-    /// Notes a change; sizes are those of the moment, because the next change may move the file.
-    fn hear(&self, event: &Event) {
-        let (change, found) = match event {
-            Event::FileWritten { path, .. } => {
-                let Some(tree) = self.tree.get().and_then(Weak::upgrade) else { return };
-                let Ok(Some(found)) = look::at(&*tree, path) else { return };
-                let found = found.hashed(&*tree, path);
-                (found.written(path.clone(), encoding(&*tree, path)), Some(found))
-            }
-            Event::FileDeleted { path, .. } => (FileChange::removed(path.clone()), None),
-            Event::Renamed { from, to } => (FileChange::renamed(from.clone(), to.clone()), None),
-            Event::Replaced { paths } => {
-                self.pending().unknown.extend_from_slice(paths);
-                return;
-            }
-            _ => return,
-        };
-        self.pending().changes.push((change, found));
-    }
-
-    fn pending(&self) -> MutexGuard<'_, Pending> {
-        lock(&self.pending)
     }
 }
 

@@ -29,6 +29,7 @@ on_each_backend!(
     a_move_of_what_is_then_replaced_is_followed,
     after_the_session_alone_went_back_the_next_update_lists_the_files_that_are_there,
     a_listing_that_somebody_cleared_is_made_again,
+    what_another_thread_changed_and_never_told_is_told_by_the_next_update,
     files_that_went_back_apart_from_the_follower_are_listed_as_they_are,
 );
 
@@ -229,6 +230,13 @@ fn after_the_session_alone_went_back_the_next_update_lists_the_files_that_are_th
     assert_eq!(scene.versions(), listed(&[("changed", 2), ("new", 1), ("same", 1)]));
     scene.write("changed", "4");
     assert_eq!(scene.versions(), listed(&[("changed", 3), ("new", 1), ("same", 1)]));
+}
+
+fn what_another_thread_changed_and_never_told_is_told_by_the_next_update(backend: &Backend) {
+    let scene = Followed::new(backend);
+    let files = scene.files.clone();
+    std::thread::spawn(move || drop(files.write("theirs", "1").unwrap())).join().unwrap();
+    assert_eq!(scene.versions(), listed(&[("theirs", 1)]));
 }
 
 fn a_listing_that_somebody_cleared_is_made_again(backend: &Backend) {

@@ -1,12 +1,13 @@
 //! A call that fails changes nothing.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use wink_agent::follow::Follower;
 use wink_agent::session::{
-    Session, SessionError, Slice, ToolInvoked, View, VirtualFileSystem, reducers,
+    FilesChanged, Session, SessionError, Slice, ToolInvoked, View, VirtualFileSystem, reducers,
 };
 use wink_agent::{Effect, Refusal, Tool, ToolCall, ToolContext, ToolResult, Toolset};
 use wink_fs::{
@@ -163,6 +164,61 @@ fn a_rollback_does_not_show_in_the_listing_of_the_session() {
         let files: Vec<_> = listing.files().map(|it| (it.path.to_string(), it.version)).collect();
         assert_eq!(files, [("kept.txt".to_owned(), 1)]);
     }
+}
+
+/// Another call that ended meanwhile told the session of what was then taken back, and the file that nobody
+/// had changed was at version 3.
+#[test]
+fn a_change_that_is_not_done_does_not_show_when_another_call_ends() {
+    for (fails, version) in [(true, 1), (false, 2)] {
+        for (builder, _place) in builders() {
+            let session = Session::new();
+            let (files, follower) = Follower::begin(&session, builder).unwrap();
+            files.write("kept.txt", "kept").unwrap();
+            follower.update().unwrap();
+            let context = ToolContext::over(&files).session(&session).follower(Arc::new(follower));
+            let told = Arc::new(AtomicUsize::new(0));
+            let count = told.clone();
+            let _told = session.subscribe(move |_: &FilesChanged| {
+                count.fetch_add(1, Ordering::Relaxed);
+            });
+            let both = Arc::new(Barrier::new(2));
+            let tool = held_inside(both.clone(), fails);
+            std::thread::scope(|scope| {
+                let held = scope.spawn(|| tool.call(&context, json!({})));
+                both.wait();
+                let looked = wink_agent::call(&context, "ls", json!({}));
+                let meanwhile = versions(&session);
+                both.wait();
+                assert_eq!(held.join().unwrap().ok(), !fails);
+                assert!(looked.ok(), "{}", looked.message);
+                assert_eq!(meanwhile, [("kept.txt".to_owned(), 1)]);
+            });
+            assert_eq!(versions(&session), [("kept.txt".to_owned(), version)]);
+            assert_eq!(told.load(Ordering::Relaxed), usize::from(!fails));
+        }
+    }
+}
+
+/// Writes a file, waits twice before the change is done, and then fails or not.
+fn held_inside(both: Arc<Barrier>, fails: bool) -> Tool {
+    Tool::new("held", "", Effect::Writes, move |call: &ToolCall<'_>, Nothing {}| {
+        let path = call.path("kept.txt")?;
+        call.change(|fs| {
+            ops::write(fs, &path, "changed", &WriteOptions::default())?;
+            both.wait();
+            both.wait();
+            match fails {
+                true => Err(Refusal::new(ErrorKind::InvalidArgument, "No.")),
+                false => Ok(ToolResult::success(String::new(), Value::Null)),
+            }
+        })
+    })
+}
+
+fn versions(session: &Session) -> Vec<(String, u64)> {
+    let listing = session.query::<VirtualFileSystem>().unwrap().latest().unwrap();
+    listing.files().map(|file| (file.path.to_string(), file.version)).collect()
 }
 
 #[test]

@@ -1,0 +1,120 @@
+//! What a workspace told since the session was last told.
+
+use std::sync::{Mutex, MutexGuard, OnceLock, Weak};
+use std::thread::{self, ThreadId};
+use std::time::Duration;
+
+use wink_fs::{ErrorKind, Event, Tree, TreePath, Workspace};
+
+use super::Change;
+use super::look::{self, encoding};
+use crate::lock::lock;
+use crate::session::FileChange;
+
+/// Listens to a workspace.
+#[derive(Default)]
+pub(super) struct Heard {
+    /// Were it held, the files, which know their observers, would hold themselves.
+    pub(super) tree: OnceLock<Weak<dyn Tree>>,
+    noted: Mutex<Vec<Noted>>,
+}
+
+/// One thing that was heard.
+struct Noted {
+    /// The thread that did it.
+    by: ThreadId,
+    what: What,
+}
+
+/// What it means for the files.
+enum What {
+    Changed(Change),
+    /// Only a look at the files at some paths, also at those below, can tell what changed.
+    Unknown(Vec<TreePath>),
+}
+
+/// What is known of the files to be others now.
+#[derive(Default)]
+pub(super) struct Pending {
+    pub(super) changes: Vec<Change>,
+    pub(super) unknown: Vec<TreePath>,
+}
+
+impl Heard {
+    /// Notes a change; sizes are those of the moment, because the next change may move the file.
+    pub(super) fn hear(&self, event: &Event) {
+        if let Some(what) = self.meaning(event) {
+            self.note(what);
+        }
+    }
+
+    fn meaning(&self, event: &Event) -> Option<What> {
+        let (change, found) = match event {
+            Event::FileWritten { path, .. } => {
+                let tree = self.tree.get()?.upgrade()?;
+                let found = look::at(&*tree, path).ok()??.hashed(&*tree, path);
+                (found.written(path.clone(), encoding(&*tree, path)), Some(found))
+            }
+            Event::FileDeleted { path, .. } => (FileChange::removed(path.clone()), None),
+            Event::Renamed { from, to } => (FileChange::renamed(from.clone(), to.clone()), None),
+            Event::Replaced { paths } => return Some(What::Unknown(paths.clone())),
+            _ => return None,
+        };
+        Some(What::Changed((change, found)))
+    }
+
+    /// Has the next update look at all files.
+    pub(super) fn look_at_all(&self) {
+        self.note(What::Unknown(vec![TreePath::root()]));
+    }
+
+    fn note(&self, what: What) {
+        self.noted().push(Noted { by: thread::current().id(), what });
+    }
+
+    /// Takes out what was heard and is settled; the rest is taken later.
+    ///
+    /// What an operation changed that another thread is still at may yet be taken back. Writers take turns,
+    /// so it is the end of all that was heard.
+    pub(super) fn take_settled(&self, workspace: &Workspace) -> Pending {
+        let (all, perhaps_open) = self.count();
+        let settled = match perhaps_open > 0 && !is_idle(workspace) {
+            true => all - perhaps_open,
+            false => all,
+        };
+        let mut pending = Pending::default();
+        for noted in self.noted().drain(..settled) {
+            match noted.what {
+                What::Changed(change) => pending.changes.push(change),
+                What::Unknown(paths) => pending.unknown.extend(paths),
+            }
+        }
+        pending
+    }
+
+    /// Counts what was heard, and how much of its end another thread did.
+    fn count(&self) -> (usize, usize) {
+        let (noted, this) = (self.noted(), thread::current().id());
+        let perhaps_open = match noted.last().map(|last| last.by) {
+            Some(by) if by != this => noted.iter().rev().take_while(|it| it.by == by).count(),
+            _ => 0,
+        };
+        (noted.len(), perhaps_open)
+    }
+
+    /// Forgets what was heard.
+    pub(super) fn forget(&self) {
+        self.noted().clear();
+    }
+
+    fn noted(&self) -> MutexGuard<'_, Vec<Noted>> {
+        lock(&self.noted)
+    }
+}
+
+/// Tells whether nobody was writing at some moment since this was called.
+fn is_idle(workspace: &Workspace) -> bool {
+    // It needs the writer's turn, and little else.
+    let turn = workspace.waiting_at_most(Duration::ZERO).heed_exclusions();
+    !turn.is_err_and(|error| error.kind() == ErrorKind::Deadline)
+}
