@@ -124,7 +124,10 @@ impl SessionFiles {
     pub fn take(&self, tag: &str) -> Result<Checkpoint, SessionError> {
         let Current { workspace, follower, .. } = self.current()?;
         follower.update()?;
-        checkpoint::take(&self.session, &workspace, &self.filesystem_key, tag)
+        let taken = checkpoint::take(&self.session, &workspace, &self.filesystem_key, tag);
+        // Who subscribed is told of the snapshot. Where that fails, the next update tries again.
+        let _ = follower.update();
+        taken
     }
 
     /// Makes files and session what they were at a checkpoint; see [`checkpoint::go_back`].

@@ -23,7 +23,8 @@ pub(super) struct Heard {
 struct Noted {
     /// The thread that did it.
     by: ThreadId,
-    what: What,
+    event: Option<Event>,
+    what: Option<What>,
 }
 
 /// What it means for the files.
@@ -33,19 +34,18 @@ enum What {
     Unknown(Vec<TreePath>),
 }
 
-/// What is known of the files to be others now.
+/// What is settled: which files are others now, and what the session's subscribers are to be told.
 #[derive(Default)]
 pub(super) struct Pending {
     pub(super) changes: Vec<Change>,
     pub(super) unknown: Vec<TreePath>,
+    pub(super) events: Vec<Event>,
 }
 
 impl Heard {
     /// Notes a change; sizes are those of the moment, because the next change may move the file.
     pub(super) fn hear(&self, event: &Event) {
-        if let Some(what) = self.meaning(event) {
-            self.note(what);
-        }
+        self.note(Some(event.clone()), self.meaning(event));
     }
 
     fn meaning(&self, event: &Event) -> Option<What> {
@@ -65,11 +65,11 @@ impl Heard {
 
     /// Has the next update look at all files.
     pub(super) fn look_at_all(&self) {
-        self.note(What::Unknown(vec![TreePath::root()]));
+        self.note(None, Some(What::Unknown(vec![TreePath::root()])));
     }
 
-    fn note(&self, what: What) {
-        self.noted().push(Noted { by: thread::current().id(), what });
+    fn note(&self, event: Option<Event>, what: Option<What>) {
+        self.noted().push(Noted { by: thread::current().id(), event, what });
     }
 
     /// Takes out what was heard and is settled; the rest is taken later.
@@ -84,9 +84,11 @@ impl Heard {
         };
         let mut pending = Pending::default();
         for noted in self.noted().drain(..settled) {
+            pending.events.extend(noted.event);
             match noted.what {
-                What::Changed(change) => pending.changes.push(change),
-                What::Unknown(paths) => pending.unknown.extend(paths),
+                Some(What::Changed(change)) => pending.changes.push(change),
+                Some(What::Unknown(paths)) => pending.unknown.extend(paths),
+                None => {}
             }
         }
         pending
@@ -102,9 +104,9 @@ impl Heard {
         (noted.len(), perhaps_open)
     }
 
-    /// Forgets what was heard.
-    pub(super) fn forget(&self) {
-        self.noted().clear();
+    /// Takes out all that was heard, of which only the events are wanted.
+    pub(super) fn take_events(&self) -> Vec<Event> {
+        self.noted().drain(..).filter_map(|noted| noted.event).collect()
     }
 
     fn noted(&self) -> MutexGuard<'_, Vec<Noted>> {

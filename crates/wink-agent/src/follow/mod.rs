@@ -11,7 +11,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use wink_fs::{Result as FileResult, TreePath, Workspace, WorkspaceBuilder};
+use wink_fs::{Event, Result as FileResult, TreePath, Workspace, WorkspaceBuilder};
 
 use self::heard::{Heard, Pending};
 use self::known::Known;
@@ -29,6 +29,10 @@ use crate::session::{
 /// What changed is told to the session by [`update`](Self::update), so that a call which fails and is
 /// taken back never shows: what one thread is changing is told when it is done, whoever asks meanwhile. Only
 /// where a call makes several changes, each shows when it is made, as it does to all who read the files.
+///
+/// With the listing, the [`Event`]s of the workspace come to the subscribers of the session, in their order
+/// and when nothing is locked. Of a call that failed they get what it changed and then, at once, the
+/// [`Event::Replaced`] that took it back. Those of calls that end at the same time may come mixed.
 ///
 /// ```
 /// use wink_agent::follow::Follower;
@@ -137,11 +141,25 @@ impl Follower {
     /// Where the session alone went back, its listing names files as they were. It is told what they are.
     pub fn update(&self) -> Result<(), SessionError> {
         let mut turn = self.followed();
+        let mut pending = self.heard.take_settled(&self.workspace);
         if self.is_over.load(Ordering::Relaxed) {
             return Ok(());
         }
-        let changes = self.learn(&mut turn.known)?;
-        self.tell(changes, turn)
+        let events = std::mem::take(&mut pending.events);
+        let told = match self.learn(&mut turn.known, pending) {
+            Ok(changes) => self.tell(changes, turn),
+            Err(error) => {
+                drop(turn);
+                Err(error)
+            }
+        };
+        self.publish(&events);
+        told
+    }
+
+    /// Forwards what the workspace told to the session's subscribers.
+    fn publish(&self, events: &[Event]) {
+        events.iter().for_each(|event| drop(self.session.publish(event)));
     }
 
     /// Tells the session nothing more: it has other files now.
@@ -152,8 +170,8 @@ impl Follower {
     }
 
     /// Takes over what was heard of, and looks where only that can tell what changed.
-    fn learn(&self, known: &mut Known) -> Result<Vec<FileChange>, SessionError> {
-        let Pending { mut changes, unknown } = self.heard.take_settled(&self.workspace);
+    fn learn(&self, known: &mut Known, pending: Pending) -> Result<Vec<FileChange>, SessionError> {
+        let Pending { mut changes, unknown, .. } = pending;
         if unknown.is_empty() {
             return Ok(known.learn(changes));
         }
@@ -218,9 +236,11 @@ impl Follower {
         let mut turn = self.followed();
         let everything = [TreePath::root()];
         let found = self.look(&everything)?;
-        self.heard.forget();
+        let events = self.heard.take_events();
         turn.known.compare(found, &everything, &*self.workspace.tree(), &TakenBack::default());
-        self.compare_with_listing(turn)
+        let told = self.compare_with_listing(turn);
+        self.publish(&events);
+        told
     }
 
     /// Makes files and session what they were at a [checkpoint], the listing included.
