@@ -86,9 +86,15 @@ impl ToolContext {
     }
 
     /// Sets the session that the calls are written down in, and that remembers what was read.
+    ///
+    /// Where the context had another one, nothing is known of what that one read, and its listing is not
+    /// kept up to date any more.
     #[must_use]
     pub fn session(mut self, session: &Session) -> Self {
-        self.session = Some(session.clone());
+        let before = self.session.replace(session.clone());
+        if before.is_some_and(|before| !before.is_same(session)) {
+            (self.seen, self.follower) = (None, None);
+        }
         self.seen.get_or_insert_default();
         self
     }
