@@ -177,6 +177,17 @@ impl ToolContext {
         self.workspace.as_ref().is_none_or(|files| files.snapshot_store().is_ok())
     }
 
+    /// Refuses to be the context of a tool, or of files, that belong to a session which is not its own.
+    pub(crate) fn check_session(&self, owner: &Session, tool: &str) -> Result<(), Refusal> {
+        if self.session.as_ref().is_some_and(|session| session.is_same(owner)) {
+            return Ok(());
+        }
+        let message = format!(
+            "`{tool}` belongs to another session and did nothing; use the tools of this session's prompt."
+        );
+        Err(Refusal::new(ErrorKind::PermissionDenied, message))
+    }
+
     /// Refuses to go on where somebody gave up.
     pub(crate) fn check_cancelled(&self) -> Result<(), Refusal> {
         match self.cancelled.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {

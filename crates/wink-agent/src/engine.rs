@@ -89,6 +89,7 @@ fn attempt(tool: &Tool, context: &ToolContext, arguments: Value) -> ToolResult {
 }
 
 fn begin<'c>(tool: &'c Tool, context: &'c ToolContext) -> Result<ToolCall<'c>, Refusal> {
+    context.follower.iter().try_for_each(|it| context.check_session(it.session(), tool.name))?;
     context.check_cancelled()?;
     context.time_left()?;
     context.budget.iter().try_for_each(|budget| budget.spend())?;

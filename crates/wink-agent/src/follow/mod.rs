@@ -162,6 +162,11 @@ impl Follower {
         events.iter().for_each(|event| drop(self.session.publish(event)));
     }
 
+    /// Returns the session that is told.
+    pub(crate) fn session(&self) -> &Session {
+        &self.session
+    }
+
     /// Tells the session nothing more: it has other files now.
     pub(crate) fn end(&self) {
         self.is_over.store(true, Ordering::Relaxed);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::error::PromptError;
 use super::files::SectionFiles;
 use super::given::Given;
+use super::own_tool;
 use super::rendered::{OfferedTool, RenderedPrompt};
 use super::section::Section;
 use super::template::PromptTemplate;
@@ -108,7 +109,8 @@ impl Rendering<'_> {
             return Err(PromptError::DuplicateTool { tool: tool.name, sections });
         }
         let (session, files) = (self.given.session.clone(), files.cloned());
-        let (tool, section) = (tool.clone(), section.key.clone());
+        let tool = own_tool::only_for(tool.clone(), &session);
+        let section = section.key.clone();
         self.tools.push(OfferedTool { tool, section, session, files });
         Ok(())
     }
