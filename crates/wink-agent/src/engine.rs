@@ -7,6 +7,7 @@ use std::time::Instant;
 use serde_json::Value;
 use wink_fs::{ErrorKind, SnapshotId, Workspace};
 
+use crate::budget::Budget;
 use crate::context::ToolContext;
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
@@ -26,14 +27,14 @@ pub(crate) fn run(tool: &Tool, context: &ToolContext, arguments: Value) -> ToolR
     result
 }
 
-/// Refuses a call that no tool can take; the session is told of it all the same.
+/// Refuses a call that no tool can take; it counts, and the session is told of it, all the same.
 pub(crate) fn refuse(
     name: &str,
     context: &ToolContext,
     arguments: &Value,
     refusal: Refusal,
 ) -> ToolResult {
-    let result = ToolResult::from(refusal);
+    let result = ToolResult::from(counted(context).err().unwrap_or(refusal));
     if let Some(session) = &context.session {
         let (record, current) = (begun(name, session, context, arguments), current(context));
         let record = record.result(&result.message, false).snapshots(current, current);
@@ -90,10 +91,15 @@ fn attempt(tool: &Tool, context: &ToolContext, arguments: Value) -> ToolResult {
 
 fn begin<'c>(tool: &'c Tool, context: &'c ToolContext) -> Result<ToolCall<'c>, Refusal> {
     context.follower.iter().try_for_each(|it| context.check_session(it.session(), tool.name))?;
+    counted(context)?;
+    ToolCall::new(tool, context)
+}
+
+/// Counts a call, or refuses it where none may be made any more.
+fn counted(context: &ToolContext) -> Result<(), Refusal> {
     context.check_cancelled()?;
     context.time_left()?;
-    context.budget.iter().try_for_each(|budget| budget.spend())?;
-    ToolCall::new(tool, context)
+    context.budget.iter().try_for_each(Budget::spend)
 }
 
 fn broke_off(tool: &Tool) -> Refusal {

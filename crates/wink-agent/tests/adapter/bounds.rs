@@ -14,6 +14,7 @@ on_each_backend!(
     after_the_deadline_no_turn_begins_and_calls_are_refused,
     after_the_last_call_the_model_may_say_something_and_no_more,
     rules_hold_for_every_call,
+    calls_of_tools_that_are_not_there_count_too,
 );
 
 /// A model that never comes to an end.
@@ -74,6 +75,17 @@ fn after_the_last_call_the_model_may_say_something_and_no_more(backend: Backend)
     let mut model = ScriptedModel::new().call("ls", json!({})).say("That is all.");
     let finished = scene.run_with(options, &mut model).unwrap();
     assert_eq!((finished.stopped, finished.text.as_str()), (Stopped::Done, "That is all."));
+}
+
+/// A model that called what is not there could do so for ever.
+fn calls_of_tools_that_are_not_there_count_too(backend: Backend) {
+    let scene = Scene::new(backend);
+    let options = AdapterOptions::default().budget(Budget::calls(2));
+    let mut model = (0..9).fold(ScriptedModel::new(), |model, _| model.call("fly", json!({})));
+    let finished = scene.run_with(options, &mut model).unwrap();
+    assert_eq!((finished.stopped, model.left()), (Stopped::Budget, 6));
+    let last = answers(&finished.conversation)[2];
+    assert!(last.result.message.starts_with("All 2 calls"), "{}", last.result.message);
 }
 
 fn rules_hold_for_every_call(backend: Backend) {
