@@ -121,6 +121,7 @@ impl Adapter {
         mut conversation: Conversation,
     ) -> Result<Finished, Interrupted> {
         let last = conversation.turns().saturating_add(self.options.max_turns);
+        self.prompt.look_at_native_files();
         let stopped = loop {
             if let Some(stopped) = self.may_not_go_on() {
                 break stopped;

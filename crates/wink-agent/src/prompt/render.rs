@@ -49,6 +49,15 @@ pub(super) fn first_files(
     Ok(None)
 }
 
+/// Returns the files without tools of all sections that are enabled.
+pub(super) fn native_files(sections: &[Section], given: &Given<'_>) -> Vec<Arc<SectionFiles>> {
+    let enabled = sections.iter().filter(|section| section.is_enabled(given).unwrap_or_default());
+    let files = enabled.flat_map(|section| {
+        section.native_files().cloned().into_iter().chain(native_files(&section.children, given))
+    });
+    files.collect()
+}
+
 /// A prompt of which some sections are rendered.
 struct Rendering<'p> {
     given: &'p Given<'p>,
