@@ -6,6 +6,7 @@ use std::time::SystemTime;
 use imbl::OrdMap;
 use imbl::ordmap::DiffItem;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use wink_fs::TreePath;
 
 use super::files_changed::{FileChange, FilesChanged};
@@ -36,6 +37,7 @@ use super::virtual_file::VirtualFile;
 pub struct VirtualFileSystem {
     filesystem_key: Option<Arc<str>>,
     files: OrdMap<TreePath, VirtualFile>,
+    rest: Map<String, Value>,
 }
 
 /// The listing as it stands in a dump.
@@ -44,6 +46,9 @@ struct Listing {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     filesystem_key: Option<String>,
     files: Vec<VirtualFile>,
+    /// What this version has no use for.
+    #[serde(flatten)]
+    rest: Map<String, Value>,
 }
 
 impl Slice for VirtualFileSystem {
@@ -58,7 +63,7 @@ impl VirtualFileSystem {
 
     /// Returns the same files as those of a section.
     pub(crate) fn owned_by(&self, filesystem_key: Option<Arc<str>>) -> Self {
-        Self { filesystem_key, files: self.files.clone() }
+        Self { filesystem_key, ..self.clone() }
     }
 
     /// Returns the files in order.
@@ -155,14 +160,15 @@ impl TryFrom<Listing> for VirtualFileSystem {
                 return Err(format!("{} is listed twice", twice.path));
             }
         }
-        Ok(Self { filesystem_key: listing.filesystem_key.map(Arc::from), files })
+        let filesystem_key = listing.filesystem_key.map(Arc::from);
+        Ok(Self { filesystem_key, files, rest: listing.rest })
     }
 }
 
 impl From<VirtualFileSystem> for Listing {
     fn from(files: VirtualFileSystem) -> Self {
         let filesystem_key = files.filesystem_key().map(str::to_owned);
-        Self { filesystem_key, files: files.files().cloned().collect() }
+        Self { filesystem_key, files: files.files().cloned().collect(), rest: files.rest }
     }
 }
 

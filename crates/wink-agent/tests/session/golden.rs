@@ -59,6 +59,25 @@ fn the_page_shows_the_very_dump() {
     }
 }
 
+/// They were dropped from the items of our own slices as soon as somebody asked for those.
+#[test]
+fn unknown_fields_of_items_are_written_again_after_they_were_read_as_types() {
+    let of_the_future = GOLDEN
+        .replace(r#"21.123Z"}]}]}"#, r#"21.123Z","mode":7}],"root":"/"}]}"#)
+        .replace(r#""snapshot_after":null}"#, r#""snapshot_after":null,"model":{"name":"m"}}"#)
+        .replace(r#""backend_type":"in_memory"}"#, r#""backend_type":"in_memory","host":"a"}"#);
+    let root = read(&of_the_future).unwrap();
+    for session in root.walk() {
+        session.query::<ToolInvoked>().unwrap();
+        session.query::<VirtualFileSystem>().unwrap();
+        session.query::<FilesystemSnapshotRef>().unwrap();
+    }
+    assert_eq!(text(&root), of_the_future);
+    for field in [r#""mode":7"#, r#""root":"/""#, r#""model":{"name":"m"}"#, r#""host":"a""#] {
+        assert!(of_the_future.contains(field), "{field}");
+    }
+}
+
 #[test]
 fn listings_of_two_workspaces_are_read_and_written_by_their_keys() {
     let session = Session::builder()
