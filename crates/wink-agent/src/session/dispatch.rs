@@ -104,8 +104,8 @@ impl Session {
     /// All reducers of the event change the session, or none: where one panics, the session is as it
     /// was, and nobody is told. Events take turns; asking for items never waits for a reducer.
     ///
-    /// A tool is refused to dispatch into the session that it is called for, because the call may yet
-    /// fail: its events go through [`ToolCall::dispatch`](crate::ToolCall::dispatch).
+    /// A tool is refused, on the thread it runs on, to dispatch into the session that it is called for,
+    /// because the call may yet fail: its events go through [`ToolCall::dispatch`](crate::ToolCall::dispatch).
     pub fn dispatch<E: Send + Sync + 'static>(&self, event: E) -> Result<Dispatched, SessionError> {
         self.check_outside_call()?;
         let event = Arc::new(event);
