@@ -10,6 +10,7 @@ use wink_fs::search::Stop;
 use wink_fs::{ContentHash, ErrorKind, Filesystem, Limits, Properties, Tree, TreePath, Workspace};
 
 use crate::context::ToolContext;
+use crate::follow::while_changing;
 use crate::lock::lock;
 use crate::policy::RuledFilesystem;
 use crate::refusal::{self, Refusal};
@@ -140,7 +141,7 @@ impl<'c> ToolCall<'c> {
         }
         let (done, operation) = refusal::carried(|carry| {
             let work = |fs: &mut dyn Filesystem| self.by_the_rules(fs, work).map_err(carry);
-            self.workspace.as_agent_operation(self.tool.name, work)
+            while_changing(|| self.workspace.as_agent_operation(self.tool.name, work))
         })?;
         self.changed().extend(operation);
         Ok(done)

@@ -1,5 +1,6 @@
 //! What a workspace told since the session was last told.
 
+use std::cell::Cell;
 use std::sync::{Mutex, MutexGuard, OnceLock, Weak};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
@@ -10,6 +11,23 @@ use super::Change;
 use super::look::{self, encoding};
 use crate::lock::lock;
 use crate::session::FileChange;
+
+thread_local! {
+    /// Whether this thread is at an operation.
+    static CHANGING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs an operation, in which calls may end that are made within it: they have not settled it.
+pub(crate) fn while_changing<T>(work: impl FnOnce() -> T) -> T {
+    struct Before(bool);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            CHANGING.set(self.0);
+        }
+    }
+    let _before = Before(CHANGING.replace(true));
+    work()
+}
 
 /// Listens to a workspace.
 #[derive(Default)]
@@ -74,8 +92,8 @@ impl Heard {
 
     /// Takes out what was heard and is settled; the rest is taken later.
     ///
-    /// What an operation changed that another thread is still at may yet be taken back. Writers take turns,
-    /// so it is the end of all that was heard.
+    /// What an operation changed that somebody is still at may yet be taken back. Writers take turns, so it
+    /// is the end of all that was heard.
     pub(super) fn take_settled(&self, workspace: &Workspace) -> Pending {
         let (all, perhaps_open) = self.count();
         let settled = match perhaps_open > 0 && !is_idle(workspace) {
@@ -94,11 +112,13 @@ impl Heard {
         pending
     }
 
-    /// Counts what was heard, and how much of its end another thread did.
+    /// Counts what was heard, and how much of its end somebody did who may not be done.
     fn count(&self) -> (usize, usize) {
         let (noted, this) = (self.noted(), thread::current().id());
         let perhaps_open = match noted.last().map(|last| last.by) {
-            Some(by) if by != this => noted.iter().rev().take_while(|it| it.by == by).count(),
+            Some(by) if by != this || CHANGING.get() => {
+                noted.iter().rev().take_while(|it| it.by == by).count()
+            }
             _ => 0,
         };
         (noted.len(), perhaps_open)

@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use wink_fs::{Event, Result as FileResult, TreePath, Workspace, WorkspaceBuilder};
 
+pub(crate) use self::heard::while_changing;
 use self::heard::{Heard, Pending};
 use self::known::Known;
 use self::look::{Found, look};

@@ -200,6 +200,20 @@ fn a_change_that_is_not_done_does_not_show_when_another_call_ends() {
     }
 }
 
+/// A tool may look by another tool while it changes something, whose end told the session of it.
+#[test]
+fn a_change_that_is_not_done_does_not_show_when_a_call_within_it_ends() {
+    let looking = |call: &ToolCall<'_>, Nothing {}| {
+        let path = call.path("kept.txt")?;
+        call.change(|fs| {
+            ops::write(fs, &path, "changed", &WriteOptions::default())?;
+            assert!(wink_agent::call(call.context(), "ls", json!({})).ok());
+            Err::<ToolResult, _>(Refusal::new(ErrorKind::InvalidArgument, "No."))
+        })
+    };
+    assert_changes_nothing(&Tool::new("look", "", Effect::Writes, looking), "invalid_argument");
+}
+
 /// Writes a file, waits twice before the change is done, and then fails or not.
 fn held_inside(both: Arc<Barrier>, fails: bool) -> Tool {
     Tool::new("held", "", Effect::Writes, move |call: &ToolCall<'_>, Nothing {}| {
