@@ -40,7 +40,8 @@ use crate::session::Session;
 pub struct ToolContext {
     /// The files; without them no tool that needs some can be called.
     pub workspace: Option<Workspace>,
-    /// The session that the calls are written down in.
+    /// The session that the calls are written down in; a tool asks it, and changes it by
+    /// [`ToolCall::dispatch`](crate::ToolCall::dispatch).
     pub session: Option<Session>,
     /// What keeps the session's listing of the files up to date.
     pub follower: Option<Arc<Follower>>,
@@ -85,9 +86,15 @@ impl ToolContext {
     }
 
     /// Sets the session that the calls are written down in, and that remembers what was read.
+    ///
+    /// Where the context had another one, nothing is known of what that one read, and its listing is not
+    /// kept up to date any more.
     #[must_use]
     pub fn session(mut self, session: &Session) -> Self {
-        self.session = Some(session.clone());
+        let before = self.session.replace(session.clone());
+        if before.is_some_and(|before| !before.is_same(session)) {
+            (self.seen, self.follower) = (None, None);
+        }
         self.seen.get_or_insert_default();
         self
     }
@@ -168,6 +175,17 @@ impl ToolContext {
     /// Tells whether there is a history of the files; where there are no files, nobody knows.
     pub(crate) fn has_history(&self) -> bool {
         self.workspace.as_ref().is_none_or(|files| files.snapshot_store().is_ok())
+    }
+
+    /// Refuses to be the context of a tool, or of files, that belong to a session which is not its own.
+    pub(crate) fn check_session(&self, owner: &Session, tool: &str) -> Result<(), Refusal> {
+        if self.session.as_ref().is_some_and(|session| session.is_same(owner)) {
+            return Ok(());
+        }
+        let message = format!(
+            "`{tool}` belongs to another session and did nothing; use the tools of this session's prompt."
+        );
+        Err(Refusal::new(ErrorKind::PermissionDenied, message))
     }
 
     /// Refuses to go on where somebody gave up.

@@ -1,11 +1,13 @@
 //! One call from its beginning to its end.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::time::Instant;
 
 use serde_json::Value;
 use wink_fs::{ErrorKind, SnapshotId, Workspace};
 
+use crate::budget::Budget;
 use crate::context::ToolContext;
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
@@ -29,14 +31,14 @@ pub(crate) fn run(tool: &Tool, context: &ToolContext, arguments: Value) -> ToolR
     result
 }
 
-/// Refuses a call that no tool can take; the session is told of it all the same.
+/// Refuses a call that no tool can take; it counts, and the session is told of it, all the same.
 pub(crate) fn refuse(
     name: &str,
     context: &ToolContext,
     arguments: &Value,
     refusal: Refusal,
 ) -> ToolResult {
-    let result = ToolResult::from(refusal);
+    let result = ToolResult::from(counted(context).err().unwrap_or(refusal));
     if let Some(session) = &context.session {
         let (record, current) = (begun(name, session, context, arguments), current(context));
         let record = record.result(&result.message, false).snapshots(current, current);
@@ -81,7 +83,7 @@ fn attempt(tool: &Tool, context: &ToolContext, arguments: Value) -> ToolResult {
         Ok(call) => call,
         Err(refusal) => return refusal.into(),
     };
-    let done = catch_unwind(AssertUnwindSafe(|| tool.run(&call, arguments)));
+    let done = catch_unwind(AssertUnwindSafe(|| call.run(arguments)));
     let done = done.unwrap_or_else(|_| Err(broke_off(tool)));
     call.ended(
         done.map_err(|refusal| refusal.naming_also(tool.input_schema(), context.caller_parameters)),
@@ -89,10 +91,16 @@ fn attempt(tool: &Tool, context: &ToolContext, arguments: Value) -> ToolResult {
 }
 
 fn begin<'c>(tool: &'c Tool, context: &'c ToolContext) -> Result<ToolCall<'c>, Refusal> {
+    context.follower.iter().try_for_each(|it| context.check_session(it.session(), tool.name))?;
+    counted(context)?;
+    ToolCall::new(tool, context)
+}
+
+/// Counts a call, or refuses it where none may be made any more.
+fn counted(context: &ToolContext) -> Result<(), Refusal> {
     context.check_cancelled()?;
     context.time_left()?;
-    context.budget.iter().try_for_each(|budget| budget.spend())?;
-    ToolCall::new(tool, context)
+    context.budget.iter().try_for_each(Budget::spend)
 }
 
 fn broke_off(tool: &Tool) -> Refusal {
@@ -107,7 +115,10 @@ fn broke_off(tool: &Tool) -> Refusal {
 ///
 /// The call is done: a session that cannot be told does not unmake it.
 fn tell(session: &Session, context: &ToolContext, record: ToolInvoked) {
-    let _ = session.dispatch(record);
+    let record = Arc::new(record);
+    if session.apply(&record).is_ok() {
+        session.publish(&*record);
+    }
     if let Some(follower) = &context.follower {
         let _ = follower.update();
     }

@@ -12,6 +12,7 @@ use crate::follow::Follower;
 use crate::lock::lock;
 use crate::session::{
     Session, SessionError, SessionReset, SnapshotName, Subscription, VirtualFileSystem,
+    load_session_tree,
 };
 
 type Make = dyn Fn() -> FileResult<WorkspaceBuilder> + Send + Sync;
@@ -40,7 +41,7 @@ type Make = dyn Fn() -> FileResult<WorkspaceBuilder> + Send + Sync;
 /// ```
 pub struct SessionFiles {
     session: Session,
-    filesystem_key: String,
+    filesystem_key: Arc<str>,
     make: Box<Make>,
     current: Arc<Mutex<Option<Current>>>,
     _until_reset: Subscription,
@@ -54,13 +55,14 @@ struct Current {
 }
 
 impl SessionFiles {
-    /// Says how the workspace of a session is made, and the key that its snapshots are known by.
+    /// Says how the workspace of a session is made, and the key that its snapshots and its listing are
+    /// known by.
     ///
     /// Each call must give a fresh backend, with what the program mounts already in it. Neither it nor a
     /// subscriber that is told of the first listing may ask for the workspace, which is not there yet.
     pub fn new(
         session: &Session,
-        filesystem_key: impl Into<String>,
+        filesystem_key: impl Into<Arc<str>>,
         make: impl Fn() -> FileResult<WorkspaceBuilder> + Send + Sync + 'static,
     ) -> Self {
         let current: Arc<Mutex<Option<Current>>> = Arc::default();
@@ -68,7 +70,7 @@ impl SessionFiles {
         let weak = Arc::downgrade(&current);
         let until_reset = session.subscribe(move |_: &SessionReset| {
             let gone = weak.upgrade().and_then(|current| lock(&current).take());
-            drop(gone);
+            gone.iter().for_each(|gone| gone.follower.end());
         });
         Self {
             session: session.clone(),
@@ -109,16 +111,23 @@ impl SessionFiles {
     ///
     /// Of the session nothing else changes. A handle to the old workspace still works.
     pub fn reset(&self) -> Result<(), SessionError> {
-        let gone = lock(&self.current).take();
+        let mut current = lock(&self.current);
+        current.iter().for_each(|gone| gone.follower.end());
+        self.session.forget_listing(&self.filesystem_key)?;
+        let gone = current.take();
+        drop(current);
         drop(gone);
-        self.session.clear::<VirtualFileSystem>()
+        Ok(())
     }
 
     /// Keeps files and session under one tag; see [`checkpoint::take`].
     pub fn take(&self, tag: &str) -> Result<Checkpoint, SessionError> {
         let Current { workspace, follower, .. } = self.current()?;
         follower.update()?;
-        checkpoint::take(&self.session, &workspace, &self.filesystem_key, tag)
+        let taken = checkpoint::take(&self.session, &workspace, &self.filesystem_key, tag);
+        // Who subscribed is told of the snapshot. Where that fails, the next update tries again.
+        let _ = follower.update();
+        taken
     }
 
     /// Makes files and session what they were at a checkpoint; see [`checkpoint::go_back`].
@@ -142,14 +151,25 @@ impl SessionFiles {
 
     /// Makes the files those beside a dump that the session was loaded from, whatever they were in then.
     ///
-    /// The session's listing is taken for what they are, so no file is new by that. A history beside the
-    /// dump is brought in as by [`checkpoint::resume`].
+    /// The session's listing becomes that of the dump, so no file is new by that, whatever was there before.
+    /// A history beside the dump is brought in as by [`checkpoint::resume`].
     pub fn resume(&self, dump: impl AsRef<Path>) -> Result<(), SessionError> {
+        let listing = self.listing_beside(dump.as_ref())?;
         let Current { workspace, follower, .. } = self.current()?;
         let brought = checkpoint::bring_in(&self.session, dump.as_ref(), &workspace)?;
         workspace.import_archive(checkpoint::archive_beside(dump.as_ref()))?;
-        brought.known_by(&self.filesystem_key).keep(&self.session);
-        Ok(follower.settle()?)
+        let brought = brought.known_by(&self.filesystem_key, listing.filesystem_key());
+        brought.keep(&self.session);
+        self.session.take_over(&listing, &self.filesystem_key)?;
+        follower.settle()
+    }
+
+    /// Returns the listing that a dump has of the files: since it was loaded, the session may have been told
+    /// of those that are there now.
+    fn listing_beside(&self, dump: &Path) -> Result<VirtualFileSystem, SessionError> {
+        let dumped = load_session_tree(dump)?.walk();
+        let own = dumped.iter().find(|session| session.id() == self.session.id());
+        own.unwrap_or(&self.session).listing_to_take_over(&self.filesystem_key)
     }
 
     fn current(&self) -> Result<Current, SessionError> {
@@ -157,7 +177,8 @@ impl SessionFiles {
         if let Some(current) = &*current {
             return Ok(current.clone());
         }
-        let (workspace, follower) = Follower::begin(&self.session, (self.make)()?)?;
+        let (workspace, follower) =
+            Follower::begin_for(&self.session, &self.filesystem_key, (self.make)()?)?;
         let follower = Arc::new(follower);
         let context = ToolContext::over(&workspace).session(&self.session);
         let context = context.follower(follower.clone());

@@ -1,5 +1,6 @@
 //! One call of a tool, as the tool's function sees it.
 
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -10,10 +11,12 @@ use wink_fs::search::Stop;
 use wink_fs::{ContentHash, ErrorKind, Filesystem, Limits, Properties, Tree, TreePath, Workspace};
 
 use crate::context::ToolContext;
+use crate::follow::while_changing;
 use crate::lock::lock;
 use crate::policy::RuledFilesystem;
 use crate::refusal::{self, Refusal};
 use crate::result::ToolResult;
+use crate::session::{HeldEvents, SessionError};
 use crate::states;
 use crate::tool::{Effect, Tool};
 
@@ -25,7 +28,9 @@ const FORK: &str = "fork";
 /// Paths that the rules of the context deny are not there. All that is changed in
 /// [`change`](Self::change) is one operation, which is taken back where it fails, and so are all changes of
 /// a call that fails later.
-#[derive(Debug)]
+///
+/// A tool asks its session, and tells it something by [`dispatch`](Self::dispatch); changed directly it
+/// would stay changed where the call fails, so that is refused.
 pub struct ToolCall<'c> {
     tool: &'c Tool,
     context: &'c ToolContext,
@@ -34,12 +39,56 @@ pub struct ToolCall<'c> {
     operations: Mutex<Vec<u64>>,
     /// Whether it may have changed what cannot be taken back, because there is no history.
     stays: AtomicBool,
+    /// What the session is told when the call has gone well.
+    events: Mutex<HeldEvents>,
 }
 
 impl<'c> ToolCall<'c> {
     pub(crate) fn new(tool: &'c Tool, context: &'c ToolContext) -> Result<Self, Refusal> {
-        let (operations, stays) = (Mutex::default(), AtomicBool::new(false));
-        Ok(Self { tool, context, workspace: context.files()?, operations, stays })
+        let (workspace, stays) = (context.files()?, AtomicBool::new(false));
+        let (operations, events) = (Mutex::default(), Mutex::default());
+        Ok(Self { tool, context, workspace, operations, stays, events })
+    }
+
+    /// Runs the tool's function.
+    pub(crate) fn run(&self, arguments: Value) -> Result<ToolResult, Refusal> {
+        match &self.context.session {
+            Some(session) => session.in_call(|| self.tool.run(self, arguments)),
+            None => self.tool.run(self, arguments),
+        }
+    }
+
+    /// Dispatches an event into the session when the call has gone well; where it fails, nobody is told.
+    ///
+    /// All events of a call change the session, or none. Where a reducer panics, the call fails.
+    ///
+    /// ```
+    /// use serde::{Deserialize, Serialize};
+    /// use serde_json::json;
+    /// use wink_agent::session::{Session, Slice, reducers};
+    /// use wink_agent::{Effect, Tool, ToolContext, ToolResult};
+    ///
+    /// #[derive(Debug, Serialize, Deserialize, schemars::JsonSchema)]
+    /// struct Fact {
+    ///     text: String,
+    /// }
+    ///
+    /// impl Slice for Fact {
+    ///     const NAME: &'static str = "fact";
+    /// }
+    ///
+    /// let learn = Tool::new("learn", "Remembers a fact.", Effect::Reads, |call, fact: Fact| {
+    ///     call.dispatch(fact);
+    ///     Ok(ToolResult::success("Learnt.".to_owned(), json!({})))
+    /// });
+    /// let (session, files) = (Session::new(), wink_fs::Workspace::memory());
+    /// session.register(reducers::append_all::<Fact>)?;
+    /// learn.call(&ToolContext::over(&files).session(&session), json!({"text": "water is wet"}));
+    /// assert_eq!(session.query::<Fact>()?.len(), 1);
+    /// # Ok::<(), wink_agent::session::SessionError>(())
+    /// ```
+    pub fn dispatch<E: Send + Sync + 'static>(&self, event: E) {
+        lock(&self.events).add(event);
     }
 
     /// Returns what the call happens in.
@@ -101,7 +150,7 @@ impl<'c> ToolCall<'c> {
         }
         let (done, operation) = refusal::carried(|carry| {
             let work = |fs: &mut dyn Filesystem| self.by_the_rules(fs, work).map_err(carry);
-            self.workspace.as_agent_operation(self.tool.name, work)
+            while_changing(|| self.workspace.as_agent_operation(self.tool.name, work))
         })?;
         self.changed().extend(operation);
         Ok(done)
@@ -113,7 +162,8 @@ impl<'c> ToolCall<'c> {
 
     /// Ends the call: where it failed, what it had changed is taken back.
     pub(crate) fn ended(&self, result: Result<ToolResult, Refusal>) -> ToolResult {
-        let mut result = result.unwrap_or_else(ToolResult::from);
+        let told = result.and_then(|done| self.tell_session(done));
+        let mut result = told.unwrap_or_else(ToolResult::from);
         let changed = std::mem::take(&mut *self.changed());
         // However long it takes: the deadline is for what the call does.
         if let (false, false, Some(files)) =
@@ -132,6 +182,16 @@ impl<'c> ToolCall<'c> {
         if !self.context.has_history() {
             self.stays.store(true, Ordering::Relaxed);
         }
+    }
+
+    /// Tells the session what a call that went well has to say.
+    fn tell_session(&self, done: ToolResult) -> Result<ToolResult, Refusal> {
+        let events = std::mem::take(&mut *lock(&self.events));
+        let told = match &self.context.session {
+            Some(session) if done.ok() => events.dispatch(session),
+            _ => Ok(()),
+        };
+        told.map(|()| done).map_err(|error| not_told(self.tool, &error))
     }
 
     fn by_the_rules<T, E: Into<Refusal>>(
@@ -238,6 +298,22 @@ fn saying_what_stays(mut result: ToolResult) -> ToolResult {
     result.message += "\nThis workspace keeps no history, so what the call had changed before may have stayed; \
                        look at the files.";
     result
+}
+
+/// Refuses a call whose events the session could not take; why is for the program, not for a model.
+fn not_told(tool: &Tool, error: &SessionError) -> Refusal {
+    let message = format!(
+        "What `{}` did could not be told to its session, so the call failed; try another way.",
+        tool.name
+    );
+    Refusal::new(error.kind(), message)
+}
+
+impl fmt::Debug for ToolCall<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("ToolCall");
+        shown.field("tool", &self.tool).field("context", &self.context).finish_non_exhaustive()
+    }
 }
 
 fn only_looks(tool: &Tool) -> Refusal {

@@ -32,7 +32,8 @@ pub struct AdapterOptions {
     pub rules: Arc<PathRules>,
     /// What runs programs; without it the one of the section's own context, if any.
     pub executor: Option<Arc<dyn Executor>>,
-    /// Set by somebody who gives up: searches and programs that are running are then ended.
+    /// Set by somebody who gives up: searches and programs that are running are then ended, what calls have
+    /// changed that are not done is taken back, and no turn begins.
     pub cancelled: Option<Arc<AtomicBool>>,
 }
 

@@ -1,6 +1,7 @@
 //! The loop: a turn of the model, its calls, their answers, the next turn.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use super::conversation::{Conversation, ToolAnswer};
@@ -66,6 +67,8 @@ pub enum Stopped {
     TurnLimit,
     /// The time is over.
     Deadline,
+    /// Somebody gave up.
+    Cancelled,
     /// The model went on calling after all calls were used up and it was told so.
     Budget,
 }
@@ -118,12 +121,13 @@ impl Adapter {
         mut conversation: Conversation,
     ) -> Result<Finished, Interrupted> {
         let last = conversation.turns().saturating_add(self.options.max_turns);
+        self.prompt.look_at_native_files();
         let stopped = loop {
+            if let Some(stopped) = self.may_not_go_on() {
+                break stopped;
+            }
             if conversation.turns() == last {
                 break Stopped::TurnLimit;
-            }
-            if self.options.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                break Stopped::Deadline;
             }
             match self.turn(model, &mut conversation) {
                 Ok(None) => {}
@@ -133,6 +137,16 @@ impl Adapter {
         };
         let text = conversation.last_text().to_owned();
         Ok(Finished { text, stopped, conversation })
+    }
+
+    /// Says why no turn may begin now, if that is so.
+    fn may_not_go_on(&self) -> Option<Stopped> {
+        let AdapterOptions { deadline, cancelled, .. } = &self.options;
+        let is_late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        match cancelled.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+            true => Some(Stopped::Cancelled),
+            false => is_late().then_some(Stopped::Deadline),
+        }
     }
 
     /// Has one turn, and says whether it was the last.

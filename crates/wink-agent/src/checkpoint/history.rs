@@ -172,9 +172,11 @@ pub(crate) fn bring_in(
 }
 
 impl Brought {
-    /// Says by which key the session knows the files in which the snapshots are now.
-    pub(crate) fn known_by(mut self, filesystem_key: &str) -> Self {
+    /// Says by which key the session knows the files in which the snapshots are now, and by which one its
+    /// listing knew them.
+    pub(crate) fn known_by(mut self, filesystem_key: &Arc<str>, listed_by: Option<&str>) -> Self {
         self.states.rename_files(filesystem_key, &self.found);
+        self.states.rename_listing(listed_by, filesystem_key);
         self
     }
 

@@ -6,7 +6,7 @@ use wink_fs::{Tree, TreePath};
 
 use super::look::{Found, encoding};
 use super::taken_back::TakenBack;
-use crate::session::FileChange;
+use crate::session::{FileChange, VirtualFileSystem};
 
 /// The files as they were at the last look.
 #[derive(Debug, Default)]
@@ -47,10 +47,19 @@ impl Known {
     }
 
     /// Takes over the files that are there at the beginning.
-    pub(super) fn begin(&mut self, found: BTreeMap<TreePath, Found>) -> Vec<FileChange> {
-        let files = found.iter().map(|(path, file)| file.written(path.clone(), None)).collect();
+    pub(super) fn begin(&mut self, found: BTreeMap<TreePath, Found>) {
         self.0 = found;
-        files
+    }
+
+    /// Says where the files are surely others than those of a listing, which does not know their content.
+    pub(super) fn differences(&self, listing: &VirtualFileSystem) -> Vec<FileChange> {
+        let gone = listing.files().filter(|file| !self.0.contains_key(&file.path));
+        let gone = gone.map(|file| FileChange::removed(file.path.clone()));
+        let is_listed = |(path, found): &(&TreePath, &Found)| {
+            listing.get(path).is_some_and(|file| found.has_size(file.size_bytes))
+        };
+        let others = self.0.iter().filter(|file| !is_listed(file));
+        gone.chain(others.map(|(path, found)| found.written(path.clone(), None))).collect()
     }
 
     /// Takes over what a look at some paths, and below them, found, and says where that is something else.

@@ -26,6 +26,10 @@ impl Found {
         FileChange::written(path, self.size_bytes, encoding)
     }
 
+    pub(super) fn has_size(&self, size_bytes: u64) -> bool {
+        self.size_bytes == size_bytes
+    }
+
     /// Returns the same with the hash of the content, where that is not large.
     pub(super) fn hashed(mut self, tree: &dyn Tree, path: &TreePath) -> Self {
         let is_small = self.size_bytes <= HASHED;

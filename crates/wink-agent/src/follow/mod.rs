@@ -1,5 +1,6 @@
 //! Keeping a session's listing of files up to date with its workspace.
 
+mod heard;
 mod known;
 mod look;
 mod overtaken;
@@ -7,24 +8,32 @@ mod taken_back;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
 
-use wink_fs::{Event, Result as FileResult, Tree, TreePath, Workspace, WorkspaceBuilder};
+use wink_fs::{Event, Result as FileResult, TreePath, Workspace, WorkspaceBuilder};
 
+pub(crate) use self::heard::while_changing;
+use self::heard::{Heard, Pending};
 use self::known::Known;
-use self::look::{Found, encoding, look};
+use self::look::{Found, look};
 use self::overtaken::sort_out;
 use self::taken_back::{TakenBack, last_operation};
 use crate::checkpoint::{self, WentBack};
 use crate::lock::lock;
 use crate::session::{
-    FileChange, FilesChanged, Session, SessionError, SnapshotName, VirtualFileSystem,
+    FileChange, FilesChanged, Listed, Session, SessionError, SnapshotName, VirtualFileSystem,
 };
 
 /// Follows what changes in a workspace, for a session's [`VirtualFileSystem`].
 ///
 /// What changed is told to the session by [`update`](Self::update), so that a call which fails and is
-/// taken back never shows.
+/// taken back never shows: what one thread is changing is told when it is done, whoever asks meanwhile. Only
+/// where a call makes several changes, each shows when it is made, as it does to all who read the files.
+///
+/// With the listing, the [`Event`]s of the workspace come to the subscribers of the session, in their order
+/// and when nothing is locked. Of a call that failed they get what it changed and then, at once, the
+/// [`Event::Replaced`] that took it back. Those of calls that end at the same time may come mixed.
 ///
 /// ```
 /// use wink_agent::follow::Follower;
@@ -41,35 +50,69 @@ use crate::session::{
 /// ```
 pub struct Follower {
     session: Session,
+    filesystem_key: Option<Arc<str>>,
     workspace: Workspace,
     heard: Arc<Heard>,
-    known: Mutex<Known>,
+    followed: Mutex<Followed>,
     began_after: u64,
+    is_over: AtomicBool,
 }
 
-/// What the workspace told since the last update.
+/// What is known of the files, and what the session was told of them.
 #[derive(Default)]
-struct Heard {
-    /// Were it held, the files, which know their observers, would hold themselves.
-    tree: OnceLock<Weak<dyn Tree>>,
-    pending: Mutex<Pending>,
+struct Followed {
+    known: Known,
+    listing: VirtualFileSystem,
+    /// How often the session's state had jumped when it was told.
+    jumps: u64,
 }
 
 /// A change that was heard of, with what was found then.
 type Change = (FileChange, Option<Found>);
 
-#[derive(Default)]
-struct Pending {
-    changes: Vec<Change>,
-    /// Where only a look at the files, also at those below, can tell what changed.
-    unknown: Vec<TreePath>,
-}
-
 impl Follower {
     /// Makes a workspace and follows it; the session is told of the files that are there already, which
     /// nobody has read to guess their encoding.
+    ///
+    /// Of those that its listing names, as that of a session which was loaded may do, it is told only where
+    /// they are gone or of another size.
     pub fn begin(
         session: &Session,
+        builder: WorkspaceBuilder,
+    ) -> Result<(Workspace, Self), SessionError> {
+        Self::begin_by(session, None, builder)
+    }
+
+    /// Does the same for files that the session knows by a key, beside files of others that it may have.
+    ///
+    /// ```
+    /// use wink_agent::follow::Follower;
+    /// use wink_agent::session::{Session, VirtualFileSystem};
+    /// use wink_fs::{MemoryBackend, Workspace};
+    ///
+    /// let session = Session::new();
+    /// for key in ["drafts", "results"] {
+    ///     let builder = Workspace::builder(MemoryBackend::new());
+    ///     let (files, follower) = Follower::begin_for(&session, key, builder)?;
+    ///     files.write("a.txt", "hello")?;
+    ///     follower.update()?;
+    /// }
+    /// let listings = session.query::<VirtualFileSystem>()?;
+    /// let keys: Vec<_> = listings.all().map(|listing| listing.filesystem_key()).collect();
+    /// assert_eq!(keys, [Some("drafts"), Some("results")]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn begin_for(
+        session: &Session,
+        filesystem_key: &str,
+        builder: WorkspaceBuilder,
+    ) -> Result<(Workspace, Self), SessionError> {
+        Self::begin_by(session, Some(filesystem_key.into()), builder)
+    }
+
+    fn begin_by(
+        session: &Session,
+        filesystem_key: Option<Arc<str>>,
         builder: WorkspaceBuilder,
     ) -> Result<(Workspace, Self), SessionError> {
         let heard = Arc::new(Heard::default());
@@ -77,62 +120,133 @@ impl Follower {
         let workspace = builder.observe(move |event| listener.hear(event)).build();
         // Nothing is heard before the workspace is returned.
         let _ = heard.tree.set(Arc::downgrade(&workspace.tree()));
-        let (session, known) = (session.clone(), Mutex::default());
+        let (session, followed) = (session.clone(), Mutex::default());
         let began_after = last_operation(&workspace);
-        let follower = Self { session, workspace: workspace.clone(), heard, known, began_after };
-        let mut known = follower.known();
-        let files = known.begin(follower.look(&[TreePath::root()])?);
-        follower.tell(files, known)?;
+        let follower = Self {
+            session,
+            filesystem_key,
+            workspace: workspace.clone(),
+            heard,
+            followed,
+            began_after,
+            is_over: AtomicBool::new(false),
+        };
+        let mut turn = follower.followed();
+        turn.known.begin(follower.look(&[TreePath::root()])?);
+        follower.compare_with_listing(turn)?;
         Ok((workspace, follower))
     }
 
     /// Tells the session what changed since the last time; nothing where nothing did.
+    ///
+    /// Where the session alone went back, its listing names files as they were. It is told what they are.
     pub fn update(&self) -> Result<(), SessionError> {
-        let mut known = self.known();
-        let Pending { mut changes, unknown } = std::mem::take(&mut *self.heard.pending());
+        let mut turn = self.followed();
+        let mut pending = self.heard.take_settled(&self.workspace);
+        if self.is_over.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let events = std::mem::take(&mut pending.events);
+        let told = match self.learn(&mut turn.known, pending) {
+            Ok(changes) => self.tell(changes, turn),
+            Err(error) => {
+                drop(turn);
+                Err(error)
+            }
+        };
+        self.publish(&events);
+        told
+    }
+
+    /// Forwards what the workspace told to the session's subscribers.
+    fn publish(&self, events: &[Event]) {
+        events.iter().for_each(|event| drop(self.session.publish(event)));
+    }
+
+    /// Returns the session that is told.
+    pub(crate) fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// Tells the session nothing more: it has other files now.
+    pub(crate) fn end(&self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        // Whoever is telling it just now has done so when this returns.
+        drop(self.followed());
+    }
+
+    /// Takes over what was heard of, and looks where only that can tell what changed.
+    fn learn(&self, known: &mut Known, pending: Pending) -> Result<Vec<FileChange>, SessionError> {
+        let Pending { mut changes, unknown, .. } = pending;
         if unknown.is_empty() {
-            let changes = known.learn(changes);
-            return self.tell(changes, known);
+            return Ok(known.learn(changes));
         }
         let (unknown, overtaken) = sort_out(unknown, &mut changes);
         let taken_back = TakenBack::of(overtaken.iter(), &self.workspace, self.began_after);
         let found = self.look(&unknown)?;
         let mut learnt = known.learn(changes);
         learnt.extend(known.compare(found, &unknown, &*self.workspace.tree(), &taken_back));
-        self.tell(learnt, known)
+        Ok(learnt)
     }
 
     /// Changes the listing in the turn of whoever looked, and tells others after it.
     fn tell(
         &self,
         changes: Vec<FileChange>,
-        turn: MutexGuard<'_, Known>,
+        turn: MutexGuard<'_, Followed>,
     ) -> Result<(), SessionError> {
-        if changes.is_empty() {
+        if changes.is_empty() && turn.jumps == self.session.jumps() {
             return Ok(());
         }
-        let event = Arc::new(FilesChanged::new(self.session.now(), changes));
-        self.session.apply(&event)?;
+        let told = self.session.change_listing(self.filesystem_key.as_ref(), |now, jumps| {
+            match jumps == turn.jumps {
+                true => changes,
+                false => now.changes_to(&turn.listing.after(&self.changed(changes))),
+            }
+        })?;
+        self.told(told, turn);
+        Ok(())
+    }
+
+    /// Takes the session's listing for what the files are, and tells the session where they surely are not.
+    fn compare_with_listing(&self, turn: MutexGuard<'_, Followed>) -> Result<(), SessionError> {
+        let key = self.filesystem_key.as_ref();
+        let told = self.session.change_listing(key, |now, _| turn.known.differences(now))?;
+        self.told(told, turn);
+        Ok(())
+    }
+
+    /// Keeps what the session was told, and tells others.
+    fn told(&self, told: Listed, mut turn: MutexGuard<'_, Followed>) {
+        (turn.listing, turn.jumps) = (told.listing, told.jumps);
         // A subscriber may call tools, which tell of what they changed here.
         drop(turn);
-        self.session.publish(&*event);
-        Ok(())
+        if let Some(event) = told.event {
+            self.session.publish(&*event);
+        }
+    }
+
+    fn changed(&self, changes: Vec<FileChange>) -> FilesChanged {
+        FilesChanged::new(self.session.now(), changes)
     }
 
     /// Looks at all files, also for what others changed on the disk, and tells the session.
     pub fn rescan(&self) -> Result<(), SessionError> {
-        self.heard.pending().unknown.push(TreePath::root());
+        self.heard.look_at_all();
         self.update()
     }
 
-    /// Takes the session's listing for what the files are, after both went back together.
-    pub fn settle(&self) -> FileResult<()> {
-        let mut known = self.known();
+    /// Takes the session's listing for what the files are, after both went back together; where one is gone
+    /// or of another size, the session is told.
+    pub fn settle(&self) -> Result<(), SessionError> {
+        let mut turn = self.followed();
         let everything = [TreePath::root()];
         let found = self.look(&everything)?;
-        *self.heard.pending() = Pending::default();
-        known.compare(found, &everything, &*self.workspace.tree(), &TakenBack::default());
-        Ok(())
+        let events = self.heard.take_events();
+        turn.known.compare(found, &everything, &*self.workspace.tree(), &TakenBack::default());
+        let told = self.compare_with_listing(turn);
+        self.publish(&events);
+        told
     }
 
     /// Makes files and session what they were at a [checkpoint], the listing included.
@@ -147,46 +261,19 @@ impl Follower {
         Ok(back)
     }
 
-    /// Returns the session's listing as it was told last.
+    /// Returns the session's listing of these files as it was told last.
     pub fn listing(&self) -> Result<VirtualFileSystem, SessionError> {
-        let latest = self.session.query::<VirtualFileSystem>()?.latest();
-        Ok(latest.as_deref().cloned().unwrap_or_default())
+        self.session.listing(self.filesystem_key.as_deref())
     }
 
     /// Looks at the files at some paths and below; where that fails, the next update looks at all.
     fn look(&self, paths: &[TreePath]) -> FileResult<BTreeMap<TreePath, Found>> {
-        let again = |_: &_| self.heard.pending().unknown.push(TreePath::root());
+        let again = |_: &_| self.heard.look_at_all();
         look(&*self.workspace.tree(), paths).inspect_err(again)
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
-        lock(&self.known)
-    }
-}
-
-impl Heard {
-    /// Notes a change; sizes are those of the moment, because the next change may move the file.
-    fn hear(&self, event: &Event) {
-        let (change, found) = match event {
-            Event::FileWritten { path, .. } => {
-                let Some(tree) = self.tree.get().and_then(Weak::upgrade) else { return };
-                let Ok(Some(found)) = look::at(&*tree, path) else { return };
-                let found = found.hashed(&*tree, path);
-                (found.written(path.clone(), encoding(&*tree, path)), Some(found))
-            }
-            Event::FileDeleted { path, .. } => (FileChange::removed(path.clone()), None),
-            Event::Renamed { from, to } => (FileChange::renamed(from.clone(), to.clone()), None),
-            Event::Replaced { paths } => {
-                self.pending().unknown.extend_from_slice(paths);
-                return;
-            }
-            _ => return,
-        };
-        self.pending().changes.push((change, found));
-    }
-
-    fn pending(&self) -> MutexGuard<'_, Pending> {
-        lock(&self.pending)
+    fn followed(&self) -> MutexGuard<'_, Followed> {
+        lock(&self.followed)
     }
 }
 

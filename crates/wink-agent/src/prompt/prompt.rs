@@ -6,6 +6,7 @@ use serde::Serialize;
 use wink_fs::Workspace;
 
 use super::error::PromptError;
+use super::files::Place;
 use super::given::Given;
 use super::parameters::Parameters;
 use super::render;
@@ -75,8 +76,13 @@ impl Prompt {
 
     /// Tells the session what changed on the disk in workspaces without tools.
     ///
-    /// Where one cannot be looked at, the next look tries again.
+    /// Where one cannot be looked at, the next look tries again. One in a directory that was there before is
+    /// made for it: whoever knows the directory need not ask for the workspace.
     pub(crate) fn look_at_native_files(&self) {
+        let shown = render::native_files(&self.template.sections, &self.given());
+        for files in shown.iter().filter(|files| files.place == Place::Directory) {
+            let _ = files.workspace();
+        }
         for files in self.template.all().filter_map(Section::native_files) {
             let _ = files.owned.rescan_what_is_made();
         }

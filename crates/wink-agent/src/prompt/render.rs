@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::error::PromptError;
 use super::files::SectionFiles;
 use super::given::Given;
+use super::own_tool;
 use super::rendered::{OfferedTool, RenderedPrompt};
 use super::section::Section;
 use super::template::PromptTemplate;
@@ -46,6 +47,15 @@ pub(super) fn first_files(
         }
     }
     Ok(None)
+}
+
+/// Returns the files without tools of all sections that are enabled.
+pub(super) fn native_files(sections: &[Section], given: &Given<'_>) -> Vec<Arc<SectionFiles>> {
+    let enabled = sections.iter().filter(|section| section.is_enabled(given).unwrap_or_default());
+    let files = enabled.flat_map(|section| {
+        section.native_files().cloned().into_iter().chain(native_files(&section.children, given))
+    });
+    files.collect()
 }
 
 /// A prompt of which some sections are rendered.
@@ -108,7 +118,8 @@ impl Rendering<'_> {
             return Err(PromptError::DuplicateTool { tool: tool.name, sections });
         }
         let (session, files) = (self.given.session.clone(), files.cloned());
-        let (tool, section) = (tool.clone(), section.key.clone());
+        let tool = own_tool::only_for(tool.clone(), &session);
+        let section = section.key.clone();
         self.tools.push(OfferedTool { tool, section, session, files });
         Ok(())
     }

@@ -11,7 +11,7 @@ use super::error::PromptError;
 use super::files::SectionFiles;
 use super::given::Given;
 use super::guidance::{self, Hands};
-use super::{key, own_tool};
+use super::key;
 use crate::session::caught;
 use crate::tool::Tool;
 use crate::toolset::Toolset;
@@ -104,14 +104,10 @@ impl Section {
 
     /// Adds tools, which the model may call while the section is enabled.
     ///
-    /// Those of a workspace section refuse to be called for another session than the section's.
+    /// A prompt offers them for its own session, and for another one they refuse to be called.
     #[must_use]
     pub fn tools(mut self, tools: impl IntoIterator<Item = Tool>) -> Self {
-        let session = self.files().map(|files| files.session().clone());
-        self.tools.extend(tools.into_iter().map(|tool| match &session {
-            Some(session) => own_tool::only_for(tool, session),
-            None => tool,
-        }));
+        self.tools.extend(tools);
         self
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
@@ -112,6 +113,7 @@ impl SessionBuilder {
             snapshots: Mutex::default(),
             bus: Arc::default(),
             kept: self.kept,
+            jumps: AtomicU64::new(0),
         }));
         if let Some(parent) = self.parent {
             parent.add_child(session.clone());

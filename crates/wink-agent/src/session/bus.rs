@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
+use super::in_call::outside_calls;
 use super::panics::caught;
 use crate::lock::lock;
 
@@ -42,7 +43,8 @@ impl Bus {
         let handlers = self.lock().by_event.get(&TypeId::of::<E>()).cloned().unwrap_or_default();
         let mut told = Told { subscribers: handlers.len(), failures: Vec::new() };
         for (id, handler) in handlers {
-            if let Err(message) = caught(|| handler(event)).and_then(|result| result) {
+            let outcome = outside_calls(|| caught(|| handler(event)));
+            if let Err(message) = outcome.and_then(|result| result) {
                 let event = type_name::<E>();
                 told.failures.push(SubscriberFailure { subscription: id, event, message });
             }

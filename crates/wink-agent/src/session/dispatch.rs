@@ -8,6 +8,7 @@ use super::Session;
 use super::bus::{Outcome, Subscription, Told};
 use super::cell::Cell;
 use super::error::SessionError;
+use super::id::SessionId;
 use super::items::Items;
 use super::registry::Registry;
 use super::slice::{Slice, SliceKind};
@@ -32,6 +33,16 @@ impl Rules {
     {
         self.registry.own::<S>();
         self.registry.add(reducer);
+    }
+
+    /// Runs every reducer of an event, in order; returns how many there are.
+    pub(super) fn reduce<E: Send + Sync + 'static>(
+        &self,
+        slices: &mut Slices,
+        session_id: SessionId,
+        event: &Arc<E>,
+    ) -> Result<usize, SessionError> {
+        while_reducing(|| self.registry.reduce(slices, session_id, event))
     }
 }
 
@@ -92,7 +103,11 @@ impl Session {
     ///
     /// All reducers of the event change the session, or none: where one panics, the session is as it
     /// was, and nobody is told. Events take turns; asking for items never waits for a reducer.
+    ///
+    /// A tool is refused, on the thread it runs on, to dispatch into the session that it is called for,
+    /// because the call may yet fail: its events go through [`ToolCall::dispatch`](crate::ToolCall::dispatch).
     pub fn dispatch<E: Send + Sync + 'static>(&self, event: E) -> Result<Dispatched, SessionError> {
+        self.check_outside_call()?;
         let event = Arc::new(event);
         let reducers = self.reduce(&self.rules(), &event)?;
         Ok(Dispatched { reducers, told: self.0.bus.tell(&*event) })
@@ -113,12 +128,23 @@ impl Session {
         event: &Arc<E>,
     ) -> Result<usize, SessionError> {
         let mut slices = self.slices().clone();
-        let reduced = while_reducing(|| rules.registry.reduce(&mut slices, self.id(), event));
-        let reducers = reduced?;
+        let reducers = rules.reduce(&mut slices, self.id(), event)?;
         if reducers > 0 {
             self.set_slices(slices);
         }
         Ok(reducers)
+    }
+
+    /// Has several events reduced in one turn: all of them change the session, or none.
+    pub(super) fn reduce_all(
+        &self,
+        work: impl FnOnce(&Rules, &mut Slices) -> Result<(), SessionError>,
+    ) -> Result<(), SessionError> {
+        let rules = self.rules();
+        let mut slices = self.slices().clone();
+        work(&rules, &mut slices)?;
+        self.set_slices(slices);
+        Ok(())
     }
 
     /// Tells the subscribers of an event, which changes nothing in the session.
@@ -149,28 +175,33 @@ impl Session {
 
     /// Makes these the items of a slice, now and after each [`reset`](Self::reset).
     pub fn seed<S: Slice>(&self, items: impl IntoIterator<Item = S>) -> Result<(), SessionError> {
+        self.check_outside_call()?;
         let items = Items::of(items);
         let mut rules = self.rules();
         rules.registry.claim::<S>()?;
         self.query::<S>()?;
         rules.seeds.insert(S::NAME, (S::KIND, Cell::typed(items.clone())));
         self.slices().put(items);
+        self.jumped();
         Ok(())
     }
 
     /// Takes all items out of a slice.
     pub fn clear<S: Slice>(&self) -> Result<(), SessionError> {
+        self.check_outside_call()?;
         let _turn = self.rules();
         self.query::<S>()?;
         self.slices().put(Items::<S>::default());
+        self.jumped();
         Ok(())
     }
 
     /// Makes every slice, the logs included, what it was [seeded](Self::seed) with, or empty.
     ///
     /// Reducers, subscribers and snapshots stay, so a rollback brings the state back. Subscribers are
-    /// told by [`SessionReset`].
+    /// told by [`SessionReset`]. A tool that resets the session it is called for panics.
     pub fn reset(&self) -> Told {
+        assert!(self.check_outside_call().is_ok(), "a tool cannot reset its own session");
         self.put_seeds();
         self.publish(&SessionReset)
     }
@@ -182,6 +213,7 @@ impl Session {
             slices.put_cell(*kind, (*name).into(), cell.clone());
         }
         self.set_slices(slices);
+        self.jumped();
     }
 
     /// Returns the slices, which are locked only for a moment.

@@ -36,6 +36,8 @@ pub enum SessionError {
     NotSerializable { slice: String, why: String },
     /// A reducer panicked; the session is as it was.
     ReducerPanicked { slice: &'static str, event: &'static str, message: String },
+    /// A tool would change the session that it is called for, before it is known that the call goes well.
+    DuringCall,
     /// Two sessions of one tree have the same id.
     DuplicateSession { id: SessionId },
     /// A line of a dump is not what a line must be.
@@ -65,6 +67,7 @@ impl SessionError {
             Self::InvalidTag { .. } | Self::NotSerializable { .. } => ErrorKind::InvalidArgument,
             Self::SliceMismatch { .. } | Self::DuplicateSession { .. } => ErrorKind::Conflict,
             Self::ReducerPanicked { .. } => ErrorKind::Io,
+            Self::DuringCall => ErrorKind::Unsupported,
             Self::UnknownFormat { .. } | Self::NotACheckpoint { .. } => {
                 ErrorKind::SnapshotIncompatible
             }
@@ -127,6 +130,11 @@ impl SessionError {
             Self::ReducerPanicked { slice, event, message } => write!(
                 f,
                 "the reducer of `{slice}` for {event} panicked and nothing was changed: {message}"
+            ),
+            Self::DuringCall => write!(
+                f,
+                "a tool cannot change the session that it is called for; give events to the call, which \
+                 dispatches them when it goes well"
             ),
             Self::DuplicateSession { id } => {
                 write!(f, "two sessions of the tree have the id {id}; give each its own")

@@ -1,5 +1,6 @@
 //! The event that tells a session what changed in its files.
 
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use wink_fs::TreePath;
@@ -29,12 +30,22 @@ pub struct FilesChanged {
     pub at: SystemTime,
     /// What changed.
     pub changes: Vec<FileChange>,
+    /// The key of the section that owns the files, where the session may have files of others too.
+    pub filesystem_key: Option<Arc<str>>,
 }
 
 impl FilesChanged {
     /// Tells of changes at one time.
     pub fn new(at: SystemTime, changes: impl IntoIterator<Item = FileChange>) -> Self {
-        Self { at: moment::to_millis(at), changes: changes.into_iter().collect() }
+        let (at, changes) = (moment::to_millis(at), changes.into_iter().collect());
+        Self { at, changes, filesystem_key: None }
+    }
+
+    /// Sets the key of the section that owns the files.
+    #[must_use]
+    pub fn filesystem_key(mut self, key: impl Into<Arc<str>>) -> Self {
+        self.filesystem_key = Some(key.into());
+        self
     }
 }
 

@@ -1,6 +1,7 @@
 //! Which state of the files belongs to a state of the session.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use wink_fs::SnapshotId;
 
 use super::slice::Slice;
@@ -29,6 +30,9 @@ pub struct FilesystemSnapshotRef {
     pub snapshot_id: String,
     /// What the files are in: `in_memory`, `host` or `podman`.
     pub backend_type: String,
+    /// What a dump said that this version has no use for; it is written again.
+    #[serde(flatten)]
+    rest: Map<String, Value>,
 }
 
 impl FilesystemSnapshotRef {
@@ -42,6 +46,7 @@ impl FilesystemSnapshotRef {
             filesystem_key: filesystem_key.into(),
             snapshot_id: snapshot_id.to_string(),
             backend_type: backend_type.into(),
+            rest: Map::new(),
         }
     }
 

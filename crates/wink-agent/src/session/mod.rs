@@ -44,8 +44,11 @@ mod dump;
 mod error;
 mod files_changed;
 mod filesystem_ref;
+mod held;
 mod id;
+mod in_call;
 mod items;
+mod listings;
 mod moment;
 mod panics;
 pub mod reducers;
@@ -61,6 +64,7 @@ mod virtual_files;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
@@ -80,8 +84,10 @@ pub(crate) use self::dump::{
 pub use self::error::SessionError;
 pub use self::files_changed::{FileChange, FilesChanged};
 pub use self::filesystem_ref::FilesystemSnapshotRef;
+pub(crate) use self::held::HeldEvents;
 pub use self::id::SessionId;
 pub use self::items::Items;
+pub(crate) use self::listings::Listed;
 pub(crate) use self::panics::caught;
 pub use self::slice::{Slice, SliceKind};
 pub use self::snapshots::{SessionSnapshot, SnapshotName};
@@ -127,6 +133,7 @@ struct Shared {
     snapshots: Mutex<Table>,
     bus: Arc<Bus>,
     kept: Kept,
+    jumps: AtomicU64,
 }
 
 impl Session {

@@ -7,6 +7,7 @@ use std::time::SystemTime;
 use wink_fs::SnapshotId;
 
 use super::Session;
+use super::dump::Kept;
 use super::error::SessionError;
 use super::filesystem_ref::FilesystemSnapshotRef;
 use super::slice::SliceKind;
@@ -74,11 +75,20 @@ impl From<&str> for SnapshotName {
     }
 }
 
+/// A state that a session keeps.
+#[derive(Clone, Debug)]
+pub(super) struct KeptState {
+    pub(super) snapshot: SessionSnapshot,
+    pub(super) slices: SliceMap,
+    /// What was said of it elsewhere that this version has no use for.
+    pub(super) unknown: Option<Arc<Kept>>,
+}
+
 /// The states that a session keeps.
 #[derive(Default)]
 pub(super) struct Table {
     last: u64,
-    kept: BTreeMap<u64, (SessionSnapshot, SliceMap)>,
+    kept: BTreeMap<u64, KeptState>,
     by_id: HashMap<SnapshotId, u64>,
     by_tag: HashMap<String, u64>,
 }
@@ -91,13 +101,13 @@ impl Table {
         }
     }
 
-    fn add(&mut self, snapshot: SessionSnapshot, state: SliceMap) {
+    fn add(&mut self, state: KeptState) {
         self.last += 1;
-        self.by_id.insert(snapshot.id, self.last);
-        if let Some(tag) = &snapshot.tag {
+        self.by_id.insert(state.snapshot.id, self.last);
+        if let Some(tag) = &state.snapshot.tag {
             self.by_tag.insert(tag.clone(), self.last);
         }
-        self.kept.insert(self.last, (snapshot, state));
+        self.kept.insert(self.last, state);
     }
 
     fn find(&self, name: &SnapshotName) -> Result<u64, SessionError> {
@@ -108,13 +118,13 @@ impl Table {
         found.copied().ok_or_else(|| not_found(name))
     }
 
-    fn remove(&mut self, number: u64) -> Option<(SessionSnapshot, SliceMap)> {
-        let (snapshot, state) = self.kept.remove(&number)?;
-        self.by_id.remove(&snapshot.id);
-        if let Some(tag) = &snapshot.tag {
+    fn remove(&mut self, number: u64) -> Option<KeptState> {
+        let state = self.kept.remove(&number)?;
+        self.by_id.remove(&state.snapshot.id);
+        if let Some(tag) = &state.snapshot.tag {
             self.by_tag.remove(tag);
         }
-        Some((snapshot, state))
+        Some(state)
     }
 }
 
@@ -171,7 +181,8 @@ impl Session {
             created_at: self.now(),
             files,
         };
-        table.add(snapshot.clone(), self.slices().of(SliceKind::State).clone());
+        let slices = self.slices().of(SliceKind::State).clone();
+        table.add(KeptState { snapshot: snapshot.clone(), slices, unknown: None });
         Ok(snapshot)
     }
 
@@ -179,22 +190,25 @@ impl Session {
     ///
     /// What is the same then and now costs nothing. Files stay as they are, also those that were kept
     /// together with the state and are named in what is returned; [`checkpoint::go_back`] takes both back.
+    /// The listing of files goes back too, and the next call on them tells the session what they are.
     ///
     /// [`checkpoint::go_back`]: crate::checkpoint::go_back
     pub fn rollback(&self, name: impl Into<SnapshotName>) -> Result<SessionSnapshot, SessionError> {
+        self.check_outside_call()?;
         let _turn = self.rules();
-        let (snapshot, state) = self.kept(&name.into())?;
+        let KeptState { snapshot, slices: state, .. } = self.kept(&name.into())?;
         let mut slices = self.slices();
         let old = slices.clone();
         slices.go_back(state);
         drop(slices);
+        self.jumped();
         drop(old);
         Ok(snapshot)
     }
 
     /// Returns the snapshots, oldest first.
     pub fn snapshots(&self) -> Vec<SessionSnapshot> {
-        self.table().kept.values().map(|(snapshot, _)| snapshot.clone()).collect()
+        self.table().kept.values().map(|state| state.snapshot.clone()).collect()
     }
 
     /// Finds a snapshot by its id or its tag.
@@ -202,7 +216,7 @@ impl Session {
         &self,
         name: impl Into<SnapshotName>,
     ) -> Result<SessionSnapshot, SessionError> {
-        self.kept(&name.into()).map(|(snapshot, _)| snapshot)
+        self.kept(&name.into()).map(|state| state.snapshot)
     }
 
     /// Forgets a snapshot: its tag is free, and what only it held is given back.
@@ -215,25 +229,25 @@ impl Session {
         let number = table.find(&name)?;
         let removed = table.remove(number);
         drop(table);
-        removed.map(|(snapshot, _)| snapshot).ok_or_else(|| not_found(&name))
+        removed.map(|state| state.snapshot).ok_or_else(|| not_found(&name))
     }
 
     /// Returns the states that are kept, oldest first.
-    pub(super) fn kept_states(&self) -> Vec<(SessionSnapshot, SliceMap)> {
+    pub(super) fn kept_states(&self) -> Vec<KeptState> {
         self.table().kept.values().cloned().collect()
     }
 
     /// Keeps a state that was kept elsewhere, unless it is here; without its tag, where another has it.
-    pub(super) fn adopt(&self, mut snapshot: SessionSnapshot, state: SliceMap) {
-        let mut table = self.table();
+    pub(super) fn adopt(&self, mut state: KeptState) {
+        let (mut table, snapshot) = (self.table(), &mut state.snapshot);
         if table.by_id.contains_key(&snapshot.id) {
             return;
         }
-        snapshot.tag = snapshot.tag.filter(|tag| !table.by_tag.contains_key(tag));
-        table.add(snapshot, state);
+        snapshot.tag = snapshot.tag.take().filter(|tag| !table.by_tag.contains_key(tag));
+        table.add(state);
     }
 
-    fn kept(&self, name: &SnapshotName) -> Result<(SessionSnapshot, SliceMap), SessionError> {
+    fn kept(&self, name: &SnapshotName) -> Result<KeptState, SessionError> {
         let table = self.table();
         table.kept.get(&table.find(name)?).cloned().ok_or_else(|| not_found(name))
     }

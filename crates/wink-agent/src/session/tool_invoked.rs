@@ -3,6 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use wink_fs::SnapshotId;
 
 use super::bounded::BoundedText;
@@ -60,6 +61,9 @@ pub struct ToolInvoked {
     pub snapshot_before: Option<String>,
     /// The snapshot that was taken or restored last when it ended: another one where the call did that.
     pub snapshot_after: Option<String>,
+    /// What a dump said that this version has no use for; it is written again.
+    #[serde(flatten)]
+    rest: Map<String, Value>,
 }
 
 impl Slice for ToolInvoked {
@@ -83,6 +87,7 @@ impl ToolInvoked {
             success: false,
             snapshot_before: None,
             snapshot_after: None,
+            rest: Map::new(),
         }
     }
 

@@ -3,6 +3,7 @@
 use std::time::SystemTime;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde_json::{Map, Value};
 use wink_fs::TreePath;
 
 use super::moment;
@@ -40,13 +41,16 @@ pub struct VirtualFile {
     /// When it was written last, in UTC, to the millisecond.
     #[serde(with = "moment")]
     pub updated_at: SystemTime,
+    /// What a dump said that this version has no use for; it is written again.
+    #[serde(flatten)]
+    rest: Map<String, Value>,
 }
 
 impl VirtualFile {
     /// Returns the file after it was made.
     pub(super) fn made(path: TreePath, at: SystemTime) -> Self {
-        let (size_bytes, encoding) = (0, None);
-        Self { path, size_bytes, version: 1, encoding, created_at: at, updated_at: at }
+        let (size_bytes, encoding, rest) = (0, None, Map::new());
+        Self { path, size_bytes, version: 1, encoding, created_at: at, updated_at: at, rest }
     }
 
     /// Returns the file after it was written once more.

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use imbl::OrdMap;
+use imbl::ordmap::DiffItem;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use wink_fs::TreePath;
 
 use super::files_changed::{FileChange, FilesChanged};
@@ -16,7 +18,7 @@ use super::virtual_file::VirtualFile;
 /// Lists the files of a session's workspace, sorted by the segments of their paths.
 ///
 /// It is a value: a change gives a new one, which shares with the old one what is the same. A session
-/// has at most one, kept up to date by [`FilesChanged`], and a rollback takes it back.
+/// has one for each of its workspaces, kept up to date by [`FilesChanged`], and a rollback takes them back.
 ///
 /// ```
 /// use std::time::SystemTime;
@@ -32,12 +34,21 @@ use super::virtual_file::VirtualFile;
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(try_from = "Listing", into = "Listing")]
-pub struct VirtualFileSystem(OrdMap<TreePath, VirtualFile>);
+pub struct VirtualFileSystem {
+    filesystem_key: Option<Arc<str>>,
+    files: OrdMap<TreePath, VirtualFile>,
+    rest: Map<String, Value>,
+}
 
 /// The listing as it stands in a dump.
 #[derive(Serialize, Deserialize)]
 struct Listing {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    filesystem_key: Option<String>,
     files: Vec<VirtualFile>,
+    /// What this version has no use for.
+    #[serde(flatten)]
+    rest: Map<String, Value>,
 }
 
 impl Slice for VirtualFileSystem {
@@ -45,24 +56,49 @@ impl Slice for VirtualFileSystem {
 }
 
 impl VirtualFileSystem {
+    /// Returns the key of the section that owns the files, where that is known.
+    pub fn filesystem_key(&self) -> Option<&str> {
+        self.filesystem_key.as_deref()
+    }
+
+    /// Returns the same files as those of a section.
+    pub(crate) fn owned_by(&self, filesystem_key: Option<Arc<str>>) -> Self {
+        Self { filesystem_key, ..self.clone() }
+    }
+
     /// Returns the files in order.
     pub fn files(&self) -> impl DoubleEndedIterator<Item = &VirtualFile> {
-        self.0.values()
+        self.files.values()
     }
 
     /// Returns the file at a path.
     pub fn get(&self, path: &TreePath) -> Option<&VirtualFile> {
-        self.0.get(path)
+        self.files.get(path)
     }
 
     /// Returns how many files there are.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.files.len()
     }
 
     /// Tells whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.files.is_empty()
+    }
+
+    /// Returns what must be told to make this listing name the files of another one.
+    ///
+    /// A file that is something else there was written since.
+    pub(crate) fn changes_to(&self, other: &Self) -> Vec<FileChange> {
+        let written = |file: &VirtualFile| {
+            FileChange::written(file.path.clone(), file.size_bytes, file.encoding.clone())
+        };
+        let differences = self.files.diff(&other.files);
+        let changes = differences.map(|difference| match difference {
+            DiffItem::Add(_, file) | DiffItem::Update { new: (_, file), .. } => written(file),
+            DiffItem::Remove(path, _) => FileChange::removed(path.clone()),
+        });
+        changes.collect()
     }
 
     /// Returns the listing after changes; it costs the changes, not the files.
@@ -78,12 +114,12 @@ impl VirtualFileSystem {
     fn apply(&mut self, change: &FileChange, at: SystemTime) {
         match change {
             FileChange::Written { path, size_bytes, encoding } => {
-                let mut file = match self.0.get(path) {
+                let mut file = match self.files.get(path) {
                     Some(file) => file.written_again(at),
                     None => VirtualFile::made(path.clone(), at),
                 };
                 (file.size_bytes, file.encoding) = (*size_bytes, encoding.clone());
-                self.0.insert(path.clone(), file);
+                self.files.insert(path.clone(), file);
             }
             FileChange::Removed { path } => drop(self.take(path)),
             FileChange::Renamed { from, to } => self.rename(from, to),
@@ -98,16 +134,16 @@ impl VirtualFileSystem {
             // A path that has become too long cannot be that of a file.
             if let Some(Ok(path)) = file.path.rebase(from, to) {
                 file.path = path.clone();
-                self.0.insert(path, file);
+                self.files.insert(path, file);
             }
         }
     }
 
     /// Takes out the file at a path, or all below it.
     fn take(&mut self, path: &TreePath) -> Vec<VirtualFile> {
-        let below = self.0.range(path.clone()..).map(|(other, _)| other);
+        let below = self.files.range(path.clone()..).map(|(other, _)| other);
         let below: Vec<_> = below.take_while(|other| other.starts_with(path)).cloned().collect();
-        below.iter().filter_map(|path| self.0.remove(path)).collect()
+        below.iter().filter_map(|path| self.files.remove(path)).collect()
     }
 }
 
@@ -124,23 +160,39 @@ impl TryFrom<Listing> for VirtualFileSystem {
                 return Err(format!("{} is listed twice", twice.path));
             }
         }
-        Ok(Self(files))
+        let filesystem_key = listing.filesystem_key.map(Arc::from);
+        Ok(Self { filesystem_key, files, rest: listing.rest })
     }
 }
 
 impl From<VirtualFileSystem> for Listing {
     fn from(files: VirtualFileSystem) -> Self {
-        Self { files: files.files().cloned().collect() }
+        let filesystem_key = files.filesystem_key().map(str::to_owned);
+        Self { filesystem_key, files: files.files().cloned().collect(), rest: files.rest }
     }
 }
 
-/// Keeps a session's listing up to date.
+/// Keeps a session's listings up to date.
 pub(super) fn follow(
     view: &View<'_, VirtualFileSystem>,
     event: &Arc<FilesChanged>,
 ) -> Items<VirtualFileSystem> {
-    let before = view.latest().unwrap_or_default();
-    Items::of([before.after(event)])
+    let (listings, key) = (view.items().clone(), &event.filesystem_key);
+    let place = place_of(&listings, key.as_deref());
+    let before = place.and_then(|place| listings.get(place).cloned()).unwrap_or_default();
+    let after = before.owned_by(key.clone()).after(event);
+    match place {
+        Some(place) => listings.with_at(place, after),
+        None => listings.with(after),
+    }
+}
+
+/// Finds the listing of a section's files among those of a session.
+///
+/// One without a key, as earlier versions wrote it, is that of the first section that looks for its own.
+pub(super) fn place_of(listings: &Items<VirtualFileSystem>, key: Option<&str>) -> Option<usize> {
+    let find = |key: Option<&str>| listings.all().position(|it| it.filesystem_key() == key);
+    find(key).or_else(|| find(None))
 }
 
 #[cfg(test)]

@@ -130,3 +130,33 @@ fn what_a_harness_does_with_its_own_tools_is_known_after_its_turn() {
     Adapter::new(&prompt).run(&mut model, Conversation::of("Write.")).unwrap();
     assert_eq!(listing(&session), [("native.txt".to_owned(), 1)]);
 }
+
+/// Nobody had asked for the workspace, so nothing was ever looked at.
+#[test]
+fn what_a_harness_does_in_a_directory_that_it_knows_is_known_from_the_first_turn_on() {
+    let (session, place) = (Session::new(), tempfile::tempdir().unwrap());
+    let root = place.path().to_path_buf();
+    Workspace::host(&root).unwrap().write("old.txt", "one").unwrap();
+    let native = WorkspaceSection::over(&session, &root, SectionOptions::default()).unwrap();
+    let native = native.without_tools();
+    let prompt = PromptTemplate::new("a", "b").unwrap().section(&native).prompt(&session).unwrap();
+    let mut model = ScriptedModel::new().answer(move |_| {
+        let harness = Workspace::host(&root)?;
+        harness.write("old.txt", "another")?;
+        harness.write("native.txt", "by a native tool")?;
+        Ok(ModelTurn::text("Done."))
+    });
+    Adapter::new(&prompt).run(&mut model, Conversation::of("Write.")).unwrap();
+    assert_eq!(listing(&session), [("native.txt".to_owned(), 1), ("old.txt".to_owned(), 2)]);
+}
+
+#[test]
+fn a_directory_of_a_section_that_is_not_enabled_is_not_looked_at() {
+    let (session, place) = (Session::new(), tempfile::tempdir().unwrap());
+    Workspace::host(place.path()).unwrap().write("old.txt", "one").unwrap();
+    let native = WorkspaceSection::over(&session, place.path(), SectionOptions::default()).unwrap();
+    let section = Section::from(&native.without_tools()).enabled(|_| false);
+    let prompt = PromptTemplate::new("a", "b").unwrap().section(section).prompt(&session).unwrap();
+    Adapter::new(&prompt).run(&mut ScriptedModel::new().say(""), Conversation::default()).unwrap();
+    assert_eq!(listing(&session), []);
+}

@@ -309,6 +309,23 @@ fn checkpoints_of_version_1_are_read_for_ever_and_written_again_byte_for_byte() 
 }
 
 #[test]
+fn unknown_fields_of_checkpoints_and_their_slices_are_written_again() {
+    let (here, place) = (Backend::Memory.scene(), tempfile::tempdir().unwrap());
+    let id = "67e55044-10b1-426f-9247-bb680e5fe0c8".parse().unwrap();
+    let session = Session::builder().session_id(id).build();
+    let dumped = checkpoint::dump_with_history(&session, &here.files, place.path()).unwrap();
+    let states = dumped.history.unwrap().join("checkpoints.jsonl");
+    let of_the_future = GOLDEN
+        .replace(r#""items":[1]}]}"#, r#""items":[1],"unit":"m/s"}],"note":[2.50]}"#)
+        .replace(r#""backend_type":"in_memory"}"#, r#""backend_type":"in_memory","host":"a"}"#);
+    assert_ne!(of_the_future, GOLDEN);
+    std::fs::write(&states, &of_the_future).unwrap();
+    let resumed = checkpoint::resume(&dumped.session, &here.files).unwrap();
+    checkpoint::dump_with_history(&resumed, &here.files, place.path()).unwrap();
+    assert_eq!(std::fs::read_to_string(states).unwrap(), of_the_future);
+}
+
+#[test]
 fn checkpoints_that_are_none_are_refused_by_their_line() {
     let scene = Backend::Memory.scene();
     let dumped = worked(&scene);

@@ -27,6 +27,10 @@ on_each_backend!(
     an_import_is_followed,
     what_was_heard_of_beside_what_was_replaced_is_followed_too,
     a_move_of_what_is_then_replaced_is_followed,
+    after_the_session_alone_went_back_the_next_update_lists_the_files_that_are_there,
+    a_listing_that_somebody_cleared_is_made_again,
+    what_another_thread_changed_and_never_told_is_told_by_the_next_update,
+    files_that_went_back_apart_from_the_follower_are_listed_as_they_are,
 );
 
 struct Followed {
@@ -205,6 +209,55 @@ fn versions_go_back_with_a_checkpoint_and_go_on_from_there(backend: &Backend) {
     assert_eq!(scene.versions(), listed(&[("a", 1), ("b", 1)]));
     scene.write("a", "4");
     assert_eq!(scene.versions(), listed(&[("a", 2), ("b", 1)]));
+}
+
+/// The listing stayed as it was at the snapshot, for files that were somewhere else.
+fn after_the_session_alone_went_back_the_next_update_lists_the_files_that_are_there(
+    backend: &Backend,
+) {
+    let scene = Followed::new(backend);
+    for path in ["changed", "removed", "same"] {
+        scene.write(path, "1");
+    }
+    scene.session.snapshot("one").unwrap();
+    scene.write("changed", "2");
+    scene.write("changed", "3");
+    scene.write("new", "1");
+    scene.files.delete("removed").unwrap();
+    let now = [("changed", 3), ("new", 1), ("same", 1)];
+    assert_eq!(scene.versions(), listed(&now));
+    scene.session.rollback("one").unwrap();
+    assert_eq!(scene.versions(), listed(&[("changed", 2), ("new", 1), ("same", 1)]));
+    scene.write("changed", "4");
+    assert_eq!(scene.versions(), listed(&[("changed", 3), ("new", 1), ("same", 1)]));
+}
+
+fn what_another_thread_changed_and_never_told_is_told_by_the_next_update(backend: &Backend) {
+    let scene = Followed::new(backend);
+    let files = scene.files.clone();
+    std::thread::spawn(move || drop(files.write("theirs", "1").unwrap())).join().unwrap();
+    assert_eq!(scene.versions(), listed(&[("theirs", 1)]));
+}
+
+fn a_listing_that_somebody_cleared_is_made_again(backend: &Backend) {
+    let scene = Followed::new(backend);
+    scene.write("a", "1");
+    scene.write("b", "1");
+    scene.session.clear::<VirtualFileSystem>().unwrap();
+    scene.files.delete("b").unwrap();
+    assert_eq!(scene.versions(), listed(&[("a", 1)]));
+}
+
+fn files_that_went_back_apart_from_the_follower_are_listed_as_they_are(backend: &Backend) {
+    let scene = Followed::new(backend);
+    scene.write("a", "1");
+    scene.write("same", "1");
+    checkpoint::take(&scene.session, &scene.files, "vfs", "one").unwrap();
+    scene.write("a", "2");
+    scene.write("a", "3");
+    scene.write("b", "1");
+    checkpoint::go_back(&scene.session, &scene.files, "vfs", "one").unwrap();
+    assert_eq!(scene.versions(), listed(&[("a", 2), ("same", 1)]));
 }
 
 fn a_restore_and_an_undo_are_followed(backend: &Backend) {

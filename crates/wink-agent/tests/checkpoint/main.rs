@@ -4,6 +4,7 @@
 
 mod scene;
 
+mod events;
 mod forgetting;
 mod history;
 mod listing;

@@ -25,6 +25,7 @@ macro_rules! on_each_backend {
 }
 pub(crate) use on_each_backend;
 
+#[derive(Clone, Copy)]
 pub(crate) enum Backend {
     Memory,
     Host,

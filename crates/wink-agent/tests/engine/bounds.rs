@@ -103,3 +103,13 @@ fn what_a_call_changed_is_taken_back_when_somebody_gives_up() {
         assert_eq!(hash(files), before);
     });
 }
+
+#[test]
+fn the_call_of_an_unknown_tool_counts() {
+    on_each_backend(|files| {
+        let context = ToolContext::over(files).budget(Budget::calls(1));
+        assert_eq!(refused(&context, "fly", json!({})), "invalid_argument");
+        assert_eq!(refused(&context, "fly", json!({})), "deadline");
+        assert_eq!(refused(&context, "ls", json!({})), "deadline");
+    });
+}

@@ -1,14 +1,18 @@
 //! A call that fails changes nothing.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier};
 
 use serde_json::{Value, json};
+use tempfile::TempDir;
 use wink_agent::follow::Follower;
-use wink_agent::session::{Session, VirtualFileSystem};
+use wink_agent::session::{
+    FilesChanged, Session, SessionError, Slice, ToolInvoked, View, VirtualFileSystem, reducers,
+};
 use wink_agent::{Effect, Refusal, Tool, ToolCall, ToolContext, ToolResult, Toolset};
 use wink_fs::{
-    ErrorKind, HostBackend, MemoryBackend, Store, Workspace, WriteMode, WriteOptions, ops,
+    ErrorKind, HostBackend, MemoryBackend, Store, Workspace, WorkspaceBuilder, WriteMode,
+    WriteOptions, ops,
 };
 
 use crate::host_paths;
@@ -32,18 +36,44 @@ fn changing(
 }
 
 fn assert_changes_nothing(tool: &Tool, code: &str) {
-    on_each_backend(|files| {
+    for (builder, _place) in builders() {
+        let session = Session::new();
+        session.register(reducers::append_all::<Fact>).unwrap();
+        let (files, follower) = Follower::begin(&session, builder).unwrap();
         files.write("kept.txt", "kept").unwrap();
         files.write(".gitignore", "*").unwrap();
-        let (before, session) = (hash(files), Session::new());
-        let context = ToolContext::over(files).session(&session);
+        follower.update().unwrap();
+        let (before, known) = (hash(&files), state(&session));
+        let context = ToolContext::over(&files).session(&session).follower(Arc::new(follower));
         let result = tool.call(&context, json!({}));
         assert_eq!(result.code(), Some(code), "{}", result.message);
-        assert_eq!(hash(files), before);
-        assert_eq!(session.query::<VirtualFileSystem>().unwrap().len(), 0);
+        assert_eq!(hash(&files), before);
+        assert_eq!(state(&session), known);
         // The next call is none the worse for it.
-        files.write("after.txt", "").unwrap();
-    });
+        assert!(wink_agent::call(&context, "write_file", json!({"path": "a", "content": ""})).ok());
+    }
+}
+
+/// Begins a workspace on each backend.
+fn builders() -> [(WorkspaceBuilder, Option<TempDir>); 2] {
+    let place = tempfile::tempdir().unwrap();
+    let (root, store) = (place.path().join("root"), place.path().join("store"));
+    std::fs::create_dir(&root).unwrap();
+    let host = Workspace::host_builder(&root, Store::create_ambient(&store).unwrap()).unwrap();
+    [(Workspace::builder(MemoryBackend::new()), None), (host, Some(place))]
+}
+
+/// Returns all that a session knows, and no more than how many calls it had.
+fn state(session: &Session) -> (VirtualFileSystem, usize) {
+    let listing = session.query::<VirtualFileSystem>().unwrap().latest().unwrap();
+    ((*listing).clone(), session.query::<Fact>().unwrap().len())
+}
+
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+struct Fact(u64);
+
+impl Slice for Fact {
+    const NAME: &'static str = "fact";
 }
 
 #[test]
@@ -184,11 +214,171 @@ fn without_a_history_our_own_tools_that_refuse_have_changed_nothing_and_say_no_m
     }
 }
 
+/// Another call that ended meanwhile told the session of what was then taken back, and the file that nobody
+/// had changed was at version 3.
+#[test]
+fn a_change_that_is_not_done_does_not_show_when_another_call_ends() {
+    for (fails, version) in [(true, 1), (false, 2)] {
+        for (builder, _place) in builders() {
+            let session = Session::new();
+            let (files, follower) = Follower::begin(&session, builder).unwrap();
+            files.write("kept.txt", "kept").unwrap();
+            follower.update().unwrap();
+            let context = ToolContext::over(&files).session(&session).follower(Arc::new(follower));
+            let told = Arc::new(AtomicUsize::new(0));
+            let count = told.clone();
+            let _told = session.subscribe(move |_: &FilesChanged| {
+                count.fetch_add(1, Ordering::Relaxed);
+            });
+            let both = Arc::new(Barrier::new(2));
+            let tool = held_inside(both.clone(), fails);
+            std::thread::scope(|scope| {
+                let held = scope.spawn(|| tool.call(&context, json!({})));
+                both.wait();
+                let looked = wink_agent::call(&context, "ls", json!({}));
+                let meanwhile = versions(&session);
+                both.wait();
+                assert_eq!(held.join().unwrap().ok(), !fails);
+                assert!(looked.ok(), "{}", looked.message);
+                assert_eq!(meanwhile, [("kept.txt".to_owned(), 1)]);
+            });
+            assert_eq!(versions(&session), [("kept.txt".to_owned(), version)]);
+            assert_eq!(told.load(Ordering::Relaxed), usize::from(!fails));
+        }
+    }
+}
+
+/// A tool may look by another tool while it changes something, whose end told the session of it.
+#[test]
+fn a_change_that_is_not_done_does_not_show_when_a_call_within_it_ends() {
+    let looking = |call: &ToolCall<'_>, Nothing {}| {
+        let path = call.path("kept.txt")?;
+        call.change(|fs| {
+            ops::write(fs, &path, "changed", &WriteOptions::default())?;
+            assert!(wink_agent::call(call.context(), "ls", json!({})).ok());
+            Err::<ToolResult, _>(Refusal::new(ErrorKind::InvalidArgument, "No."))
+        })
+    };
+    assert_changes_nothing(&Tool::new("look", "", Effect::Writes, looking), "invalid_argument");
+}
+
+/// Writes a file, waits twice before the change is done, and then fails or not.
+fn held_inside(both: Arc<Barrier>, fails: bool) -> Tool {
+    Tool::new("held", "", Effect::Writes, move |call: &ToolCall<'_>, Nothing {}| {
+        let path = call.path("kept.txt")?;
+        call.change(|fs| {
+            ops::write(fs, &path, "changed", &WriteOptions::default())?;
+            both.wait();
+            both.wait();
+            match fails {
+                true => Err(Refusal::new(ErrorKind::InvalidArgument, "No.")),
+                false => Ok(ToolResult::success(String::new(), Value::Null)),
+            }
+        })
+    })
+}
+
+fn versions(session: &Session) -> Vec<(String, u64)> {
+    let listing = session.query::<VirtualFileSystem>().unwrap().latest().unwrap();
+    listing.files().map(|file| (file.path.to_string(), file.version)).collect()
+}
+
 #[test]
 fn a_tool_that_says_it_only_looks_cannot_write() {
     let done = || Ok(ToolResult::success(String::new(), Value::Null));
     let tool = Tool::new("liar", "", Effect::Reads, changing(done));
     assert_changes_nothing(&tool, "unsupported");
+}
+
+/// Tells the session something, and then does as it is told.
+fn telling(end: impl Fn() -> Result<ToolResult, Refusal> + Send + Sync + 'static) -> Tool {
+    Tool::new("tell", "", Effect::Writes, move |call: &ToolCall<'_>, Nothing {}| {
+        let new = call.path("new.txt")?;
+        call.change(|fs| ops::write(fs, &new, "new", &WriteOptions::default()))?;
+        call.dispatch(Fact(1));
+        end()
+    })
+}
+
+#[test]
+fn what_a_failing_tool_had_to_tell_the_session_is_forgotten() {
+    let refuse = || Err(Refusal::new(ErrorKind::InvalidArgument, "No."));
+    assert_changes_nothing(&telling(refuse), "invalid_argument");
+    assert_changes_nothing(&telling(|| panic!("a bug")), "io");
+    let failed = || Ok(ToolResult::from(Refusal::new(ErrorKind::Unavailable, "Not there.")));
+    assert_changes_nothing(&telling(failed), "unavailable");
+}
+
+/// The session stayed changed where the call failed afterwards.
+#[test]
+fn a_tool_cannot_change_its_session_past_the_call() {
+    let tool = Tool::new("past", "", Effect::Reads, |call: &ToolCall<'_>, Nothing {}| {
+        let session = call.context().session.as_ref().unwrap();
+        let refused = [
+            session.dispatch(Fact(1)).map(drop),
+            session.seed([Fact(1)]),
+            session.clear::<VirtualFileSystem>(),
+            session.rollback("before").map(drop),
+        ];
+        for refused in refused {
+            assert!(matches!(refused, Err(SessionError::DuringCall)), "{refused:?}");
+        }
+        // Another session is none of the call's business.
+        session.child().dispatch(Fact(1)).unwrap();
+        Err(Refusal::new(ErrorKind::InvalidArgument, "No."))
+    });
+    assert_changes_nothing(&tool, "invalid_argument");
+    let reset = Tool::new("reset", "", Effect::Reads, |call: &ToolCall<'_>, Nothing {}| {
+        call.context().session.as_ref().unwrap().reset();
+        Ok(ToolResult::success(String::new(), Value::Null))
+    });
+    assert_changes_nothing(&reset, "io");
+}
+
+#[test]
+fn events_whose_reducer_panics_fail_the_call_and_all_of_it_is_taken_back() {
+    struct Broken;
+    let tool = Tool::new("broken", "", Effect::Writes, |call: &ToolCall<'_>, Nothing {}| {
+        let new = call.path("new.txt")?;
+        call.change(|fs| ops::write(fs, &new, "new", &WriteOptions::default()))?;
+        call.dispatch(Fact(1));
+        call.dispatch(Broken);
+        Ok(ToolResult::success(String::new(), Value::Null))
+    });
+    on_each_backend(|files| {
+        let (session, before) = (Session::new(), hash(files));
+        session.register(reducers::append_all::<Fact>).unwrap();
+        session.register(|_: &View<'_, Fact>, _: &Arc<Broken>| panic!("a bug")).unwrap();
+        let result = tool.call(&ToolContext::over(files).session(&session), json!({}));
+        assert_eq!(result.code(), Some("io"), "{}", result.message);
+        assert_eq!((hash(files), session.query::<Fact>().unwrap().len()), (before, 0));
+    });
+}
+
+#[test]
+fn calls_at_the_same_time_keep_their_events_where_one_of_them_fails() {
+    on_each_backend(|files| {
+        let (session, both) = (Session::new(), Arc::new(Barrier::new(2)));
+        session.register(reducers::append_all::<Fact>).unwrap();
+        let meeting = |number, end: fn() -> Result<ToolResult, Refusal>| {
+            let both = both.clone();
+            Tool::new("meet", "", Effect::Reads, move |call: &ToolCall<'_>, Nothing {}| {
+                call.dispatch(Fact(number));
+                both.wait();
+                end()
+            })
+        };
+        let good = meeting(1, || Ok(ToolResult::success(String::new(), Value::Null)));
+        let bad = meeting(2, || Err(Refusal::new(ErrorKind::InvalidArgument, "No.")));
+        let context = ToolContext::over(files).session(&session);
+        std::thread::scope(|scope| {
+            scope.spawn(|| good.call(&context, json!({})));
+            scope.spawn(|| bad.call(&context, json!({})));
+        });
+        let facts: Vec<_> = session.query::<Fact>().unwrap().all().map(|fact| fact.0).collect();
+        assert_eq!(facts, [1]);
+        assert_eq!(session.query::<ToolInvoked>().unwrap().len(), 2);
+    });
 }
 
 /// Arguments no tool can make sense of.

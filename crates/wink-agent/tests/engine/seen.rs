@@ -1,6 +1,9 @@
 //! Nobody overwrites what he has not read.
 
+use std::sync::Arc;
+
 use serde_json::json;
+use wink_agent::follow::Follower;
 use wink_agent::session::Session;
 use wink_agent::{ToolContext, call};
 use wink_fs::Workspace;
@@ -26,6 +29,34 @@ fn a_file_that_was_not_read_is_not_overwritten() {
         assert_eq!(overwrite(&context, "two"), None);
         assert_eq!(files.read("a.txt").unwrap().content, "two");
     });
+}
+
+/// A child could overwrite what only its parent had read.
+#[test]
+fn another_session_has_not_read_what_the_first_one_read() {
+    on_each_backend(|files| {
+        let context = of_a_session(files);
+        let session = context.session.clone().unwrap();
+        done(&context, "read_file", json!({"path": "a.txt"}));
+        let child = context.clone().session(&session.child());
+        assert_eq!(overwrite(&child, "two"), Some("conflict"));
+        done(&child, "read_file", json!({"path": "a.txt"}));
+        assert_eq!(overwrite(&child, "two"), None);
+        // The same session again is the same context.
+        assert_eq!(overwrite(&context.clone().session(&session), "three"), Some("conflict"));
+        done(&context, "read_file", json!({"path": "a.txt"}));
+        assert_eq!(overwrite(&context.session(&session), "three"), None);
+    });
+}
+
+#[test]
+fn another_session_is_not_followed_by_the_first_ones_follower() {
+    let session = Session::new();
+    let builder = Workspace::builder(wink_fs::MemoryBackend::new());
+    let (files, follower) = Follower::begin(&session, builder).unwrap();
+    let context = ToolContext::over(&files).session(&session).follower(Arc::new(follower));
+    assert!(context.clone().session(&session).follower.is_some());
+    assert!(context.session(&session.child()).follower.is_none());
 }
 
 #[test]

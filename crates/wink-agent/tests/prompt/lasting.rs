@@ -1,8 +1,12 @@
 //! Workspaces that begin anew, go back, and go on elsewhere.
 
+use std::time::SystemTime;
+
 use serde_json::json;
 use wink_agent::prompt::{PromptTemplate, SectionOptions, WorkspaceSection};
-use wink_agent::session::{Session, ToolInvoked, load_session_tree};
+use wink_agent::session::{
+    Session, ToolInvoked, VirtualFileSystem, dump_session_tree, load_session_tree,
+};
 use wink_fs::{At, ErrorKind, HostMount, Workspace};
 
 use crate::scene::{Backend, Owner, Project, empty, listing, on_each_backend, paths};
@@ -14,6 +18,7 @@ on_each_backend!(
     a_dump_resumes_on_the_other_backend_with_the_same_listing,
     a_dump_with_its_history_goes_back_on_the_other_backend,
     a_fork_outlives_the_section_that_it_was_made_in,
+    a_dump_resumes_over_mounts_with_the_listing_that_it_had,
 );
 
 fn a_reset_of_the_section_or_the_session_gives_a_fresh_workspace_with_the_mounts(backend: Backend) {
@@ -90,6 +95,59 @@ fn a_dump_resumes_on_the_other_backend_with_the_same_listing(backend: Backend) {
     let edit = json!({"path": "a.txt", "old_string": "two", "new_string": "three"});
     assert!(there.call(&resumed, "edit_file", edit).ok());
     assert_eq!(listing(&resumed), [("a.txt".to_owned(), 3)]);
+}
+
+/// The files that were there before were told to the session: versions went up without a write, and a file
+/// that the agent had removed was listed.
+fn a_dump_resumes_over_mounts_with_the_listing_that_it_had(backend: Backend) {
+    let (session, place) = (Session::new(), tempfile::tempdir().unwrap());
+    let project = Project::new(&[("docs/edited", "one"), ("docs/gone", ""), ("docs/kept", "")]);
+    let mounting = || project.mounting([HostMount::new("docs")]);
+    let owner = backend.owner(&session, mounting());
+    let edit = json!({"path": "docs/edited", "old_string": "one", "new_string": "another"});
+    assert!(owner.call(&session, "edit_file", edit).ok());
+    assert!(owner.call(&session, "rm", json!({"path": "docs/gone"})).ok());
+    let dumped = owner.files().dump(place.path()).unwrap();
+    let (before, times) = (listing(&session), updated(&session));
+    assert_eq!(before, [("docs/edited".to_owned(), 2), ("docs/kept".to_owned(), 1)]);
+
+    for is_used_before in [false, true] {
+        for backend in [backend, backend.other()] {
+            let resumed = load_session_tree(&dumped.session).unwrap();
+            let there = backend.owner(&resumed, mounting());
+            if is_used_before {
+                assert!(there.call(&resumed, "ls", json!({})).ok());
+            }
+            there.files().resume(&dumped.session).unwrap();
+            assert!(there.call(&resumed, "ls", json!({})).ok());
+            assert_eq!((listing(&resumed), updated(&resumed)), (before.clone(), times.clone()));
+        }
+    }
+}
+
+fn updated(session: &Session) -> Vec<SystemTime> {
+    let listing = session.query::<VirtualFileSystem>().unwrap().latest().unwrap();
+    listing.files().map(|file| file.updated_at).collect()
+}
+
+#[test]
+fn a_loaded_session_over_its_directory_hears_only_of_what_is_another_file() {
+    let (session, place) = (Session::new(), tempfile::tempdir().unwrap());
+    let project = Project::new(&[("kept", "one"), ("gone", "one"), ("grown", "one")]);
+    let over = |session: &Session| {
+        let root = project.directory.path();
+        WorkspaceSection::over(session, root, SectionOptions::default()).unwrap()
+    };
+    over(&session).filesystem().unwrap().write("kept", "two").unwrap();
+    let dumped = dump_session_tree(&session, place.path()).unwrap().unwrap();
+    project.files.delete("gone").unwrap();
+    project.files.write("grown", "longer").unwrap();
+    project.files.write("new", "").unwrap();
+
+    let loaded = load_session_tree(dumped).unwrap();
+    over(&loaded).filesystem().unwrap();
+    let expected = [("grown", 2), ("kept", 1), ("new", 1)];
+    assert_eq!(listing(&loaded), expected.map(|(path, version)| (path.to_owned(), version)));
 }
 
 /// The section of the other backend knows its files by another key.

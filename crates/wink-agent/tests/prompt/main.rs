@@ -4,6 +4,7 @@
 
 mod guidance;
 mod lasting;
+mod listings;
 mod mounts;
 mod names;
 mod parameters;

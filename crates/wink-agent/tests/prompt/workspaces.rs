@@ -17,6 +17,8 @@ on_each_backend!(
     a_tool_without_files_of_its_own_gets_the_first_ones,
     a_context_of_another_session_is_refused_and_the_files_are_untouched,
     a_prompt_for_another_session_cannot_be_made,
+    no_tool_of_a_prompt_takes_a_context_of_another_session,
+    files_of_one_session_are_no_context_for_another,
     what_was_read_in_one_turn_may_be_overwritten_in_the_next,
 );
 
@@ -175,6 +177,37 @@ fn a_context_of_another_session_is_refused_and_the_files_are_untouched(backend: 
     assert_eq!(tree_hash(&*owner.workspace().tree()).unwrap(), before);
     assert_eq!(session.query::<ToolInvoked>().unwrap().len(), 0);
     assert!(call(&rendered, "rm", json!({"path": "a.txt"})).ok());
+}
+
+/// Only the tools that were added to a workspace section itself refused.
+fn no_tool_of_a_prompt_takes_a_context_of_another_session(backend: Backend) {
+    let (session, other) = (Session::new(), Session::new());
+    let owner = empty(backend, &session);
+    let below = Section::new("Below", "below", "").unwrap().tools([which("below")]);
+    let apart = Section::new("Apart", "apart", "").unwrap().tools([which("apart")]);
+    let template = PromptTemplate::new("a", "b").unwrap();
+    let template = template.section(owner.section().child(below)).section(apart);
+    let rendered = template.prompt(&session).unwrap().render().unwrap();
+    for name in ["below", "apart"] {
+        let offered = rendered.tool(name).unwrap();
+        let stranger = ToolContext::over(&owner.workspace()).session(&other);
+        let refused = offered.tool.call(&stranger, json!({}));
+        assert!(refused.message.contains("belongs to another session"), "{}", refused.message);
+        assert!(call(&rendered, name, json!({})).ok());
+    }
+}
+
+/// Nobody compared the session of the calls with that of the files.
+fn files_of_one_session_are_no_context_for_another(backend: Backend) {
+    let (session, other) = (Session::new(), Session::new());
+    let owner = empty(backend, &session);
+    let mut context = owner.files().context().unwrap();
+    context.session = Some(other.clone());
+    let write = json!({"path": "a.txt", "content": ""});
+    let refused = wink_agent::call(&context, "write_file", write);
+    assert_eq!(refused.error, Some(ErrorKind::PermissionDenied), "{}", refused.message);
+    assert!(!owner.workspace().exists("a.txt"));
+    assert_eq!(other.query::<ToolInvoked>().unwrap().len(), 1, "it is written down who tried");
 }
 
 fn a_prompt_for_another_session_cannot_be_made(backend: Backend) {

@@ -12,6 +12,8 @@ use crate::dump::{read, text};
 use crate::types::{Fact, facts};
 
 const GOLDEN: &str = include_str!("golden/session-v1.jsonl");
+/// The listings of two workspaces; the first dumps had one, without a key.
+const KEYS: &str = include_str!("golden/session-v1-keys.jsonl");
 const PAGE: &str = include_str!("../../../../docs/session-format.md");
 
 #[test]
@@ -52,9 +54,47 @@ fn a_session_of_today_is_written_as_version_1_is() {
 
 #[test]
 fn the_page_shows_the_very_dump() {
-    for line in GOLDEN.lines() {
+    for line in GOLDEN.lines().chain(KEYS.lines()) {
         assert!(PAGE.contains(line), "docs/session-format.md lacks {line}");
     }
+}
+
+/// They were dropped from the items of our own slices as soon as somebody asked for those.
+#[test]
+fn unknown_fields_of_items_are_written_again_after_they_were_read_as_types() {
+    let of_the_future = GOLDEN
+        .replace(r#"21.123Z"}]}]}"#, r#"21.123Z","mode":7}],"root":"/"}]}"#)
+        .replace(r#""snapshot_after":null}"#, r#""snapshot_after":null,"model":{"name":"m"}}"#)
+        .replace(r#""backend_type":"in_memory"}"#, r#""backend_type":"in_memory","host":"a"}"#);
+    let root = read(&of_the_future).unwrap();
+    for session in root.walk() {
+        session.query::<ToolInvoked>().unwrap();
+        session.query::<VirtualFileSystem>().unwrap();
+        session.query::<FilesystemSnapshotRef>().unwrap();
+    }
+    assert_eq!(text(&root), of_the_future);
+    for field in [r#""mode":7"#, r#""root":"/""#, r#""model":{"name":"m"}"#, r#""host":"a""#] {
+        assert!(of_the_future.contains(field), "{field}");
+    }
+}
+
+#[test]
+fn listings_of_two_workspaces_are_read_and_written_by_their_keys() {
+    let session = Session::builder()
+        .session_id("67e55044-10b1-426f-9247-bb680e5fe0c8".parse().unwrap())
+        .created_at(time(0))
+        .build();
+    for (seconds, key, size) in [(1, "vfs", 5), (2, "workspace", 7)] {
+        let path = TreePath::parse("notes.txt").unwrap();
+        let made = [FileChange::written(path, size, Some(Encoding::Utf8))];
+        session.dispatch(FilesChanged::new(time(seconds), made).filesystem_key(key)).unwrap();
+    }
+    assert_eq!(text(&session), KEYS);
+    let read = read(KEYS).unwrap();
+    let listings = read.query::<VirtualFileSystem>().unwrap();
+    let keys: Vec<_> = listings.all().map(|listing| listing.filesystem_key()).collect();
+    assert_eq!(keys, [Some("vfs"), Some("workspace")]);
+    assert_eq!(text(&read), KEYS);
 }
 
 /// Returns the session that the golden file holds.

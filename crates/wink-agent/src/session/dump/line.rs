@@ -21,8 +21,8 @@ use crate::session::{Session, moment};
 /// What a dump said of a session that this version has no use for; it is written again.
 #[derive(Debug, Default)]
 pub(crate) struct Kept {
-    fields: Fields,
-    slices: BTreeMap<String, Fields>,
+    pub(super) fields: Fields,
+    pub(super) slices: BTreeMap<String, Fields>,
 }
 
 /// A line as it is written.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, Write};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use serde::Serialize;
@@ -9,14 +10,16 @@ use wink_fs::{Operation, SnapshotId};
 
 use super::VERSION;
 use super::fields::Fields;
-use super::line::{self, Moment, WrittenSlice};
+use super::line::{self, Kept, Moment, WrittenSlice};
 use super::read::{LoadOptions, next_line};
+use crate::session::cell::Cell;
 use crate::session::error::SessionError;
 use crate::session::id::SessionId;
-use crate::session::slice::SliceKind;
-use crate::session::slices::{SliceMap, Slices};
-use crate::session::snapshots::check_tag;
-use crate::session::{FilesystemSnapshotRef, Session, SessionSnapshot, moment};
+use crate::session::items::Items;
+use crate::session::slice::{Slice as _, SliceKind};
+use crate::session::slices::Slices;
+use crate::session::snapshots::{KeptState, check_tag};
+use crate::session::{FilesystemSnapshotRef, Session, SessionSnapshot, VirtualFileSystem, moment};
 
 /// What a line says that it is.
 const FORMAT: &str = "wink checkpoint";
@@ -34,13 +37,15 @@ struct Written<'a> {
     created_at: SystemTime,
     files: &'a [FilesystemSnapshotRef],
     slices: Vec<WrittenSlice<'a>>,
+    #[serde(flatten)]
+    rest: Option<&'a Fields>,
 }
 
 /// Writes the states that a session and all below it keep, those of each session oldest first.
 pub(crate) fn write_states(root: &Session, out: &mut impl Write) -> Result<(), SessionError> {
     for session in root.walk() {
-        for (snapshot, state) in session.kept_states() {
-            let line = encode(&session, &snapshot, state)?;
+        for state in session.kept_states() {
+            let line = encode(&session, state)?;
             let written = out.write_all(&line).and_then(|()| out.write_all(b"\n"));
             written.map_err(|error| SessionError::system(Operation::Write, error))?;
         }
@@ -48,13 +53,10 @@ pub(crate) fn write_states(root: &Session, out: &mut impl Write) -> Result<(), S
     out.flush().map_err(|error| SessionError::system(Operation::Write, error))
 }
 
-fn encode(
-    session: &Session,
-    snapshot: &SessionSnapshot,
-    state: SliceMap,
-) -> Result<Vec<u8>, SessionError> {
+fn encode(session: &Session, state: KeptState) -> Result<Vec<u8>, SessionError> {
+    let KeptState { snapshot, slices: kept, unknown } = state;
     let mut slices = Slices::default();
-    slices.go_back(state);
+    slices.go_back(kept);
     let line = Written {
         format: FORMAT,
         version: VERSION,
@@ -64,7 +66,8 @@ fn encode(
         tag: snapshot.tag.as_deref(),
         created_at: snapshot.created_at,
         files: &snapshot.files,
-        slices: line::written_slices(&slices, &session.0.kept)?,
+        slices: line::written_slices(&slices, unknown.as_deref().unwrap_or(&session.0.kept))?,
+        rest: unknown.as_deref().map(|unknown| &unknown.fields),
     };
     serde_json::to_vec(&line).map_err(|why| SessionError::NotSerializable {
         slice: "checkpoint".to_owned(),
@@ -74,7 +77,7 @@ fn encode(
 
 /// Holds states that were read, until sessions take them over.
 #[derive(Debug, Default)]
-pub(crate) struct States(Vec<(SessionId, SessionSnapshot, SliceMap)>);
+pub(crate) struct States(Vec<(SessionId, KeptState)>);
 
 /// Reads the lines that [`write_states`] wrote.
 pub(crate) fn read_states(
@@ -94,40 +97,57 @@ pub(crate) fn read_states(
     Ok(States(states))
 }
 
-fn decode(mut fields: Fields) -> Result<(SessionId, SessionSnapshot, SliceMap), String> {
+fn decode(mut fields: Fields) -> Result<(SessionId, KeptState), String> {
     let session: String = fields.required("session_id")?;
     let id: String = fields.required("snapshot_id")?;
     let tag: Option<String> = fields.optional::<Option<String>>("tag")?.flatten();
     tag.as_deref().map_or(Ok(()), check_tag).map_err(|why| why.to_string())?;
     let created_at: Moment = fields.required("created_at")?;
     let files = fields.required("files")?;
-    let (slices, _) = line::decode_slices(fields.required("slices")?)?;
+    let (slices, unknown) = line::decode_slices(fields.required("slices")?)?;
     let is_no_id = |_| format!("`{}` is no id of a snapshot", id.escape_debug());
     let id = id.parse::<SnapshotId>().map_err(is_no_id)?;
     let snapshot = SessionSnapshot { id, tag, created_at: created_at.0, files };
-    Ok((line::parse_id(&session)?, snapshot, slices.of(SliceKind::State).clone()))
+    let (slices, unknown) = (slices.of(SliceKind::State).clone(), Kept { fields, slices: unknown });
+    let state = KeptState { snapshot, slices, unknown: Some(Arc::new(unknown)) };
+    Ok((line::parse_id(&session)?, state))
 }
 
 impl States {
     /// Returns which snapshots of files belong to them.
     pub(crate) fn files(&self) -> impl Iterator<Item = &FilesystemSnapshotRef> {
-        self.0.iter().flat_map(|(_, snapshot, _)| &snapshot.files)
+        self.0.iter().flat_map(|(_, state)| &state.snapshot.files)
     }
 
     /// Says by which key the files of some snapshots are known from now on.
     pub(crate) fn rename_files(&mut self, filesystem_key: &str, ids: &BTreeSet<SnapshotId>) {
-        let files = self.0.iter_mut().flat_map(|(_, snapshot, _)| &mut snapshot.files);
+        let files = self.0.iter_mut().flat_map(|(_, state)| &mut state.snapshot.files);
         for reference in files.filter(|it| it.snapshot_id().is_some_and(|id| ids.contains(&id))) {
             filesystem_key.clone_into(&mut reference.filesystem_key);
+        }
+    }
+
+    /// Says by which key the files are known from now on that a listing names by another one.
+    pub(crate) fn rename_listing(&mut self, from: Option<&str>, to: &Arc<str>) {
+        for (_, KeptState { slices: state, .. }) in &mut self.0 {
+            let listings = state.get(VirtualFileSystem::NAME).map(Cell::read::<VirtualFileSystem>);
+            // What cannot be read stays as it is: whoever goes back to it is told.
+            let Some(Ok(listings)) = listings else { continue };
+            let renamed = listings.all().map(|listing| match listing.filesystem_key() == from {
+                true => Arc::new(listing.owned_by(Some(to.clone()))),
+                false => listing.clone(),
+            });
+            let renamed: Items<_> = renamed.collect();
+            state.insert(VirtualFileSystem::NAME.into(), Cell::typed(renamed));
         }
     }
 
     /// Has each session of a tree keep those that are its own.
     pub(crate) fn give_to(self, root: &Session) {
         let sessions = root.walk();
-        for (id, snapshot, state) in self.0 {
+        for (id, state) in self.0 {
             if let Some(session) = sessions.iter().find(|session| session.id() == id) {
-                session.adopt(snapshot, state);
+                session.adopt(state);
             }
         }
     }
