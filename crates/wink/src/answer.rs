@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::documents::Document;
 use crate::failure::Failure;
-use crate::paint::Paint;
+use crate::paint::{self, Paint};
 use crate::screen::{self, Screen};
 
 /// Holds what a command has to say.
@@ -18,7 +18,7 @@ pub(crate) struct Answer {
     pub(crate) exit: u8,
     /// What goes to standard output.
     pub(crate) text: String,
-    /// What goes there after it, as it is.
+    /// The content of a file, which goes there after it.
     pub(crate) bytes: Vec<u8>,
     /// What goes to standard error, a line each.
     pub(crate) notes: Vec<String>,
@@ -63,7 +63,7 @@ pub(crate) fn item<D: Document>(document: &D) -> Result<(), Failure> {
 fn line<D: Document>(document: &D) -> Result<String, Failure> {
     let versioned = Versioned { schema: D::SCHEMA, kind: D::KIND, document };
     let text = serde_json::to_string(&versioned).map_err(|error| Failure::other(&error))?;
-    Ok(text + "\n")
+    Ok(paint::harmless_json(&text) + "\n")
 }
 
 #[derive(Serialize)]
@@ -96,7 +96,7 @@ pub(crate) fn finish(result: Result<Answer, Failure>, screen: &Screen) -> u8 {
     }
     let written = result.and_then(|answer| {
         screen.text(&answer.text, &answer.paint, answer.is_long)?;
-        screen.bytes(&answer.bytes)?;
+        screen.content(&answer.bytes)?;
         Ok(answer)
     });
     match written {

@@ -1,9 +1,12 @@
 //! What a shell proposes while something is typed.
 
 use std::ffi::OsStr;
+use std::{env, iter};
 
+use clap::{ArgMatches, FromArgMatches as _};
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
 use clap_complete::env::CompleteEnv;
+use wink_fs::{Entry, Kind};
 
 use crate::cli::GlobalArgs;
 use crate::context::{Context, Opened};
@@ -30,6 +33,11 @@ pub(crate) fn forks() -> ArgValueCompleter {
     ArgValueCompleter::new(|typed: &OsStr| matching(typed, fork_names(opened().as_ref())))
 }
 
+/// Proposes paths of the state that is looked at.
+pub(crate) fn paths() -> ArgValueCompleter {
+    ArgValueCompleter::new(|start: &OsStr| start.to_str().and_then(path_names).unwrap_or_default())
+}
+
 fn matching(typed: &OsStr, all: Vec<CompletionCandidate>) -> Vec<CompletionCandidate> {
     let typed = typed.to_string_lossy();
     let is_wanted =
@@ -37,10 +45,44 @@ fn matching(typed: &OsStr, all: Vec<CompletionCandidate>) -> Vec<CompletionCandi
     all.into_iter().filter(is_wanted).collect()
 }
 
-/// Opens the workspace of the current directory; where there is none, nothing is proposed.
+/// Parses what was typed so far, as far as it goes.
+fn typed() -> Option<ArgMatches> {
+    let words = env::args_os().skip_while(|word| word != "--").skip(1);
+    help::command().ignore_errors(true).try_get_matches_from(words).ok()
+}
+
+/// Opens the workspace that the command works in; where there is none, nothing is proposed.
 fn opened() -> Option<Opened> {
-    let args = GlobalArgs { directory: ".".into(), ..GlobalArgs::default() };
-    Context::new(&args).ok()?.open().ok()
+    context(&typed()?)?.open().ok()
+}
+
+fn context(typed: &ArgMatches) -> Option<Context> {
+    Context::new(&GlobalArgs::from_arg_matches(typed).ok()?).ok()
+}
+
+/// Returns the state that is looked at.
+fn looked_at(typed: &ArgMatches) -> &str {
+    let looking =
+        iter::successors(Some(typed), |it| it.subcommand().map(|(_, below)| below)).last();
+    let at = looking.and_then(|it| it.try_get_one::<String>("at").ok().flatten());
+    at.map_or("@", String::as_str)
+}
+
+/// Returns the paths that begin so, each with all that was typed before its last name.
+fn path_names(start: &str) -> Option<Vec<CompletionCandidate>> {
+    let (above, name) = start.split_at(start.rfind('/').map_or(0, |at| at + 1));
+    let typed = typed()?;
+    let context = context(&typed)?;
+    let opened = context.open().ok()?;
+    let tree = refs::find(&opened, looked_at(&typed)).ok()?.tree(&opened.files).ok()?;
+    let directory = if above.is_empty() { "." } else { above };
+    let entries = tree.list(&context.path(&opened, directory.as_ref()).ok()?).ok()?;
+    let wanted = entries.iter().filter(|it| it.name.to_string().starts_with(name));
+    let path = |it: &Entry| match it.kind {
+        Kind::Directory => format!("{above}{}/", it.name),
+        _ => format!("{above}{}", it.name),
+    };
+    Some(wanted.map(|it| CompletionCandidate::new(path(it))).collect())
 }
 
 fn fork_names(opened: Option<&Opened>) -> Vec<CompletionCandidate> {

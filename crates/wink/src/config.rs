@@ -4,14 +4,15 @@
 
 use std::env;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use toml_edit::DocumentMut;
 
 use crate::failure::Failure;
+use crate::home::{self, Home};
 use crate::settings::Settings;
-use crate::{disk, home, retention, words};
+use crate::{disk, retention, words};
 
 /// What can be set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +41,11 @@ impl Key {
     /// Tells whether it is a matter of the workspace; the others are the person's.
     pub(crate) fn is_of_workspace(self) -> bool {
         matches!(self, Self::Exclude | Self::RetentionCount | Self::RetentionBytes)
+    }
+
+    /// Tells whether it is a matter of the history, which forks share.
+    fn is_of_history(self) -> bool {
+        matches!(self, Self::RetentionCount | Self::RetentionBytes)
     }
 
     /// Returns the variable that sets it; what is excluded is only set where it is kept.
@@ -125,19 +131,18 @@ impl Config {
     pub(crate) fn find(
         &self,
         key: Key,
-        workspace: Option<(&Settings, &Path)>,
+        workspace: Option<&Home>,
     ) -> Result<(String, Origin), Failure> {
         let variable = key.variable().and_then(|name| Some((env::var(&name).ok()?, name)));
         let found = match (variable, workspace) {
-            (Some((value, name)), _) => (value, Origin::Variable(name)),
-            (None, Some((settings, place))) if settings.value(key).is_some() => {
-                let value = settings.value(key).unwrap_or_default();
-                (value, Origin::Workspace(Settings::place(place)))
-            }
-            _ => match (self.value(key), file()) {
-                (Some(value), Some(path)) => (value, Origin::Person(path)),
-                _ => return Ok((key.usual(), Origin::Default)),
-            },
+            (Some((value, name)), _) => Some((value, Origin::Variable(name))),
+            (None, Some(home)) => set_in(home, key)?,
+            (None, None) => None,
+        };
+        let found = match (found, self.value(key), file()) {
+            (Some(found), ..) => found,
+            (None, Some(value), Some(path)) => (value, Origin::Person(path)),
+            _ => return Ok((key.usual(), Origin::Default)),
         };
         key.check(&found.0).map(|()| found)
     }
@@ -172,6 +177,20 @@ impl Config {
         path.parent().map_or(Ok(()), disk::make_private).map_err(failed)?;
         disk::replace(&path, self.document.to_string().as_bytes()).map_err(failed)?;
         Ok(path)
+    }
+}
+
+/// Returns what was set in a workspace, and where.
+///
+/// A fork shares its history: where nobody said otherwise in it, what is kept of that is for the workspace to say
+/// that it is a fork of.
+fn set_in(home: &Home, key: Key) -> Result<Option<(String, Origin)>, Failure> {
+    if let Some(value) = home.settings.value(key) {
+        return Ok(Some((value, Origin::Workspace(Settings::place(&home.directory)))));
+    }
+    match home.forked_from()?.filter(|_| key.is_of_history()) {
+        Some(main) => set_in(&main, key),
+        None => Ok(None),
     }
 }
 

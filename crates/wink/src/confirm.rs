@@ -1,8 +1,9 @@
 //! Questions, most of them before what cannot be undone.
 
-use std::io::{self, BufRead as _, IsTerminal, Write as _};
+use std::io::{self, BufRead as _, IsTerminal};
 
 use crate::failure::Failure;
+use crate::screen;
 
 /// Tells whether a person is there to be asked.
 pub(crate) fn is_possible() -> bool {
@@ -11,8 +12,7 @@ pub(crate) fn is_possible() -> bool {
 
 /// Asks a person at a terminal, and tells whether the answer is yes.
 pub(crate) fn ask(question: &str) -> Result<bool, Failure> {
-    let mut stderr = io::stderr();
-    let _ = write!(stderr, "{question} [y/N] ").and_then(|()| stderr.flush());
+    screen::ask(&format!("{question} [y/N]"));
     let mut line = String::new();
     let read = io::stdin().lock().read_line(&mut line);
     read.map_err(|error| Failure::input(&error))?;

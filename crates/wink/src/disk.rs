@@ -10,15 +10,23 @@
 mod lines;
 
 use std::ffi::OsString;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 pub(crate) use self::lines::append_line;
 
 /// Nothing that is read here is larger than this.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
+
+/// How long somebody waits for a lock that is held only for moments.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How often he looks whether he has it.
+const TURN: Duration = Duration::from_millis(5);
 
 /// How much of a file is read to tell what it is.
 const TELLING_BYTES: u64 = 4096;
@@ -61,6 +69,11 @@ pub(crate) fn stamp(path: &Path) -> io::Result<Stamp> {
         modified: (found.mtime(), found.mtime_nsec()),
         changed: (found.ctime(), found.ctime_nsec()),
     })
+}
+
+/// Returns the size of a file that is there.
+pub(crate) fn size(path: &Path) -> Option<u64> {
+    fs::metadata(path).ok().map(|found| found.len())
 }
 
 /// Tells whether a file is there.
@@ -114,11 +127,16 @@ pub(crate) fn hold(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// The same, and waits where another process, or another thread, holds it.
+/// The same, and waits for a while where another process, or another thread, holds it.
 pub(crate) fn wait_to_hold(path: &Path) -> io::Result<File> {
-    let file = open_to_append(path)?;
-    file.lock()?;
-    Ok(file)
+    let (file, began) = (open_to_append(path)?, Instant::now());
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) if began.elapsed() < PATIENCE => thread::sleep(TURN),
+            Err(error) => return Err(error.into()),
+        }
+    }
 }
 
 /// Returns what a file begins with, as much as tells what it is; nothing where it cannot be read.
@@ -270,15 +288,4 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
         let _ = fs::remove_file(&temporary);
     }
     written
-}
-
-/// Adds up the sizes of the files below a directory; what goes away meanwhile is not counted.
-pub(crate) fn size_below(path: &Path) -> u64 {
-    let Ok(entries) = fs::read_dir(path) else { return 0 };
-    let size = |entry: io::Result<fs::DirEntry>| {
-        let entry = entry.ok()?;
-        let metadata = entry.metadata().ok()?;
-        Some(if metadata.is_dir() { size_below(&entry.path()) } else { metadata.len() })
-    };
-    entries.filter_map(size).sum()
 }

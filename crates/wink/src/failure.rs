@@ -17,7 +17,7 @@ use serde_json::Value;
 use wink_fs::{Error, ErrorKind, Exclusions, Operation, Snapshot, TreePath};
 
 use crate::home::{self, Home};
-use crate::{disk, lost, words};
+use crate::{disk, lost, paint, words};
 
 /// The code where a directory is in no workspace.
 const NO_WORKSPACE: &str = "no_workspace";
@@ -33,6 +33,9 @@ pub(crate) const PARTIAL: u8 = 3;
 
 /// What is said where only small files are missing or damaged.
 const WRITES_AGAIN: &str = "`wink repair` writes it again from the rest of the history";
+
+/// What is left where nobody knows more.
+const TRY_AGAIN: &str = "try again; with `-v` it says what it did before it failed";
 
 /// The exit code of arguments that cannot be meant.
 const USAGE: u8 = 2;
@@ -128,7 +131,8 @@ impl Failure {
 
     /// Returns what a program reads: one line.
     pub(crate) fn json(&self) -> String {
-        serde_json::to_string(&self.0).unwrap_or_else(|_| r#"{"type":"error"}"#.to_owned())
+        let json = serde_json::to_string(&self.0);
+        json.map_or_else(|_| r#"{"type":"error"}"#.to_owned(), |json| paint::harmless_json(&json))
     }
 }
 
@@ -165,7 +169,7 @@ impl Failure {
 
     /// Anything that has no kind.
     pub(crate) fn other(error: &(dyn StdError + 'static)) -> Self {
-        Self::new("failed", 1, error.to_string())
+        Self::new("failed", 1, error.to_string()).hint(TRY_AGAIN)
     }
 
     /// An archive that could not be written.
@@ -202,16 +206,36 @@ impl Failure {
 
     /// Data that could not be written to standard output.
     pub(crate) fn output(error: &io::Error) -> Self {
-        Self::of(ErrorKind::Io, "the output could not be written").cause(error)
+        Self::of(ErrorKind::Io, "the output could not be written")
+            .cause(error)
+            .hint("make room where it goes, or write it somewhere else")
+    }
+
+    /// A lock that another process does not let go of.
+    pub(crate) fn locked(lock: &Path) -> Self {
+        Self::of(
+            ErrorKind::Locked,
+            "another process changes the names or settings of this workspace",
+        )
+        .because(&format!("it holds `{}`", lock.display()))
+        .hint("wait until it is done, and try again")
     }
 
     /// A file or directory of the host that the command itself needs.
     pub(crate) fn host(doing: &str, path: &Path, error: io::Error) -> Self {
         let cause = error.to_string();
         let kind = Error::system(Operation::Open, error).kind();
-        let mut failure = Self::of(kind, format!("{doing} `{}`", path.display()));
-        failure.0.cause = Some(cause);
-        failure
+        let message = format!("{doing} `{}`", path.display());
+        Self::of(kind, message).because(&cause).hint(match kind {
+            ErrorKind::NotFound => "name one that is there, or make it first",
+            ErrorKind::AlreadyExists | ErrorKind::NotEmpty => "name another one, or move it away",
+            ErrorKind::NotADirectory => "name a directory",
+            ErrorKind::IsADirectory => "name a file",
+            ErrorKind::PermissionDenied => "ask whoever owns it for access, or name another place",
+            ErrorKind::ReadOnly => "name a place that can be written to",
+            ErrorKind::NoSpace => "make room on its disk, and try again",
+            _ => TRY_AGAIN,
+        })
     }
 }
 
@@ -254,8 +278,9 @@ impl Failure {
 
     /// The directory of a workspace is gone; its history is not.
     pub(crate) fn gone(home: &Home) -> Self {
-        let (root, kept) = (home.root.display(), home.directory.display());
-        let message = format!("the workspace `{root}` is gone; its history is not");
+        let message =
+            format!("the workspace `{}` is gone; its history is not", home.root.display());
+        let [root, kept] = [&home.root, &home.directory].map(|it| words::path_for_shell(it));
         Self::of(ErrorKind::Unavailable, message).hint(format!(
             "if it was deleted: mkdir -p {root} && cd {root} && wink restore @-; if it was moved, in its new \
              place: wink init --store {kept}"
@@ -264,9 +289,11 @@ impl Failure {
 
     /// The directory that the command was started in is gone, and another one has its path.
     pub(crate) fn replaced(place: &Path) -> Self {
-        let place = place.display();
-        let message =
-            format!("`{place}` is another directory by now than the one this was started in");
+        let message = format!(
+            "`{}` is another directory by now than the one this was started in",
+            place.display()
+        );
+        let place = words::path_for_shell(place);
         Self::of(ErrorKind::NotFound, message).hint(format!("go there again: cd {place}"))
     }
 
@@ -276,17 +303,31 @@ impl Failure {
             .hint("set one of them, or name a directory with --store")
     }
 
-    /// The settings are not what this version wrote.
+    /// The settings are damaged.
     pub(crate) fn unreadable_settings(path: &Path) -> Self {
         let message = format!("the settings in `{}` cannot be understood", path.display());
         let store = path.parent().map(home::store_in);
-        Self::of(ErrorKind::SnapshotIncompatible, message).hint(match store {
+        Self::of(ErrorKind::Corrupt, message).hint(match store {
             Some(store) if !disk::is_gone(&store) => {
-                "where a later version of wink wrote them, use that; where they are damaged, \
-                 `wink repair` writes them again from the rest of the history"
+                "`wink repair` writes them again from the rest of the history"
             }
-            _ => "use the version of wink that wrote them",
+            _ => "move them away, and name the history with --store",
         })
+    }
+
+    /// The settings are whole, and not what this version writes.
+    pub(crate) fn settings_of_another_version(path: &Path) -> Self {
+        let message =
+            format!("the settings in `{}` are those of another version of wink", path.display());
+        Self::of(ErrorKind::SnapshotIncompatible, message).hint(
+            "use that version; where somebody wrote them by hand, correct them, or move them away, and \
+             `wink repair` writes others",
+        )
+    }
+
+    /// Tells whether settings are those of another version, which this one leaves alone.
+    pub(crate) fn is_of_another_version(&self) -> bool {
+        self.0.code == ErrorKind::SnapshotIncompatible.code()
     }
 
     /// The directory is a workspace already.
@@ -298,13 +339,12 @@ impl Failure {
 
     /// A history that was named is that of a directory which is there.
     pub(crate) fn history_of_another(root: &Path) -> Self {
-        let root = root.display();
-        Self::of(ErrorKind::AlreadyExists, format!("`{root}` is a workspace already")).hint(
-            format!(
-                "its history stays with it; if it was moved here and something else is there now: \
+        let message = format!("`{}` is a workspace already", root.display());
+        let root = words::path_for_shell(root);
+        Self::of(ErrorKind::AlreadyExists, message).hint(format!(
+            "its history stays with it; if it was moved here and something else is there now: \
              wink init --moved-from {root}"
-            ),
-        )
+        ))
     }
 
     /// A directory that no history is of.
@@ -316,7 +356,8 @@ impl Failure {
 
     /// Files that are not those of a history whose directory is there.
     pub(crate) fn not_its_files(root: &Path, home: &Home) -> Self {
-        let (here, there, kept) = (root.display(), home.root.display(), home.directory.display());
+        let (here, there) = (root.display(), home.root.display());
+        let kept = words::path_for_shell(&home.directory);
         let message = format!("`{here}` does not hold what the history of `{there}` kept last");
         Self::of(ErrorKind::Conflict, message).hint(format!(
             "if it is its history nevertheless, move `{there}` away, and here: wink init --store {kept}"
@@ -417,16 +458,20 @@ impl Failure {
 
     /// Somebody changed what the last operation left.
     pub(crate) fn changed_since(error: Error) -> Self {
-        let path = shown(error.path().unwrap_or_default());
+        let path = words::for_shell(&shown(error.path().unwrap_or_default()));
         Self::from(error).hint(format!(
             "`wink undo --skip` leaves it as it is, and the next undo takes back what came before; \
              `wink restore REF -- {path}` brings another version back"
         ))
     }
 
-    /// All that one operation changed was changed since.
+    /// All that one operation changed was changed since, or what was kept of it was.
     pub(crate) fn built_upon(error: Error) -> Self {
-        let path = shown(error.path().unwrap_or_default());
+        // Nothing came since that could be taken back first: the library knows what can be done.
+        if error.to_string().contains("still had it open") {
+            return error.into();
+        }
+        let path = words::for_shell(&shown(error.path().unwrap_or_default()));
         Self::from(error).hint(format!(
             "`wink undo` takes back what came since first; `wink restore REF -- {path}` brings another version back"
         ))
@@ -446,7 +491,6 @@ impl Failure {
     }
 }
 
-/// Names the command for what a library advises.
 /// Tells whether something could not be read that a snapshot would have to hold.
 fn is_of_snapshot(error: &Error) -> bool {
     use Operation::{Capture, Diff, Snapshot};
@@ -461,6 +505,7 @@ pub(crate) fn leaving_out(path: &str) -> Option<String> {
     Some(format!("make it readable, or leave it out: `wink config add exclude {pattern}`"))
 }
 
+/// Names the command for what a library advises.
 fn with_command(hint: &str) -> &str {
     match hint {
         "verify the store" | "verify the snapshots" => {
@@ -475,4 +520,34 @@ fn with_command(hint: &str) -> &str {
 /// Cleans what somebody typed before it is shown.
 fn shown(text: &str) -> String {
     text.chars().take(100).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Once, those of the host, and what has no kind, said nothing of what to do next.
+    #[test]
+    fn a_failure_says_what_why_and_what_to_do_next() {
+        let kinds = [
+            io::ErrorKind::NotFound,
+            io::ErrorKind::AlreadyExists,
+            io::ErrorKind::DirectoryNotEmpty,
+            io::ErrorKind::NotADirectory,
+            io::ErrorKind::PermissionDenied,
+            io::ErrorKind::ReadOnlyFilesystem,
+            io::ErrorKind::StorageFull,
+            io::ErrorKind::TimedOut,
+        ];
+        let host = kinds.map(|kind| Failure::host("cannot use", Path::new("/x"), kind.into()));
+        let broken = io::Error::other("broken");
+        let others = [Failure::output(&broken), Failure::input(&broken)];
+        for failure in host.into_iter().chain(others) {
+            let text = failure.text();
+            let parts: Vec<_> = text.lines().filter_map(|it| it.split_once(": ")).collect();
+            let names: Vec<_> = parts.iter().map(|(name, _)| *name).collect();
+            assert_eq!(names, ["error", "cause", "help"], "{text}");
+        }
+        assert!(Failure::other(&broken).text().contains("help: try again"));
+    }
 }

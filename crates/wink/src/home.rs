@@ -1,6 +1,7 @@
 //! Where the history of a workspace is kept: outside of it.
 
 mod branches;
+mod change;
 mod places;
 
 use std::path::{Path, PathBuf};
@@ -96,11 +97,16 @@ impl Home {
         self.settings.branch.as_ref().map_or(Ok(self.directory.clone()), |branch| branch.of())
     }
 
-    /// Returns the workspace that a fork is a fork of, or else the workspace itself.
+    /// Returns the root of the workspace that a fork is a fork of, or else of the workspace itself.
     pub(crate) fn main(&self) -> Result<PathBuf, Failure> {
-        let Some(branch) = &self.settings.branch else { return Ok(self.root.clone()) };
+        Ok(self.forked_from()?.map_or(self.root.clone(), |main| main.root))
+    }
+
+    /// Returns the workspace that a fork is a fork of.
+    pub(crate) fn forked_from(&self) -> Result<Option<Self>, Failure> {
+        let Some(branch) = &self.settings.branch else { return Ok(None) };
         let of = branch.of()?;
-        Ok(Self::read(&of)?.ok_or_else(|| Failure::no_store(&of))?.root)
+        Self::read(&of)?.map(Some).ok_or_else(|| Failure::no_store(&of))
     }
 
     /// Leaves the word of where a fork's history is again, where a process died before it did; where that

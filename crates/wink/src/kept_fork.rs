@@ -122,7 +122,7 @@ fn pinned(
 fn write(home: &Home, place: &Path, branch: Branch) -> Result<(), Failure> {
     let settings = Settings::of_branch(place, home.settings.exclude.clone(), branch)?;
     disk::make_private(place).map_err(|error| Failure::host("cannot write", place, error))?;
-    settings.write(place)
+    home.write_branch(settings, place)
 }
 
 #[cfg(test)]

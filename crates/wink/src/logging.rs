@@ -7,6 +7,7 @@ use std::sync::Mutex;
 use tracing::Level;
 use tracing_subscriber::fmt;
 
+use crate::context::Context;
 use crate::disk;
 use crate::failure::Failure;
 
@@ -35,7 +36,7 @@ impl FromStr for Log {
 }
 
 /// Begins the record, if one is wanted; `verbose` is how often `-v` was given.
-pub(crate) fn begin(log: Option<&Log>, verbose: u8) -> Result<(), Failure> {
+pub(crate) fn begin(context: &Context, log: Option<&Log>, verbose: u8) -> Result<(), Failure> {
     let level = match (log, verbose) {
         (None, 0) => return Ok(()),
         (Some(Log::Level(level)), _) => *level,
@@ -47,8 +48,9 @@ pub(crate) fn begin(log: Option<&Log>, verbose: u8) -> Result<(), Failure> {
     let builder = fmt().with_max_level(level).with_ansi(false).with_target(false);
     match log {
         Some(Log::File(path)) => {
-            let file = disk::open_to_append(path);
-            let file = file.map_err(|error| Failure::host("cannot write", path, error))?;
+            let path = context.host_path(path);
+            let file = disk::open_to_append(&path);
+            let file = file.map_err(|error| Failure::host("cannot write", &path, error))?;
             builder.with_writer(Mutex::new(file)).init();
         }
         _ => builder.with_writer(std::io::stderr).init(),

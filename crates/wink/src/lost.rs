@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::home::{self, Home};
-use crate::{disk, evidence};
+use crate::{disk, evidence, words};
 
 /// Who has more histories than are looked at names the one that is meant.
 const LOOKED_AT: usize = 1000;
@@ -46,8 +46,9 @@ pub(crate) fn may_have_been(directory: &Path, lost: &Home) -> bool {
 pub(crate) fn advice(directory: &Path, lost: &[Home]) -> String {
     let each = lost.iter().map(|home| {
         let place = namesake(directory, home).filter(|place| *place != directory);
-        let place = place.map_or(String::new(), |place| format!("{} ", place.display()));
-        let (root, kept) = (home.root.display(), home.directory.display());
+        let place =
+            place.map_or(String::new(), |place| format!("{} ", words::path_for_shell(place)));
+        let (root, kept) = (home.root.display(), words::path_for_shell(&home.directory));
         format!("if it was `{root}`, `wink init {place}--store {kept}` goes on with its history")
     });
     each.collect::<Vec<_>>().join("; ")

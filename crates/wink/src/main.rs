@@ -46,6 +46,7 @@ mod pruned;
 mod recovered;
 mod refs;
 mod retention;
+mod room;
 mod screen;
 mod serve;
 mod serving;
@@ -81,12 +82,12 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: &Cli) -> Result<Answer, Failure> {
-    logging::begin(cli.global.log.as_ref(), cli.global.verbose)?;
+    let context = Context::new(&cli.global)?;
+    logging::begin(&context, cli.global.log.as_ref(), cli.global.verbose)?;
     tracing::debug!(arguments = ?std::env::args_os().skip(1).collect::<Vec<_>>(), "started");
     if cli.global.json && !hears_signals(&cli.command) {
         signals::tell_programs();
     }
-    let context = Context::new(&cli.global)?;
     match &cli.command {
         Command::Init(args) => commands::init::run(&context, args),
         Command::Status => commands::status::run(&context),

@@ -19,6 +19,7 @@ pub(crate) fn mend(context: &Context) -> Result<Vec<String>, Failure> {
     let known = Home::find_any(&context.directory, context.store.as_deref());
     let place = match &known {
         Ok(Some(home)) => Some((home.root.clone(), home.shared()?)),
+        Err(failure) if failure.is_of_another_version() => return known.map(|_| mended),
         _ => without_settings(context)?,
     };
     let Some((root, directory)) = place else { return Ok(mended) };
@@ -53,9 +54,13 @@ fn pointed_to(place: PathBuf) -> PathBuf {
     settings.and_then(|it| it.kept_in().ok().flatten()).unwrap_or(place)
 }
 
-/// Tells whether a directory holds a store, and no settings that can be read.
+/// Tells whether a directory holds a store, and no settings that can be read by any version.
 pub(crate) fn has_no_settings(directory: &Path) -> bool {
-    !disk::is_gone(&store_in(directory)) && !matches!(Settings::read(directory), Ok(Some(_)))
+    let is_missing = match Settings::read(directory) {
+        Ok(settings) => settings.is_none(),
+        Err(failure) => !failure.is_of_another_version(),
+    };
+    is_missing && !disk::is_gone(&store_in(directory))
 }
 
 /// Writes the settings of a directory whose history it is; tells whether it is.
@@ -67,6 +72,7 @@ fn write_settings(context: &Context, root: PathBuf, directory: PathBuf) -> Resul
     }
     let last = home.open_store()?.list()?.into_iter().rfind(|it| it.line.is_none());
     home.settings = Settings::new(&home.root, last.map(|it| it.excluded).unwrap_or_default())?;
+    let _held = home.hold_settings()?;
     let place = Settings::place(&home.directory);
     let failed = |error| Failure::host("cannot write the settings", &place, error);
     if let Some(damaged) = disk::read(&place).map_err(failed)? {

@@ -65,16 +65,36 @@ pub(crate) fn talk(text: &str) -> String {
     text.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Makes characters that a terminal would take for a command into pictures of them.
+/// Makes characters that a terminal would take for a command, or by which it shows others in another order, into
+/// pictures of them.
 pub(crate) fn harmless(text: &str) -> String {
     let shown = |c: char| match c {
         '\n' | '\t' => c,
         '\u{7f}' => '\u{2421}',
         '\0'..' ' => char::from_u32(0x2400 + c as u32).unwrap_or('\u{fffd}'),
         '\u{80}'..'\u{a0}' => '\u{fffd}',
+        c if reorders(c) => '\u{fffd}',
         c => c,
     };
     text.chars().map(shown).collect()
+}
+
+/// Writes the same characters in JSON by their numbers: it means what it did, and no terminal obeys it.
+pub(crate) fn harmless_json(json: &str) -> String {
+    let is_harmful = |c: char| matches!(c, '\u{7f}'..'\u{a0}') || reorders(c);
+    let mut text = String::with_capacity(json.len());
+    for c in json.chars() {
+        match is_harmful(c) {
+            true => text += &format!("\\u{:04x}", c as u32),
+            false => text.push(c),
+        }
+    }
+    text
+}
+
+/// Tells whether a character only says in which direction others are shown.
+fn reorders(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Paints a sign that something went well.
@@ -193,5 +213,21 @@ mod tests {
     #[test]
     fn commands_for_a_terminal_are_shown_and_not_obeyed() {
         assert_eq!(harmless("a\u{1b}[31m\tb\r\n\u{9b}é"), "a␛[31m\tb␍\n\u{fffd}é");
+    }
+
+    /// Once, a line of code could be shown as another one than a compiler reads.
+    #[test]
+    fn a1_31_what_changes_the_order_of_characters_is_shown_and_not_obeyed() {
+        for c in "\u{61c}\u{200e}\u{200f}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}".chars() {
+            assert_eq!(harmless(&format!("a{c}b")), "a\u{fffd}b", "{c:?}");
+        }
+        for c in '\u{2066}'..='\u{2069}' {
+            assert_eq!(harmless(&format!("a{c}b")), "a\u{fffd}b", "{c:?}");
+        }
+        let json = serde_json::to_string("a\u{1b}\u{9b}\u{7f}\u{202e}é").unwrap();
+        let written = harmless_json(&json);
+        assert_eq!(written, r#""a\u001b\u009b\u007f\u202eé""#);
+        assert_eq!(serde_json::from_str::<String>(&written).ok(), serde_json::from_str(&json).ok());
+        assert_eq!(harmless("שלום \u{1f469}\u{200d}\u{1f4bb}"), "שלום \u{1f469}\u{200d}\u{1f4bb}");
     }
 }

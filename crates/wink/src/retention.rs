@@ -18,10 +18,10 @@ fn usual() -> Retention {
     Retention::default().max_count(COUNT).max_bytes(BYTES).space_first(true)
 }
 
-/// Returns what holds in a workspace.
+/// Returns what holds in a workspace; in a fork, where it says nothing itself, what holds where it is a fork of.
 pub(crate) fn of(home: &Home) -> Result<Retention, Failure> {
     let config = Config::read()?;
-    let find = |key| config.find(key, Some((&home.settings, &home.directory)));
+    let find = |key| config.find(key, Some(home));
     let mut retention = usual();
     // What does not parse was refused when it was found.
     if let Ok(count) = find(Key::RetentionCount)?.0.parse() {

@@ -55,8 +55,16 @@ impl Screen {
         }
     }
 
+    /// Writes the content of a file: as it is, unless a terminal would obey it.
+    pub(crate) fn content(&self, data: &[u8]) -> Result<(), Failure> {
+        match io::stdout().is_terminal() {
+            true => self.bytes(paint::harmless(&String::from_utf8_lossy(data)).as_bytes()),
+            false => self.bytes(data),
+        }
+    }
+
     /// Writes data as it is; a reader that has seen enough, such as `head`, is no failure.
-    pub(crate) fn bytes(&self, data: &[u8]) -> Result<(), Failure> {
+    fn bytes(&self, data: &[u8]) -> Result<(), Failure> {
         let mut stdout = io::stdout().lock();
         match stdout.write_all(data).and_then(|()| stdout.flush()) {
             Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::output(&error)),
@@ -67,8 +75,9 @@ impl Screen {
     /// Writes talk.
     pub(crate) fn talk(&self, text: &str) {
         let mut stderr = io::stderr();
+        let text = for_people(text);
         let colored = !self.json && self.is_colored(&stderr);
-        let text = if colored { paint::talk(text) } else { text.to_owned() };
+        let text = if colored { paint::talk(&text) } else { text };
         // With stderr closed there is nobody left to tell.
         let _ = writeln!(stderr, "{text}");
     }
@@ -85,7 +94,18 @@ impl Screen {
 /// Writes a line of talk without colours.
 pub(crate) fn say(line: &str) {
     // With stderr closed there is nobody left to tell.
-    let _ = writeln!(io::stderr(), "{line}");
+    let _ = writeln!(io::stderr(), "{}", for_people(line));
+}
+
+/// Asks something in a line of talk that does not end.
+pub(crate) fn ask(question: &str) {
+    let mut stderr = io::stderr();
+    let _ = write!(stderr, "{} ", for_people(question)).and_then(|()| stderr.flush());
+}
+
+/// Returns talk as it is written: files have their say in it too, and a terminal must not obey them.
+fn for_people(talk: &str) -> String {
+    if io::stderr().is_terminal() { paint::harmless(talk) } else { talk.to_owned() }
 }
 
 /// Writes a line of JSON before the answer.

@@ -45,6 +45,13 @@ pub(crate) struct Settings {
     pub(crate) branch: Option<Branch>,
 }
 
+/// What the settings of every version have.
+#[derive(Deserialize)]
+struct AnyVersion {
+    #[serde(rename = "version")]
+    _version: u64,
+}
+
 /// Says which fork of a workspace another one is.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -149,7 +156,11 @@ impl Settings {
         let Some(bytes) = bytes else { return Ok(None) };
         let settings = serde_json::from_slice(&bytes).ok();
         let known = settings.filter(|settings: &Self| settings.version == VERSION);
-        known.map(Some).ok_or_else(|| Failure::unreadable_settings(&path))
+        known.map(Some).ok_or_else(|| match serde_json::from_slice(&bytes) {
+            // Damage leaves no object that is whole: somebody meant what it says.
+            Ok(AnyVersion { .. }) => Failure::settings_of_another_version(&path),
+            Err(_) => Failure::unreadable_settings(&path),
+        })
     }
 
     /// Writes the settings of a new directory.

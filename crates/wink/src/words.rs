@@ -1,5 +1,7 @@
 //! Numbers, sizes, times and snapshots, as people read them.
 
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
@@ -136,8 +138,26 @@ pub(crate) fn for_shell(word: &str) -> String {
     }
 }
 
+/// Writes a path so that a shell takes it as it is, whatever bytes are in it.
+pub(crate) fn path_for_shell(path: &Path) -> String {
+    match path.to_str().filter(|text| !text.chars().any(char::is_control)) {
+        Some(text) => for_shell(text),
+        None => {
+            // What a terminal cannot show as it is would be lost on the way.
+            let octal = |byte: &u8| match byte {
+                b'\'' | b'\\' | 0..=31 | 127.. => format!("\\{byte:03o}"),
+                plain => char::from(*plain).to_string(),
+            };
+            let text: String = path.as_os_str().as_bytes().iter().map(octal).collect();
+            format!("$'{text}'")
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsStr;
+
     use super::*;
 
     #[test]
@@ -173,6 +193,9 @@ mod tests {
         assert_eq!(for_shell("/src/a-b.rs"), "/src/a-b.rs");
         assert_eq!(for_shell("/it's $HOME"), r"'/it'\''s $HOME'");
         assert_eq!(for_shell(""), "''");
+        assert_eq!(path_for_shell(Path::new("/my project")), "'/my project'");
+        let raw = Path::new(OsStr::from_bytes(b"/it's\xe9\n7"));
+        assert_eq!(path_for_shell(raw), r"$'/it\047s\351\0127'");
     }
 
     #[test]

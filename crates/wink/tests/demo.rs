@@ -62,6 +62,30 @@ fn a_demo_by_itself_serves_shows_and_dumps_what_happens() {
     assert_eq!(left, 0, "its server is gone");
 }
 
+/// Returns a line without how long a call took.
+fn without_time(line: &str) -> String {
+    let kept = line.strip_suffix(" ms").map(|it| it.trim_end_matches(|c: char| !c.is_whitespace()));
+    kept.unwrap_or(line).trim_end().to_owned()
+}
+
+/// Once, nobody would have noticed had it shown something else.
+#[test]
+fn the_readme_quotes_what_a_demo_shows() {
+    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
+    let readme = fs::read_to_string(readme).expect("a readme");
+    let (_, quoted) = readme.split_once("```text\n").expect("a quotation");
+    let (quoted, _) = quoted.split_once("```").expect("an end of it");
+    let place = tempfile::tempdir().expect("a directory");
+    let shown = text(&demo(place.path(), &place.path().join("dump")));
+    let mut rest = shown.lines().map(without_time);
+    for line in quoted.lines().filter(|line| *line != "…").map(without_time) {
+        assert!(
+            rest.any(|it| it == line),
+            "{line:?} is not there, or not in this order, in {shown}"
+        );
+    }
+}
+
 #[test]
 fn a_demo_has_colours_and_says_the_same_without() {
     let place = tempfile::tempdir().expect("a directory");

@@ -75,9 +75,9 @@ fn list(context: &Context, opened: &Opened) -> Result<Answer, Failure> {
 fn way_on(context: &Context, opened: &Opened, document: &Branches) -> Result<Vec<String>, Failure> {
     if let Some(name) = &document.fork {
         let main = opened.home.main()?;
-        let main = main.display();
+        let (shown, main) = (main.display(), words::path_for_shell(&main));
         return Ok(context.note(format!(
-            "note: this is the fork {name} of {main}\nbring it back: wink -C {main} merge {name}"
+            "note: this is the fork {name} of {shown}\nbring it back: wink -C {main} merge {name}"
         )));
     }
     match document.branches.is_empty() && document.damaged.is_empty() {
@@ -127,6 +127,8 @@ fn delete(context: &Context, opened: &Opened, name: &str) -> Result<Answer, Fail
     }
     opened.home.open_store()?.forget_branch(&home.key())?;
     home.forget_pointer()?;
+    // Who excludes something everywhere writes into all settings there are.
+    let _held = opened.home.hold_settings()?;
     disk::remove_all(&home.directory).map_err(failed)?;
     let is_gone = disk::is_gone(&home.root);
     let document = BranchDeleted { branch };
@@ -146,9 +148,11 @@ fn rename(context: &Context, opened: &Opened, args: &RenameArgs) -> Result<Answe
     let _held = opened.home.hold_names()?;
     let mut home = find(opened, old)?;
     check_name(opened, new)?;
-    let branch = home.settings.branch.as_mut().ok_or_else(|| Failure::no_branch(old))?;
-    branch.name.clone_from(new);
-    home.settings.write_over(&home.directory)?;
+    home.change(|settings| {
+        let branch = settings.branch.as_mut().ok_or_else(|| Failure::no_branch(old))?;
+        branch.name.clone_from(new);
+        Ok(())
+    })?;
     let branch = described(&home).ok_or_else(|| Failure::no_branch(new))?;
     let document = BranchRenamed { branch, was: old.clone() };
     context.answer(&document, |it| format!("The fork {} is {} now\n", it.was, it.branch.name))

@@ -1,6 +1,6 @@
 //! `wink config`: what is set, and where.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 
@@ -91,8 +91,7 @@ fn workspace(context: &Context) -> Result<Option<Home>, Failure> {
 }
 
 fn find(config: &Config, key: Key, home: Option<&Home>) -> Result<ConfigValue, Failure> {
-    let settings = home.map(|home| (&home.settings, home.directory.as_path()));
-    let (value, origin) = config.find(key, settings)?;
+    let (value, origin) = config.find(key, home)?;
     Ok(ConfigValue { key: key.name(), value, origin: origin.to_string() })
 }
 
@@ -119,7 +118,7 @@ fn set(context: &Context, args: &SetArgs) -> Result<Answer, Failure> {
         return Err(Failure::invalid_setting(key.name(), &values.join(" ")));
     }
     let place = match key.is_of_workspace() && !user {
-        true => set_here(context, *key, values, false)?,
+        true => set_here(context, *key, |_| Ok(values.clone()), false)?.1,
         false if *key == Key::Exclude => return Err(Failure::exclude_of_person()),
         false => Config::read()?.set(*key, values.first().map(String::as_str))?,
     };
@@ -156,9 +155,7 @@ fn change_list(
         return Err(Failure::single_setting(key.name()));
     }
     values.iter().try_for_each(|value| key.check(value))?;
-    let home = Home::find(&context.directory, context.store.as_deref())?;
-    let all = change(home.settings.exclude, values)?;
-    let place = set_here(context, *key, &all, captures_git)?;
+    let (all, place) = set_here(context, *key, |known| change(known, values), captures_git)?;
     answer(context, *key, all, &place)
 }
 
@@ -184,22 +181,25 @@ fn remove(all: Vec<String>, values: &[String]) -> Result<Vec<String>, Failure> {
     }
 }
 
+/// Sets what is made of the values there are, and returns it with the place where it is written.
 fn set_here(
     context: &Context,
     key: Key,
-    values: &[String],
+    values: impl FnOnce(Vec<String>) -> Result<Vec<String>, Failure>,
     captures_git: bool,
-) -> Result<std::path::PathBuf, Failure> {
-    let home = Home::find(&context.directory, context.store.as_deref())?;
-    let (directory, mut settings) = (home.directory, home.settings);
-    match key {
-        Key::Exclude => {
-            let is_excluded = git_dir::is_excluded_by(values)?;
-            let captures_git = captures_git || settings.captures_git();
-            settings.set_excluded(values.to_vec(), captures_git && !is_excluded);
+) -> Result<(Vec<String>, PathBuf), Failure> {
+    let mut home = Home::find(&context.directory, context.store.as_deref())?;
+    let values = home.change(|settings| {
+        let values = values(settings.exclude.clone())?;
+        match key {
+            Key::Exclude => {
+                let is_excluded = git_dir::is_excluded_by(&values)?;
+                let captures_git = captures_git || settings.captures_git();
+                settings.set_excluded(values.clone(), captures_git && !is_excluded);
+            }
+            key => settings.set(key, values.first().cloned()),
         }
-        key => settings.set(key, values.first().cloned()),
-    }
-    settings.write_over(&directory)?;
-    Ok(Settings::place(&directory))
+        Ok(values)
+    })?;
+    Ok((values, Settings::place(&home.directory)))
 }

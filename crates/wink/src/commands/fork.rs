@@ -186,7 +186,8 @@ fn remember(
     // Somebody may have given the name while the files were written.
     let held = opened.home.hold_names()?;
     check_name(opened, name)?;
-    fork.home.settings.write(home)?;
+    let Home { root, settings, .. } = fork.home;
+    opened.home.write_branch(settings, home)?;
     drop(held);
-    home::leave_pointer(&fork.home.root, home)
+    home::leave_pointer(&root, home)
 }

@@ -31,12 +31,14 @@ pub(crate) fn run(context: &Context, args: &MergeArgs) -> Result<Answer, Failure
     let opened = context.open()?;
     let home = branch::find(&opened, &args.name)?;
     let branch = home.settings.branch.as_ref().ok_or_else(|| Failure::no_branch(&args.name))?;
+    let progress = context.progress("merging");
     let base = base_for(&opened.files, branch)?;
     let theirs = match branch.kept.clone() {
         Some(kept) => Theirs::Kept(Box::new(home), kept),
         None => Theirs::Directory(Box::new(Context::open_home(home)?)),
     };
     let (merged, theirs) = bring_in(&opened, theirs, &base, &args.flags)?;
+    drop(progress);
     let outcome = merged::outcome(&merged, &args.flags, start);
     let document = MergedIn { branch: args.name.clone(), base, theirs, outcome };
     let text = |_: &MergedIn| merged::text("Merged", "merge", &args.name, &merged, &args.flags);
@@ -121,8 +123,8 @@ fn remember(opened: &Opened, mut home: Home, point: MergePoint) -> Result<(), Fa
     if let Ok(id) = point.theirs.parse() {
         store.pin(&Pin::new(id, owner.clone()))?;
     }
-    let forgotten = home.settings.branch.as_mut().map(|branch| branch.merged(point));
-    home.settings.write_over(&home.directory)?;
+    let forgotten =
+        home.change(|settings| Ok(settings.branch.as_mut().map(|branch| branch.merged(point))))?;
     for id in forgotten.into_iter().flatten().filter_map(|it| it.theirs.parse().ok()) {
         store.unpin(&id, &owner)?;
     }

@@ -23,6 +23,7 @@ pub(super) fn run(context: &Context, args: &OpShowArgs) -> Result<Answer, Failur
         Some(number) => number,
         None => last(&opened)?,
     };
+    let _progress = context.progress("comparing");
     let trees = opened.files.operation_trees(number).map_err(|error| match error.kind() {
         ErrorKind::NotFound if error.path().is_none() => {
             Failure::unknown_operation(&format!("op:{number}"))

@@ -108,7 +108,10 @@ fn redact(
 ) -> Result<Answer, Failure> {
     let pattern = &*rooted(context, opened, pattern)?;
     let (redacted, (excluded, damaged)) = match dry_run {
-        true => (opened.files.would_prune_path(pattern)?, (false, Vec::new())),
+        true => {
+            let _progress = context.progress("looking through all snapshots");
+            (opened.files.would_prune_path(pattern)?, (false, Vec::new()))
+        }
         false => take_out(context, opened, pattern)?,
     };
     let all = opened.files.snapshots()?;
@@ -168,6 +171,7 @@ fn take_out(
     let question = format!("Take `{pattern}` out of all snapshots for good, and exclude it?");
     context.confirm(&question)?;
     Exclusions::parse([pattern])?;
+    let _progress = context.progress("taking it out of all snapshots");
     // First: what is taken out must not come back with a snapshot that is taken meanwhile.
     let excluded = opened.home.exclude_everywhere(pattern)?;
     Ok((opened.files.prune_path(pattern)?, excluded))

@@ -28,7 +28,9 @@ pub(crate) fn run(context: &Context, args: &RevertArgs) -> Result<Answer, Failur
     let opened = context.open()?;
     let (from, to) = ends(&opened, &args.step)?;
     let ends = (from.at(&args.step)?, to.at(&args.step)?);
+    let progress = context.progress("reverting");
     let reverted = opened.files.revert_with(ends.0, ends.1, &args.flags.options())?;
+    drop(progress);
     let (from, to) = (from.id(), to.id());
     let outcome = merged::outcome(&reverted, &args.flags, start);
     let document = Reverted { from, to, outcome };

@@ -34,6 +34,7 @@ pub(crate) fn run(context: &Context, args: &ShowArgs) -> Result<Answer, Failure>
 
 fn show(context: &Context, opened: &Opened, snapshot: &Snapshot) -> Result<Answer, Failure> {
     let parent = snapshot.parent.and_then(|id| opened.files.find_snapshot(&id.to_string()).ok());
+    let _progress = context.progress("comparing");
     let diff = parent.map(|parent| opened.files.diff(&parent, snapshot)).transpose()?;
     let changed: Vec<&Changed> = diff.as_ref().map(in_order).unwrap_or_default();
     let document = Shown {

@@ -7,10 +7,11 @@ use wink_fs::{Snapshot, SnapshotOptions, Workspace};
 
 use super::{changes_text, milliseconds};
 use crate::answer::Answer;
-use crate::context::Context;
+use crate::context::{Context, Opened};
 use crate::documents::{Changes, SnapshotEntry, Taken};
 use crate::failure::Failure;
-use crate::{git_head, refs, words};
+use crate::room::{self, Room};
+use crate::{disk, git_head, refs, words};
 
 #[derive(Debug, Args)]
 pub(crate) struct SnapshotArgs {
@@ -30,20 +31,44 @@ pub(crate) fn run(context: &Context, args: &SnapshotArgs) -> Result<Answer, Fail
     let mut options = SnapshotOptions::default();
     (options.tag, options.message) = (args.tag.clone(), args.message.clone());
     let progress = context.progress("taking a snapshot");
-    let snapshot = opened.files.snapshot_with(&options)?;
+    let taken = opened.files.snapshot_with(&options);
     drop(progress);
+    room::remember(&opened, &taken);
+    let snapshot = taken?;
+    check_again(&opened, &snapshot)?;
     git_head::remember(&opened, snapshot.id);
     let document = Taken {
         changes: changes_of(&opened.files, &snapshot),
         snapshot: SnapshotEntry::from(&snapshot),
+        stored_bytes: stored(&opened, &snapshot),
         pruned: opened.heard.pruned(),
         duration_ms: milliseconds(start),
     };
     let mut answer = context.answer(&document, |document| text(document, &snapshot))?;
     if context.is_talkative() {
-        answer.notes.extend(opened.heard.notes());
+        answer.notes.extend(opened.heard.note());
+        answer.notes.extend(Room::of(&opened).ok().and_then(Room::warning));
     }
     Ok(answer)
+}
+
+/// Takes a tag away again that somebody gave to a fork while the snapshot was taken: names are not held for so long.
+fn check_again(opened: &Opened, snapshot: &Snapshot) -> Result<(), Failure> {
+    let Some(tag) = snapshot.tag.as_deref() else { return Ok(()) };
+    // It is taken: where nobody lets go of the names, a look without a lock is all that can be had.
+    let _held = opened.home.hold_names().ok();
+    refs::check_tag(opened, tag).or_else(|taken| {
+        opened.files.tag(&snapshot.id.to_string(), None)?;
+        Err(taken)
+    })
+}
+
+/// Returns the size of what no other snapshot had; `None` where it was merged with what others have meanwhile.
+fn stored(opened: &Opened, snapshot: &Snapshot) -> Option<u64> {
+    match snapshot.reference.as_str() {
+        "" => Some(0),
+        pack => disk::size(&opened.home.store().ok()?.join("packs").join(format!("{pack}.pack"))),
+    }
 }
 
 /// Counts what is different from the state that a snapshot grew from; `None` where that state is gone
@@ -65,8 +90,13 @@ fn text(document: &Taken, snapshot: &Snapshot) -> String {
         (Some(_), Some(changes)) => changes_text(changes),
         (Some(_), None) => "the one before is gone or damaged".to_owned(),
     };
+    let stored = match document.stored_bytes {
+        Some(0) => "nothing new in store · ".to_owned(),
+        Some(bytes) => format!("{} new in store · ", words::size(bytes)),
+        None => String::new(),
+    };
     let mut text = format!(
-        "Snapshot {}\n  {}, {} · {changes} · {} ms\n",
+        "Snapshot {}\n  {}, {} · {changes} · {stored}{} ms\n",
         words::snapshot_name(snapshot),
         words::counted(snapshot.file_count, "file", "files"),
         words::size(snapshot.total_bytes),

@@ -9,7 +9,8 @@ use crate::answer::Answer;
 use crate::context::{Context, Opened};
 use crate::documents::{Changes, SkippedEntry, SnapshotEntry, Status, StoreEntry};
 use crate::failure::{self, Failure};
-use crate::{disk, git_head, refs, words};
+use crate::room::Room;
+use crate::{git_head, refs, words};
 
 /// What no snapshot holds.
 const NEVER_CAPTURED: &[&str] = &[
@@ -23,11 +24,17 @@ const NEVER_CAPTURED: &[&str] = &[
 
 pub(crate) fn run(context: &Context) -> Result<Answer, Failure> {
     let opened = context.open()?;
+    let progress = context.progress("comparing the files");
     let last = refs::last(&opened.files)?;
     let document = look(&opened, last.as_ref())?;
+    drop(progress);
     let mut answer = context.answer(&document, |document| text(document, last.as_ref()))?;
     if last.is_none() {
         answer.notes = context.note("next: wink snapshot");
+    }
+    let StoreEntry { bytes, max_bytes, .. } = document.store;
+    if let Some(warning) = (Room { bytes, max_bytes }).warning().filter(|_| !document.full) {
+        answer.notes.extend(context.note(warning));
     }
     Ok(answer)
 }
@@ -40,9 +47,12 @@ fn look(opened: &Opened, last: Option<&Snapshot>) -> Result<Status, Failure> {
         None => (None, None),
     };
     let skipped = last.map_or(&[][..], |it| &it.skipped);
+    let room = Room::of(opened)?;
+    let full = room.is_used_up(opened)?;
     Ok(Status {
-        protected: diff.is_some() && unreadable.is_none(),
+        protected: diff.is_some() && unreadable.is_none() && !full,
         unreadable,
+        full,
         root: opened.home.root.display().to_string(),
         last_snapshot: last.map(SnapshotEntry::from),
         age_seconds: last.map(|it| age(it).as_secs()),
@@ -54,7 +64,8 @@ fn look(opened: &Opened, last: Option<&Snapshot>) -> Result<Status, Failure> {
         not_captured: diff.iter().flat_map(|it| &it.not_captured).map(SkippedEntry::from).collect(),
         never_captured: NEVER_CAPTURED,
         store: StoreEntry {
-            bytes: disk::size_below(&store),
+            bytes: room.bytes,
+            max_bytes: room.max_bytes,
             path: store.display().to_string(),
             snapshots: opened.files.snapshots()?.len() as u64,
         },
@@ -113,6 +124,13 @@ fn not_readable(status: &Status) -> String {
     format!("{} is not protected: `{path}` cannot be read; {hint}\n", status.root)
 }
 
+fn store_text(store: &StoreEntry) -> String {
+    let StoreEntry { path, bytes, max_bytes, snapshots } = store;
+    let snapshots = words::counted(*snapshots, "snapshot", "snapshots");
+    let most = max_bytes.map_or(String::new(), |most| format!(" of {}", words::size(most)));
+    format!("{path}  {snapshots}, {}{most}", words::size(*bytes))
+}
+
 fn text(status: &Status, last: Option<&Snapshot>) -> String {
     let mut rows = Vec::new();
     if let (Some(last), Some(seconds)) = (last, status.age_seconds) {
@@ -134,9 +152,7 @@ fn text(status: &Status, last: Option<&Snapshot>) -> String {
         rows.push(("not captured", words::skipped(&not_captured)));
     }
     rows.push(("never captured", status.never_captured.join(", ")));
-    let StoreEntry { path, bytes, snapshots } = &status.store;
-    let snapshots = words::counted(*snapshots, "snapshot", "snapshots");
-    rows.push(("store", format!("{path}  {snapshots}, {}", words::size(*bytes))));
+    rows.push(("store", store_text(&status.store)));
     let root = &status.root;
     let head = match (status.protected, last) {
         (true, Some(_)) if status.emptied => format!(
@@ -145,6 +161,10 @@ fn text(status: &Status, last: Option<&Snapshot>) -> String {
         ),
         (true, _) => format!("{root} is protected.\n"),
         (false, _) if status.unreadable.is_some() => not_readable(status),
+        (false, _) if status.full => format!(
+            "{root} is not protected: its history takes all the space that it may, and no snapshot can be \
+             taken; allow more with `wink config set retention.bytes`, or take tags away and `wink prune`\n"
+        ),
         (false, Some(_)) => format!("{root} is not protected: {DAMAGED}\n"),
         (false, None) => format!("{root} is not protected yet: it has no snapshot.\n"),
     };

@@ -50,6 +50,7 @@ pub(crate) fn run(context: &Context, args: &UndoArgs) -> Result<Answer, Failure>
 /// Takes back one that is named, whatever came since.
 fn one(context: &Context, number: u64) -> Result<Answer, Failure> {
     let opened = context.open()?;
+    let _progress = context.progress("undoing");
     let undone = opened.files.undo_operation(number).map_err(|error| match error.kind() {
         ErrorKind::NotFound if error.path().is_none() => Failure::operation_not_to_undo(number),
         ErrorKind::Conflict => Failure::built_upon(error),
@@ -67,6 +68,11 @@ pub(super) fn step(
     go: fn(&Workspace) -> FsResult<Undone>,
 ) -> Result<Answer, Failure> {
     let opened = context.open()?;
+    let _progress = context.progress(match action {
+        "undo" => "undoing",
+        "skip" => "passing over",
+        _ => "redoing",
+    });
     let (mut steps, mut stopped): (Vec<Undone>, _) = (Vec::new(), None);
     while (steps.len() as u64) < count && steps.last().is_none_or(|it| it.conflicts.is_empty()) {
         match go(&opened.files) {

@@ -20,6 +20,7 @@ use crate::documents::DemoPlayed;
 use crate::downloads::{FILES, SESSIONS};
 use crate::failure::Failure;
 use crate::screen::Screen;
+use crate::words;
 
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
@@ -60,7 +61,7 @@ fn dump(player: &mut Player, directory: &std::path::Path) -> Result<DemoPlayed, 
     player.propose(&format!(
         "\nDumped the session and the files to {}\n  look at them: wink session show {}",
         directory.display(),
-        file("jsonl").display()
+        words::path_for_shell(&file("jsonl"))
     ));
     let [session, archive] = ["jsonl", "fs.zip"].map(|it| file(it).display().to_string());
     Ok(DemoPlayed { calls: player.calls(), session, archive })

@@ -12,6 +12,8 @@ pub(crate) struct Taken {
     pub(crate) snapshot: SnapshotEntry,
     /// What is different from the snapshot's parent; null where that is gone or damaged.
     pub(crate) changes: Option<Changes>,
+    /// The size of what it was the first to hold, packed; null where that was merged with what others hold.
+    pub(crate) stored_bytes: Option<u64>,
     /// How many old snapshots went to make room for it.
     pub(crate) pruned: u64,
     pub(crate) duration_ms: u64,

@@ -24,6 +24,8 @@ pub(crate) struct Status {
     pub(crate) protected: bool,
     /// What cannot be read, and so keeps the next snapshot from being taken; the first of it.
     pub(crate) unreadable: Option<String>,
+    /// Whether the history takes all the space that it may, so that the next snapshot is refused.
+    pub(crate) full: bool,
     pub(crate) root: String,
     pub(crate) last_snapshot: Option<SnapshotEntry>,
     pub(crate) age_seconds: Option<u64>,
@@ -47,6 +49,8 @@ pub(crate) struct Status {
 pub(crate) struct StoreEntry {
     pub(crate) path: String,
     pub(crate) bytes: u64,
+    /// How many it may take at most; null where nobody set a bound.
+    pub(crate) max_bytes: Option<u64>,
     pub(crate) snapshots: u64,
 }
 

@@ -5,12 +5,14 @@ use std::path::Path;
 use wink_fs::{Error, ErrorKind};
 
 use super::{Failure, NO_REF, shown};
+use crate::words;
 
 impl Failure {
     /// What only the workspace can do that this one is a fork of.
     pub(crate) fn in_fork(name: &str, main: &Path) -> Self {
-        let main = main.display();
-        Self::of(ErrorKind::Unsupported, format!("this workspace is the fork `{name}` of `{main}`"))
+        let message = format!("this workspace is the fork `{name}` of `{}`", main.display());
+        let main = words::path_for_shell(main);
+        Self::of(ErrorKind::Unsupported, message)
             .hint(format!("forks are made, merged, renamed and forgotten there: wink -C {main} …"))
     }
 
@@ -50,9 +52,11 @@ impl Failure {
 
     /// A directory that holds what a fork left that was not finished.
     pub(crate) fn half_made(directory: &Path) -> Self {
-        let directory = directory.display();
-        let message =
-            format!("`{directory}` was left by a `wink fork` that did not come to its end");
+        let message = format!(
+            "`{}` was left by a `wink fork` that did not come to its end",
+            directory.display()
+        );
+        let directory = words::path_for_shell(directory);
         Self::of(ErrorKind::AlreadyExists, message)
             .because("it holds files of a state that is kept, and is no workspace")
             .hint(format!(
@@ -66,5 +70,17 @@ impl Failure {
         let (root, directory) = (root.display(), directory.display());
         Self::of(ErrorKind::InvalidArgument, format!("`{directory}` is in the workspace `{root}`"))
             .hint("name a directory beside it")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Once, who pasted it lost `/home/me/my`.
+    #[test]
+    fn what_is_to_be_removed_is_named_as_a_shell_takes_it() {
+        let said = Failure::half_made(Path::new("/home/me/my project-x")).text();
+        assert!(said.contains("`rm -r '/home/me/my project-x'`"), "{said}");
     }
 }

@@ -11,7 +11,9 @@ use crate::words;
 impl Failure {
     /// Standard input that cannot be read.
     pub(crate) fn input(error: &io::Error) -> Self {
-        Self::of(ErrorKind::Io, "standard input could not be read").cause(error)
+        Self::of(ErrorKind::Io, "standard input could not be read")
+            .cause(error)
+            .hint("give it again, such as by `< FILE`")
     }
 
     /// Standard input that does not end in time.

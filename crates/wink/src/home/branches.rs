@@ -1,6 +1,5 @@
 //! The forks of a workspace.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use wink_fs::SnapshotStore as _;
@@ -11,9 +10,6 @@ use crate::failure::Failure;
 use crate::settings::Settings;
 
 const BRANCHES: &str = "branches";
-
-/// Whoever gives a name to a fork holds a lock on this file.
-const NAMES: &str = "names.lock";
 
 /// The forks of a workspace.
 #[derive(Debug, Default)]
@@ -60,12 +56,6 @@ impl Home {
             place.set_file_name(format!("{name}-{number}"));
         }
         Ok(place)
-    }
-
-    /// Keeps others, of whatever process, from giving names to forks until the value is dropped.
-    pub(crate) fn hold_names(&self) -> Result<File, Failure> {
-        let names = self.shared()?.join(NAMES);
-        disk::wait_to_hold(&names).map_err(|error| Failure::host("cannot lock", &names, error))
     }
 
     /// Tells whether it is a fork that was kept as a snapshot and has no directory.
@@ -118,6 +108,7 @@ impl Home {
         &self,
         pattern: &str,
     ) -> Result<(bool, Vec<DamagedBranch>), Failure> {
+        let _held = self.hold_settings()?;
         let (main, branches) = (Self::read(&self.shared()?)?, self.branches()?);
         let mut is_new = false;
         for mut home in main.into_iter().chain(branches.whole) {

@@ -47,6 +47,30 @@ fn a_fork_that_gets_another_name_keeps_what_is_its_own() {
     assert!(!scene.path("project-attempt/made").exists());
 }
 
+/// Once, a fork kept the usual 2 GiB, and took from what it shares all that the workspace wanted to keep.
+#[test]
+fn a_fork_keeps_of_the_history_what_the_workspace_keeps() {
+    let scene = forked();
+    let fork = |args: &[&str]| in_fork(&scene, "project-attempt", args);
+    scene.ok(&["config", "set", "retention.bytes", "20 GiB"]);
+    scene.ok(&["config", "set", "retention.count", "2"]);
+    assert_eq!(fork(&["config", "get", "retention.bytes"]), "20 GiB\n");
+    let listed = fork(&["config", "list", "--origin"]);
+    let place = scene.branch("attempt").join("../../workspace.json").canonicalize().unwrap();
+    let said = format!("retention.count = 2  ({})", place.display());
+    assert!(listed.contains(&said), "{listed}");
+    for round in ["1", "2", "3", "4"] {
+        std::fs::write(scene.path("project-attempt/notes.txt"), round).unwrap();
+        fork(&["snapshot", "-q"]);
+    }
+    assert_eq!(scene.ids().len(), 3, "one with a tag, and two of the fork");
+    fork(&["config", "set", "retention.count", "7"]);
+    assert_eq!(fork(&["config", "get", "retention.count"]), "7\n", "what it says itself counts");
+    assert_eq!(scene.ok(&["config", "get", "retention.count"]), "2\n");
+    scene.ok(&["config", "set", "exclude", "made-here"]);
+    assert!(!fork(&["config", "list"]).contains("made-here"), "what is excluded is its own");
+}
+
 /// Once, it was called empty there, and told to make a fork, which a fork cannot.
 #[test]
 fn in_a_fork_the_list_has_all_forks_and_says_the_way_back() {

@@ -19,6 +19,7 @@ mod patches;
 mod refs;
 mod refusals;
 mod repair;
+mod room;
 mod scene;
 mod sessions;
 mod setup;

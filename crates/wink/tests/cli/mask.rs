@@ -60,3 +60,14 @@ pub(crate) fn number_after(text: &str, word: &str, by: &str) -> String {
     }
     masked
 }
+
+/// Replaces the letters, digits, `-` and `_` after every such word.
+pub(crate) fn word_after(text: &str, word: &str, by: &str) -> String {
+    let mut parts = text.split(word);
+    let mut masked = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let is_of_word = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+        masked += &format!("{word}{by}{}", part.trim_start_matches(is_of_word));
+    }
+    masked
+}

@@ -1,5 +1,9 @@
 //! What is said of operations: all that is known, and that something is not.
 
+use std::fs::File;
+use std::io::Write as _;
+use std::time::Duration;
+
 use crate::scene::{Scene, stderr, stdout};
 
 /// A workspace with three operations, of which the last one is damaged.
@@ -79,4 +83,19 @@ fn of_more_files_than_are_listed_the_log_says_that_there_are_at_least_so_many() 
     assert!(log.contains("and 897 more") && !is_cut, "{log}");
     let (log, is_cut) = brought_back(1_200);
     assert!(log.contains("and at least 997 more") && is_cut, "{log}");
+}
+
+/// Once, it said to take back first what came since, and nothing had.
+#[test]
+fn an_operation_into_whose_kept_files_a_program_wrote_is_not_said_to_be_built_upon() {
+    let scene = Scene::new();
+    scene.write("notes.txt", "one\n");
+    let mut program = File::options().append(true).open(scene.project("notes.txt")).unwrap();
+    scene.ok(&["fs", "edit", "notes.txt", "one", "two"]);
+    std::thread::sleep(Duration::from_millis(20));
+    program.write_all(b"more\n").unwrap();
+    let (code, said) = scene.fails(&["undo", "op:1"]);
+    assert_eq!(code, 13);
+    assert!(said.contains("still had it open") && said.contains("help: pass"), "{said}");
+    assert!(!said.contains("what came since"), "{said}");
 }

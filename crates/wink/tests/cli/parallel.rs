@@ -1,6 +1,8 @@
 //! Several processes at once.
 
+use std::fs::File;
 use std::thread;
+use std::time::Duration;
 
 use crate::scene::{Scene, stderr};
 
@@ -61,4 +63,103 @@ fn of_several_that_make_a_workspace_one_does() {
     assert_eq!(made, 1);
     assert_eq!(std::fs::read_dir(scene.path("data/wink")).unwrap().count(), 1);
     scene.ok(&["snapshot"]);
+}
+
+/// Holds a lock of a workspace as another process does.
+fn hold(scene: &Scene, name: &str) -> File {
+    let lock = File::create(scene.history().join(name)).unwrap();
+    lock.lock().unwrap();
+    lock
+}
+
+/// Once, of two that changed settings at the same time one lost what the other had set, such as a secret's exclusion.
+#[test]
+fn nothing_that_is_set_is_lost_where_somebody_else_sets_something() {
+    let commands: [(&[&str], &[&str]); 3] = [
+        (&["config", "add", "exclude", "mine"], &["mine", "secret"]),
+        (&["config", "set", "retention.count", "7"], &["\"7\"", "secret"]),
+        (&["prune", "--path", "mine", "--yes"], &["mine", "secret"]),
+    ];
+    for (args, expected) in commands {
+        let scene = Scene::new();
+        let file = scene.history().join("workspace.json");
+        let before = std::fs::read_to_string(&file).unwrap();
+        let held = hold(&scene, "settings.lock");
+        thread::scope(|scope| {
+            let other = scope.spawn(|| scene.ok(args));
+            thread::sleep(Duration::from_millis(300));
+            assert!(!other.is_finished(), "{args:?} waits");
+            let after = before.replace("\"exclude\": []", "\"exclude\": [\"secret\"]");
+            assert_ne!(before, after);
+            std::fs::write(&file, after).unwrap();
+            drop(held);
+        });
+        let settings = std::fs::read_to_string(&file).unwrap();
+        assert!(expected.iter().all(|it| settings.contains(it)), "{args:?}: {settings}");
+    }
+}
+
+#[test]
+fn a_fork_excludes_what_was_excluded_while_it_was_made() {
+    let scene = Scene::new();
+    let file = scene.history().join("workspace.json");
+    let held = hold(&scene, "settings.lock");
+    thread::scope(|scope| {
+        let forked = scope.spawn(|| scene.ok(&["fork", "attempt"]));
+        while !file.with_file_name("branches/attempt").exists() {
+            thread::sleep(Duration::from_millis(5));
+        }
+        assert!(!forked.is_finished());
+        let settings = std::fs::read_to_string(&file).unwrap();
+        let settings = settings.replace("\"exclude\": []", "\"exclude\": [\"secret\"]");
+        std::fs::write(&file, settings).unwrap();
+        drop(held);
+    });
+    let excluded = scene.ok(&["-C", "../project-attempt", "config", "get", "exclude"]);
+    assert_eq!(excluded, "secret\n");
+}
+
+/// Once, it was waited for without an end.
+#[test]
+fn a_lock_that_nobody_lets_go_of_is_not_waited_for_for_ever() {
+    let scene = Scene::new();
+    scene.ok(&["snapshot"]);
+    let held = [hold(&scene, "names.lock"), hold(&scene, "settings.lock")];
+    thread::scope(|scope| {
+        for args in [&["tag", "one"][..], &["config", "set", "retention.count", "7"]] {
+            scope.spawn(|| {
+                let (code, said) = scene.fails(args);
+                assert_eq!(code, 11, "{said}");
+                assert!(said.contains("cause: it holds") && said.contains("help: wait"), "{said}");
+            });
+        }
+    });
+    drop(held);
+    scene.ok(&["tag", "one"]);
+}
+
+/// Once, a tag could be given at the same time as a fork its name, and named neither then.
+#[test]
+fn a_tag_that_became_a_fork_meanwhile_is_taken_away_again() {
+    let scene = Scene::new();
+    scene.ok(&["fork", "attempt", "-q"]);
+    let settings = scene.branch("attempt").join("workspace.json");
+    let history = settings.parent().and_then(|it| it.parent()?.parent()).unwrap().to_owned();
+    let held = File::create(history.join("names.lock")).unwrap();
+    held.lock().unwrap();
+    let before = scene.ids().len();
+    thread::scope(|scope| {
+        let tagged = scope.spawn(|| scene.fails(&["snapshot", "--tag", "idea"]));
+        while scene.ids().len() == before {
+            thread::sleep(Duration::from_millis(5));
+        }
+        let text = std::fs::read_to_string(&settings).unwrap();
+        std::fs::write(&settings, text.replace("\"attempt\"", "\"idea\"")).unwrap();
+        drop(held);
+        let (code, said) = tagged.join().unwrap();
+        assert_eq!(code, 1);
+        assert!(said.contains("`idea` is the fork in"), "{said}");
+    });
+    assert_eq!(scene.json(&["log"])["snapshots"][0]["tag"], serde_json::Value::Null);
+    scene.ok(&["show", "idea"]);
 }

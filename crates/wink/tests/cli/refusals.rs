@@ -295,12 +295,20 @@ fn a_damaged_pack() {
 }
 
 #[test]
+fn a_directory_that_is_not_there() {
+    let (code, said) = Scene::empty().fails(&["-C", "none", "status"]);
+    assert_eq!(code, 1);
+    assert!(said.contains("error: cannot find") && said.contains("\ncause: "), "{said}");
+    assert!(said.contains("\nhelp: name one that is there"), "{said}");
+}
+
+#[test]
 fn settings_of_another_version() {
     let scene = Scene::new();
     std::fs::write(scene.history().join("workspace.json"), r#"{"version":99}"#).unwrap();
     let (code, said) = scene.fails(&["status"]);
     assert_eq!(code, 14);
-    assert!(said.contains("cannot be understood"), "{said}");
+    assert!(said.contains("are those of another version of wink"), "{said}");
 }
 
 #[test]
@@ -376,4 +384,27 @@ fn the_beginning_of_a_fork_is_not_pruned() {
     scene.ok(&["snapshot"]);
     scene.ok(&["prune", "--keep", "1", "--yes"]);
     assert!(!scene.ids().contains(&begun));
+}
+
+/// Once, what was printed to be pasted had paths as they are: `rm -r /home/me/my project-x` takes `/home/me/my`.
+#[test]
+fn commands_that_are_printed_to_be_pasted_have_paths_that_a_shell_takes_whole() {
+    let scene = Scene::empty();
+    scene.write("my project/a", "");
+    scene.ok(&["init", "my project", "-q"]);
+    scene.ok(&["-C", "my project", "fork", "x", "-q"]);
+    let (main, fork) = (scene.project("my project"), scene.project("my project-x"));
+    let main = main.display();
+    let listed = scene.wink_in(&fork, &["branch", "list"]).output().unwrap();
+    assert!(stderr(&listed).contains(&format!("wink -C '{main}' merge x")), "{}", stderr(&listed));
+    let refused = scene.wink_in(&fork, &["fork", "y"]).output().unwrap();
+    assert!(stderr(&refused).contains(&format!("wink -C '{main}' …")), "{}", stderr(&refused));
+    let dumped = scene.wink_in(&fork, &["session", "dump", "../my dump"]).output().unwrap();
+    let place = scene.project("my dump");
+    let line = format!("wink session load '{}/", place.display());
+    assert!(stderr(&dumped).contains(&line), "{}", stderr(&dumped));
+    std::fs::remove_dir_all(scene.project("my project")).unwrap();
+    let (code, said) = scene.fails(&["-C", "my project", "status"]);
+    assert_eq!(code, 15);
+    assert!(said.contains(&format!("mkdir -p '{main}' && cd '{main}' && wink restore")), "{said}");
 }

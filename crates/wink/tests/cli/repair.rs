@@ -142,6 +142,31 @@ fn the_small_files_of_a_history_are_written_again_from_the_rest() {
     }
 }
 
+/// Once, a field that only a later version knows made them damaged, and all that was set was lost.
+#[test]
+fn settings_of_a_later_version_are_not_written_again() {
+    let scene = Scene::new();
+    scene.ok(&["snapshot"]);
+    let file = scene.history().join("workspace.json");
+    let ours = std::fs::read_to_string(&file).unwrap();
+    let later = ours.replace("\"version\": 1", "\"version\": 2");
+    let newer = ours.replace("\"exclude\"", "\"exclude_more\": [],\n  \"exclude\"");
+    for text in [later, newer] {
+        assert_ne!(text, ours);
+        std::fs::write(&file, &text).unwrap();
+        let store = scene.history();
+        let named = ["repair", "--store", store.to_str().unwrap()];
+        for args in [&["repair"][..], &named, &["doctor", "--fix"], &["status"]] {
+            let output = scene.run(args);
+            assert_ne!(output.status.code(), Some(0), "{args:?}: {}", stdout(&output));
+            let said = stdout(&output) + &stderr(&output);
+            assert!(said.contains("those of another version of wink"), "{args:?}: {said}");
+        }
+        assert_eq!(scene.fails(&["repair"]).0, 14);
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
+    }
+}
+
 #[test]
 fn a_history_in_a_place_of_its_own_gets_settings_only_where_its_files_are() {
     let scene = Scene::empty();

@@ -7,6 +7,7 @@ use wink_agent::session::Session;
 use wink_agent::{ToolContext, call, checkpoint};
 use wink_fs::Workspace;
 
+use crate::mask;
 use crate::scene::Scene;
 
 /// A session with two calls and one below it, dumped with its files.
@@ -43,6 +44,18 @@ fn sessions_are_listed_shown_checked_and_loaded() {
     ]);
     assert_eq!(scene.read("mine.txt"), "mine\n");
     insta::assert_snapshot!(text);
+}
+
+#[test]
+fn a_dump_says_where_it_is_and_how_to_go_on() {
+    let scene = Scene::new();
+    scene.write("mine.txt", "mine\n");
+    let text = scene.transcript(&[
+        &["session", "dump", "../out"],
+        &["session", "dump", "../out", "-q"],
+        &["session", "dump", "inside"],
+    ]);
+    insta::assert_snapshot!(mask::word_after(&text, "/tmp/out/", "UUID"));
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::Value;
 
+use crate::faults::run_by;
 use crate::scene::{Scene, mode_of, stderr, stdout};
 
 fn health(examined: &Value, name: &str) -> Vec<String> {
@@ -25,6 +26,19 @@ fn a_doctor_finds_all_in_order() {
     let text = scene.ok(&["doctor"]);
     assert!(text.contains("✓ history") && text.contains("1 snapshot, no problems"), "{text}");
     assert_eq!(health(&Scene::empty().json(&["doctor"]), "workspace"), ["note"]);
+}
+
+/// Once, systems on which all works were said to be at fault.
+#[test]
+fn a_doctor_only_warns_where_paths_are_walked() {
+    let scene = Scene::new();
+    let inject = "inject=openat2:error=ENOSYS";
+    let strace = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=openat2", "-e", inject];
+    let output = run_by(&scene, &strace, &["doctor", "--json"]);
+    assert!(output.status.success(), "{}{}", stdout(&output), stderr(&output));
+    let examined: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(health(&examined, "openat2"), ["warning"]);
+    assert_eq!(health(&examined, "history"), ["ok"]);
 }
 
 #[test]
@@ -95,6 +109,48 @@ fn a_doctor_promises_to_mend_only_what_it_can() {
     assert!(!stderr(&output).contains("--fix"), "{}", stderr(&output));
 }
 
+/// Returns what a shell proposes where something is typed.
+fn proposed(scene: &Scene, words: &[&str]) -> String {
+    let args = [&["--", "wink"], words].concat();
+    let mut command = scene.wink_in(&scene.path("project"), &args);
+    let output = command.env("WINK_COMPLETE", "fish").output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    stdout(&output)
+}
+
+/// Once, states of the workspace of the current directory were proposed for another one.
+#[test]
+fn completions_are_those_of_the_workspace_that_is_named() {
+    let scene = Scene::new();
+    scene.ok(&["snapshot", "--tag", "here"]);
+    let kept = scene.path("kept");
+    let kept = kept.to_str().unwrap();
+    std::fs::create_dir(scene.path("other")).unwrap();
+    scene.ok(&["-C", "../other", "init", "--store", kept, "-q"]);
+    scene.ok(&["-C", "../other", "snapshot", "--tag", "there"]);
+    for place in [&["-C", "../other"][..], &["--store", kept], &["-q", "-C../other"]] {
+        let shown = proposed(&scene, &[place, &["restore", ""]].concat());
+        assert!(shown.contains("there\t"), "{place:?}: {shown}");
+        assert!(!shown.lines().any(|it| it.starts_with("here")), "{place:?}: {shown}");
+    }
+    let after = proposed(&scene, &["show", "-C", "../other", "th"]);
+    assert!(after.starts_with("there\t"), "{after}");
+    let nowhere = proposed(&scene, &["-C", "../none", "restore", ""]);
+    assert!(!nowhere.lines().any(|it| it.starts_with("here")), "{nowhere}");
+}
+
+#[test]
+fn completions_know_the_paths_of_the_state_that_is_looked_at() {
+    let scene = Scene::new();
+    scene.write("src/old.rs", "");
+    scene.ok(&["snapshot", "--tag", "one"]);
+    std::fs::rename(scene.project("src/old.rs"), scene.project("src/new.rs")).unwrap();
+    assert_eq!(proposed(&scene, &["fs", "cat", "sr"]), "src/\n");
+    assert_eq!(proposed(&scene, &["fs", "cat", "src/"]), "src/new.rs\n");
+    assert_eq!(proposed(&scene, &["fs", "cat", "--at", "one", "src/"]), "src/old.rs\n");
+    assert_eq!(proposed(&scene, &["-C", "src", "fs", "ls", "--at=one", "o"]), "old.rs\n");
+}
+
 #[test]
 fn completions_know_commands_and_names_of_states() {
     let scene = Scene::new();
@@ -105,13 +161,7 @@ fn completions_know_commands_and_names_of_states() {
     }
     assert_eq!(scene.json(&["completions", "zsh"])["schema"], "wink/completions@1");
     assert_eq!(scene.fails(&["completions", "csh"]).0, 2);
-    let proposed = |words: &[&str]| {
-        let args = [&["--", "wink"], words].concat();
-        let mut command = scene.wink_in(&scene.path("project"), &args);
-        let output = command.env("WINK_COMPLETE", "fish").output().unwrap();
-        assert!(output.status.success(), "{}", stderr(&output));
-        stdout(&output)
-    };
+    let proposed = |words: &[&str]| proposed(&scene, words);
     assert!(proposed(&["resto"]).starts_with("restore\t"));
     assert!(proposed(&["restore", "bef"]).starts_with("before-refactor\t"));
     assert!(proposed(&["merge", ""]).starts_with("attempt\t"));
@@ -151,4 +201,7 @@ fn a_record_of_what_was_done_goes_where_it_is_asked_for() {
     assert!(record.contains("SnapshotTaken") && record.contains("exit=0"), "{record}");
     assert_eq!(mode_of(&scene.path("wink.log")), 0o600);
     assert_eq!(scene.fails(&["status", "--log", "../none/wink.log"]).0, 1);
+    // Once, it was the only path that did not begin where the command works.
+    scene.ok(&["-C", "../home", "doctor", "--log", "there.log"]);
+    assert!(scene.path("home/there.log").exists());
 }

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::os::fd::OwnedFd;
+use std::process::Command;
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
@@ -15,13 +16,17 @@ pub(crate) fn on_terminal(scene: &Scene, env: &[(&str, &str)], args: &[&str]) ->
 
 /// Runs a command on a terminal at which something is typed.
 fn typing(scene: &Scene, env: &[(&str, &str)], args: &[&str], typed: &str) -> String {
+    shown_by(scene.wink_in(&scene.path("project"), args), env, typed)
+}
+
+/// Runs a program on a terminal at which something is typed.
+fn shown_by(mut command: Command, env: &[(&str, &str)], typed: &str) -> String {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();
     let name = ptsname(&master, Vec::new()).unwrap().into_string().unwrap();
     let terminal =
         || -> OwnedFd { File::options().read(true).write(true).open(&name).unwrap().into() };
-    let mut command = scene.wink_in(&scene.path("project"), args);
     command.env("TERM", "xterm").env("PATH", "/usr/bin:/bin").envs(env.iter().copied());
     command.stdin(terminal()).stdout(terminal()).stderr(terminal());
     let mut child = command.spawn().unwrap();
@@ -119,6 +124,45 @@ fn a_terminal_obeys_no_file() {
     let shown = on_terminal(&scene, &[], &["diff", "--color", "never"]);
     assert!(shown.contains("+␛]0;evil␇"), "{shown:?}");
     assert!(scene.ok(&["diff"]).contains("+\u{1b}]0;evil\u{7}"), "a patch is what it is");
+}
+
+/// Once, a file could set the title of the terminal, or type for the person, when it was printed.
+#[test]
+fn a1_31_a_terminal_obeys_no_file_that_is_printed_and_a_pipe_gets_its_bytes() {
+    let scene = scene();
+    let content = b"\x1b]0;evil\x07 caf\xe9 \xe2\x80\xae\n";
+    scene.write("notes.txt", content);
+    let shown = on_terminal(&scene, &[], &["fs", "cat", "notes.txt"]);
+    assert_eq!(shown, "␛]0;evil␇ caf\u{fffd} \u{fffd}\n");
+    assert_eq!(scene.run(&["fs", "cat", "notes.txt"]).stdout, content);
+    scene.write("notes.txt", "\u{9b}31m \u{202e}\n");
+    let shown = on_terminal(&scene, &[], &["fs", "cat", "notes.txt", "--json"]);
+    assert!(shown.contains(r#""\u009b31m \u202e\n""#), "{shown:?}");
+    assert_eq!(scene.json(&["fs", "cat", "notes.txt"])["text"], "\u{9b}31m \u{202e}\n");
+}
+
+/// Once, what was refused was shown with lines of the file as they are.
+#[test]
+fn a1_31_a_terminal_obeys_no_file_that_is_part_of_what_is_said() {
+    let scene = scene();
+    scene.write("notes.txt", "a line \u{1b}]0;evil\u{7}\n");
+    let edit = ["tool", "edit_file", "path=notes.txt", "old_string=a lime", "new_string=x"];
+    let said = crate::scene::stderr(&scene.run(&edit));
+    assert!(said.contains("\u{1b}]0;evil"), "what it is about: {said:?}");
+    let shown = on_terminal(&scene, &[], &edit);
+    assert!(shown.contains("␛]0;evil␇") && !shown.contains("\u{1b}]0;"), "{shown:?}");
+}
+
+/// Once, a difference could be shown as another one than it is.
+#[test]
+fn a1_31_a_terminal_shows_differences_in_the_order_they_have() {
+    let scene = scene();
+    scene.write("notes.txt", "if is_admin {\u{202e} } \u{2066}\n");
+    for args in [&["diff"][..], &["diff", "-y"]] {
+        let shown = on_terminal(&scene, &[], args);
+        assert!(shown.contains("is_admin {\u{fffd} } \u{fffd}"), "{shown:?}");
+    }
+    assert!(scene.ok(&["diff"]).contains('\u{202e}'), "a patch is what it is");
 }
 
 #[test]
@@ -224,4 +268,60 @@ fn what_takes_long_is_said_on_a_terminal_and_gone_when_it_is_done() {
     let shown = on_terminal(&scene, &[], &args);
     assert!(shown.contains("[0:00] Run command · ") && shown.contains(" written"), "{shown:?}");
     assert!(!on_terminal(&scene, &[], &[&args[..], &["-q"]].concat()).contains("[0:0"));
+}
+
+/// Runs a command on a terminal, and lets it look at directories and read and write slowly.
+fn slowly(scene: &Scene, args: &[&str]) -> String {
+    let wink = scene.wink_in(&scene.path("project"), args);
+    let (calls, delay) = ("getdents64,pread64,fsync,fdatasync", "delay_enter=100000");
+    let [trace, inject] = [format!("trace={calls}"), format!("inject={calls}:{delay}")];
+    let mut command = Command::new("strace");
+    command.args(["-f", "-qq", "-o", "/dev/null", "-e", &trace, "-e", &inject]);
+    command.arg(wink.get_program()).args(args).env_clear().current_dir(scene.path("project"));
+    command.envs(wink.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    shown_by(command, &[], "")
+}
+
+/// Runs a command slowly where there is something for it to do.
+fn check_said(args: &[&str], doing: &str) {
+    let scene = scene();
+    scene.ok(&["fork", "attempt", "one", "-q"]);
+    std::fs::write(scene.path("project-attempt/other.txt"), "new\n").unwrap();
+    scene.ok(&["snapshot", "--tag", "two"]);
+    scene.ok(&["fs", "mkdir", "made"]);
+    if args == ["redo"] {
+        scene.ok(&["undo"]);
+    }
+    let dumped = scene.json(&["session", "dump", "../dump"]);
+    let file = dumped["session"].as_str().unwrap();
+    let args: Vec<_> = args.iter().map(|it| if *it == "FILE" { file } else { it }).collect();
+    let shown = slowly(&scene, &args);
+    assert!(shown.contains(&format!("[0:00] {doing}")), "{args:?}: {shown:?}");
+}
+
+/// Once, nothing was said while they worked.
+#[test]
+fn whatever_takes_long_is_said() {
+    let commands: [(&[&str], &str); 15] = [
+        (&["status"], "comparing the files"),
+        (&["diff", "one"], "comparing"),
+        (&["show", "two"], "comparing"),
+        (&["op", "show"], "comparing"),
+        (&["log", "notes.txt"], "looking through the snapshots"),
+        (&["merge", "attempt"], "merging"),
+        (&["undo"], "undoing"),
+        (&["redo"], "redoing"),
+        (&["undo", "op:1"], "undoing"),
+        (&["revert", "one..two"], "reverting"),
+        (&["session", "check", "FILE"], "checking a session"),
+        (&["session", "load", "FILE"], "loading a session"),
+        (&["session", "dump", "../dump-2"], "dumping a session"),
+        (&["prune", "--path", "notes.txt", "--yes"], "taking it out of all snapshots"),
+        (&["doctor", "--fix"], "examining the history"),
+    ];
+    std::thread::scope(|scope| {
+        for (args, doing) in commands {
+            scope.spawn(move || check_said(args, doing));
+        }
+    });
 }

@@ -1,7 +1,10 @@
 //! What a person reads.
 
+use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::process::Command;
+use std::process::{Command, Stdio};
+
+use rustix::process::{Pid, Signal};
 
 use crate::mask;
 use crate::scene::Scene;
@@ -29,16 +32,20 @@ fn change(scene: &Scene) {
     std::fs::set_permissions(scene.project("src/main.rs"), script).unwrap();
 }
 
+/// The commands are those of the manual, which has a page for each there is.
 #[test]
 fn help() {
     let scene = Scene::empty();
-    let commands = [
-        "init", "status", "snapshot", "log", "show", "diff", "restore", "revert", "undo", "redo",
-        "op", "verify", "export", "import", "fs",
-    ];
-    let all = commands.map(|command| [command, "--help"]);
-    let all: Vec<&[&str]> =
-        [&["--help"][..]].into_iter().chain(all.iter().map(|it| &it[..])).collect();
+    scene.ok(&["man", "../man"]);
+    let pages = std::fs::read_dir(scene.path("man")).unwrap();
+    let pages = pages.map(|page| page.unwrap().file_name().into_string().unwrap());
+    let mut pages: Vec<_> = pages.collect();
+    pages.sort();
+    assert!(pages.len() > 50, "{pages:?}");
+    // `wink-fs-cat.1` is that of `wink fs cat`.
+    let words = pages.iter().map(|page| page.trim_end_matches(".1").split('-').skip(1));
+    let all: Vec<Vec<_>> = words.map(|words| words.chain(["--help"]).collect()).collect();
+    let all: Vec<&[&str]> = all.iter().map(Vec::as_slice).collect();
     insta::assert_snapshot!(scene.transcript(&all));
 }
 
@@ -505,9 +512,81 @@ fn repair() {
     }
     let (exit, _) = scene.fails(&["verify", "--data"]);
     assert_ne!(exit, 0);
-    let repaired = scene.ok(&["repair"]);
-    assert!(repaired.contains("quarantine"), "{repaired}");
+    let repaired = scene.transcript(&[&["repair"], &["status"], &["repair"]]);
     scene.ok(&["snapshot"]);
     scene.ok(&["verify", "--data"]);
-    insta::assert_snapshot!(sound);
+    insta::assert_snapshot!(sound + &mask::word_after(&repaired, "of them\n  ", "PACK"));
+}
+
+#[test]
+fn doctor() {
+    let scene = Scene::new();
+    scene.ok(&["snapshot"]);
+    let history = scene.history();
+    std::fs::set_permissions(&history, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let text = scene.transcript(&[&["doctor"], &["doctor", "--fix"]]);
+    // These are of the computer that it runs on.
+    let its_own = ["wink", "kernel", "mount ids", "file systems", "disk", "store disk", "reflinks"];
+    let line = |line: &str| {
+        let check = line.split_once(' ').map_or("", |(_, check)| check);
+        let is_of = |name: &&str| check.starts_with(&format!("{name}  "));
+        match its_own.into_iter().find(is_of) {
+            Some(name) => format!("? {name}\n"),
+            None => format!("{line}\n"),
+        }
+    };
+    insta::assert_snapshot!(text.lines().map(line).collect::<String>());
+}
+
+#[test]
+fn completions() {
+    let scene = Scene::empty();
+    insta::assert_snapshot!(scene.transcript(&[
+        &["completions", "bash"],
+        &["completions", "fish"],
+        &["completions", "csh"],
+    ]));
+}
+
+#[test]
+fn man() {
+    let scene = Scene::empty();
+    let text = scene.transcript(&[&["man"], &["man", "../man"], &["man", "../man/wink.1"]]);
+    insta::assert_snapshot!(text.replace(env!("CARGO_PKG_VERSION"), "VERSION"));
+}
+
+/// Nobody sends anything, and it ends.
+#[test]
+fn mcp() {
+    let scene = Scene::empty();
+    insta::assert_snapshot!(scene.transcript(&[
+        &["mcp"],
+        &["mcp"],
+        &["mcp", "-q"],
+        &["mcp", "--root", "none"],
+        &["mcp", "--tools", "none"],
+    ]));
+}
+
+/// What it says when it is ready.
+#[test]
+fn serve() {
+    let scene = Scene::new();
+    let args = ["serve", "--port", "0", "--root", "."];
+    let mut command = scene.wink_in(&scene.path("project"), &args);
+    command.env("XDG_RUNTIME_DIR", scene.path("run")).stdout(Stdio::piped());
+    let mut server = command.spawn().unwrap();
+    let lines = BufReader::new(server.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let mut said = format!("$ wink {}\n", args.join(" "));
+    for line in lines {
+        said += &format!("{line}\n");
+        if line.contains("curl") {
+            break;
+        }
+    }
+    rustix::process::kill_process(Pid::from_child(&server), Signal::TERM).unwrap();
+    assert!(server.wait().unwrap().success());
+    let said = mask::number_after(&scene.masked(said), "127.0.0.1:", "PORT");
+    let said = mask::word_after(&said, "/open/", "TICKET");
+    insta::assert_snapshot!(mask::word_after(&said, "Bearer ", "TOKEN"));
 }

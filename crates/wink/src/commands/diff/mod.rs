@@ -57,6 +57,7 @@ pub(crate) struct DiffArgs {
 
 pub(crate) fn run(context: &Context, args: &DiffArgs) -> Result<Answer, Failure> {
     let opened = context.open()?;
+    let _progress = context.progress("comparing");
     let base = refs::find(&opened, args.base.as_deref().unwrap_or("@-"))?;
     let target = refs::find(&opened, args.target.as_deref().unwrap_or("@"))?;
     let paths = context.paths(&opened, &args.paths)?;

@@ -1,6 +1,7 @@
 //! What the system can do.
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags, StatxFlags, openat2, statx};
+use rustix::io::Errno;
 
 use super::check;
 use crate::disk;
@@ -33,15 +34,20 @@ fn kernel() -> Check {
     }
 }
 
-/// Files are only reached beneath the root of a workspace, and the system must see to it.
+/// Files are only reached beneath the root of a workspace: the system sees to it, or each directory on the way is
+/// looked at.
 fn beneath() -> Check {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     match openat2(CWD, "/", flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
         Ok(_) => check("openat2", Health::Ok, "paths cannot lead out of a workspace"),
-        Err(error) => {
-            let said = format!("the system refuses it ({error}); Linux 5.6 or later has it");
-            check("openat2", Health::Failed, said)
+        Err(error @ (Errno::NOSYS | Errno::PERM)) => {
+            let said = format!(
+                "the system refuses it ({error}): paths are walked one directory at a time, which is slower; \
+                 Linux 5.6 or later has it"
+            );
+            check("openat2", Health::Warning, said)
         }
+        Err(error) => check("openat2", Health::Failed, format!("the system refuses it ({error})")),
     }
 }
 

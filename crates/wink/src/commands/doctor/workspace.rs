@@ -33,6 +33,7 @@ pub(super) fn checks(context: &Context, fix: bool) -> Vec<Check> {
     let store = opened.home.store().unwrap_or_default();
     let mut checks = vec![root, space("disk", &opened.home.root), space("store disk", &store)];
     checks.extend([clones(&opened.home.directory), private(&opened.home.directory, fix)]);
+    let _progress = context.progress("examining the history");
     checks.push(
         history(&opened, fix)
             .unwrap_or_else(|failure| check("history", Health::Failed, failure.message())),

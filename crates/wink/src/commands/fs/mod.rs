@@ -22,7 +22,7 @@ pub(crate) enum FsCommand {
     /// Lists a directory.
     Ls(AtArgs),
 
-    /// Prints a file, byte for byte.
+    /// Prints a file, byte for byte unless a terminal would obey it.
     Cat(FileAtArgs),
 
     /// Says what is known of a file, a directory or a link.
@@ -54,6 +54,7 @@ pub(crate) enum FsCommand {
 pub(crate) struct AtArgs {
     /// The path [default: the directory the command works in].
     #[arg(value_name = "PATH", default_value = ".", hide_default_value = true)]
+    #[arg(add = completing::paths())]
     path: PathBuf,
 
     #[command(flatten)]
@@ -64,6 +65,7 @@ pub(crate) struct AtArgs {
 pub(crate) struct FileAtArgs {
     /// The file.
     #[arg(value_name = "PATH")]
+    #[arg(add = completing::paths())]
     path: PathBuf,
 
     #[command(flatten)]

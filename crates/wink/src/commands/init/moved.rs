@@ -62,15 +62,16 @@ pub(super) fn go_on(
         return Err(Failure::store_inside(root, &lost.directory));
     }
     Workspace::host(root)?;
-    let known = lost.settings.exclude.clone();
-    lost.settings.exclude.extend(exclude.iter().filter(|it| !known.contains(it)).cloned());
-    Exclusions::parse(lost.settings.exclude.clone())?;
+    Exclusions::parse(exclude)?;
     make_way(root)?;
-    lost.settings.move_to(root)?;
     if lost.root != root {
         lost.forget_pointer()?;
     }
-    lost.settings.write_over(&lost.directory)?;
+    lost.change(|settings| {
+        let known = settings.exclude.clone();
+        settings.exclude.extend(exclude.iter().filter(|it| !known.contains(it)).cloned());
+        settings.move_to(root)
+    })?;
     home::leave_pointer(root, &lost.directory)?;
     Ok((lost.directory, lost.settings.exclude, false))
 }

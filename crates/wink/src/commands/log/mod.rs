@@ -32,6 +32,7 @@ pub(crate) struct LogArgs {
 
 pub(crate) fn run(context: &Context, args: &LogArgs) -> Result<Answer, Failure> {
     let opened = context.open()?;
+    let progress = context.progress("looking through the snapshots");
     let last = refs::last(&opened.files)?;
     let live = match &last {
         Some(last) => changes_since(&opened.files, last)?,
@@ -39,6 +40,7 @@ pub(crate) fn run(context: &Context, args: &LogArgs) -> Result<Answer, Failure> 
     };
     let all = opened.files.snapshots()?;
     let snapshots = wanted(context, &opened, args, &all)?;
+    drop(progress);
     let document = Log {
         live,
         current: last.as_ref().map(|it| it.id.to_string()),

@@ -81,9 +81,11 @@ fn archive_of(file: &Path) -> Option<PathBuf> {
 
 /// Looks at all of a session and at every content of the archive beside it.
 fn check(context: &Context, file: &Path) -> Result<Answer, Failure> {
+    let progress = context.progress("checking a session");
     let session = read(file)?;
     check_again(file, &session)?;
     let archive = archive_of(file).map(|archive| checked_archive(&archive)).transpose()?;
+    drop(progress);
     let document = SessionChecked {
         file: file.display().to_string(),
         ok: true,
@@ -127,10 +129,12 @@ fn checked_archive(archive: &Path) -> Result<ArchiveTree, Failure> {
 
 fn load(context: &Context, file: &Path) -> Result<Answer, Failure> {
     let opened = context.open()?;
+    let progress = context.progress("loading a session");
     let session = read(file)?;
     let archive = archive_of(file).ok_or_else(|| Failure::no_archive(file))?;
     let imported = opened.files.import_archive(&archive);
     let imported = imported.map_err(|error| Failure::import(&archive, error))?;
+    drop(progress);
     let document = SessionLoaded {
         file: file.display().to_string(),
         id: session.id().to_string(),
@@ -159,14 +163,19 @@ fn dump(context: &Context, directory: &Path) -> Result<Answer, Failure> {
     disk::make_private(directory).map_err(failed)?;
     let root = opened.home.root.display().to_string();
     let session = Session::builder().tag("workspace", root).build();
+    let progress = context.progress("dumping a session");
     let dumped = checkpoint::dump_with_files(&session, &opened.files, directory);
     let dumped = dumped.map_err(|error| Failure::session(directory, &error))?;
+    drop(progress);
     let document = SessionDumped {
         id: session.id().to_string(),
         session: dumped.session.display().to_string(),
         archive: dumped.archive.display().to_string(),
     };
     let mut answer = context.answer(&document, |it| format!("{}\n{}\n", it.session, it.archive))?;
-    answer.notes = context.note(format!("go on with it: wink session load {}", document.session));
+    answer.notes = context.note(format!(
+        "go on with it: wink session load {}",
+        words::path_for_shell(&dumped.session)
+    ));
     Ok(answer)
 }
