@@ -198,6 +198,7 @@ const OUTPUTS: &[(&str, &Fields)] = &[
             ("removed", Number),
             ("unchanged", Number),
             CHANGES,
+            ("changed_outside", List(&Text)),
         ],
     ),
     ("revert", MERGED),
