@@ -56,6 +56,8 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
         state => {
             let snapshot = state.snapshot(files)?;
             let what = format!("snapshot {}", states::named(&snapshot));
+            // From here on it is finished: files are replaced as a whole.
+            call.context().check_cancelled()?;
             (files.restore_with(&snapshot, &options), what, Some(snapshot))
         }
     };
