@@ -98,14 +98,16 @@ fn unreadable(files: &Workspace, diff: &Diff) -> Option<String> {
     changed.find(is_denied).map(|it| it.path.to_string())
 }
 
-/// Tells whether all files of the last snapshot are gone, and there are no others.
+/// Tells whether all files of the last snapshot are gone, and there are no others. What is excluded by now may be
+/// one of its files, and be there.
 fn is_emptied(opened: &Opened, last: Option<&Snapshot>) -> Result<bool, Failure> {
-    if last.is_none_or(|last| last.file_count == 0) {
-        return Ok(false);
-    }
+    let Some(last) = last.filter(|last| last.file_count > 0) else { return Ok(false) };
+    let then = opened.files.tree_at(last).ok();
+    let was_there = |path: &TreePath| then.as_ref().is_some_and(|then| then.stat(path).is_ok());
     let root = TreePath::root();
     for entry in opened.files.tree().list(&root)? {
-        if !opened.excluded.matches(&root.join(&entry.name)?) {
+        let path = root.join(&entry.name)?;
+        if !opened.excluded.matches(&path) || was_there(&path) {
             return Ok(false);
         }
     }

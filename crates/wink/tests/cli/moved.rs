@@ -181,6 +181,20 @@ fn of_many_lost_histories_only_those_of_the_same_name_are_mentioned() {
     assert!(!said.contains("goes on with"), "{said}");
 }
 
+/// Once, the advice was to restore what nobody had lost.
+#[test]
+fn a_workspace_whose_files_are_all_excluded_by_now_is_not_called_empty() {
+    let scene = Scene::new();
+    scene.write("a.txt", "one");
+    scene.ok(&["snapshot"]);
+    scene.ok(&["config", "add", "exclude", "**"]);
+    let said = scene.ok(&["status"]);
+    assert!(!said.contains("is empty"), "{said}");
+    std::fs::remove_file(scene.project("a.txt")).unwrap();
+    let said = scene.ok(&["status"]);
+    assert!(said.contains("is empty: all its files are gone"), "{said}");
+}
+
 #[test]
 fn an_empty_directory_in_the_place_of_a_workspace_is_called_empty() {
     let scene = Scene::new();
