@@ -245,7 +245,10 @@ impl Failure {
     pub(crate) fn no_workspace(directory: &Path, lost: &[Home]) -> Self {
         let message = format!("`{}` is not protected: it is in no workspace", directory.display());
         Self::new(NO_WORKSPACE, NO_STORE, message).hint(match lost {
-            [] => "`wink init` makes this directory one".to_owned(),
+            [] => {
+                let one = "`wink init` makes this directory one";
+                lost::any().map_or(one.to_owned(), |any| format!("{one}; {any}"))
+            }
             lost => format!("{}; `wink init` begins a new one", lost::advice(directory, lost)),
         })
     }

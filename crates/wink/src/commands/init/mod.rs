@@ -55,8 +55,12 @@ pub(crate) fn run(context: &Context, args: &InitArgs) -> Result<Answer, Failure>
         None => begin(context, &root, args.exclude.clone())?,
     };
     let mut notes = Vec::new();
-    if moved_from.is_none() && !candidates.is_empty() {
-        notes = context.note(format!("note: {}", lost::advice(&root, &candidates)));
+    if moved_from.is_none() {
+        let advice = match &*candidates {
+            [] => lost::any(),
+            candidates => Some(lost::advice(&root, candidates)),
+        };
+        notes = advice.map_or(Vec::new(), |advice| context.note(format!("note: {advice}")));
     }
     notes.extend(context.note("next: wink snapshot"));
     let [root, home] = [root, directory].map(|path| path.display().to_string());
