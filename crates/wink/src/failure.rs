@@ -147,6 +147,10 @@ impl From<Error> for Failure {
                 let hint = error.path().and_then(leaving_out).unwrap_or_else(|| hint.to_owned());
                 Self::of(error.kind(), message).hint(hint)
             }
+            Some((message, _)) if is_of_change(&error) => {
+                let hint = error.path().map_or_else(String::new, making_writable);
+                Self::of(error.kind(), message).hint(hint)
+            }
             Some((message, hint)) => Self::of(error.kind(), message).hint(with_command(hint)),
             None => Self::of(error.kind(), text),
         };
@@ -162,8 +166,15 @@ impl Failure {
     /// Arguments that do not parse.
     pub(crate) fn usage(error: &clap::Error) -> Self {
         let text = error.to_string();
-        let first = text.lines().next().unwrap_or_default();
-        let message = first.strip_prefix("error: ").unwrap_or(first);
+        let mut lines = text.lines();
+        let first = lines.next().unwrap_or_default();
+        let first = first.strip_prefix("error: ").unwrap_or(first);
+        // What is missing is listed below.
+        let listed = lines.map_while(|line| line.strip_prefix("  ")).map(str::trim);
+        let message = match first.ends_with(':') {
+            true => format!("{first} {}", listed.collect::<Vec<_>>().join(", ")),
+            false => first.to_owned(),
+        };
         Self::new("usage", USAGE, message).hint("wink --help")
     }
 
@@ -178,6 +189,11 @@ impl Failure {
             ErrorKind::AlreadyExists => {
                 Self::of(error.kind(), format!("`{}` is there already", target.display()))
                     .hint("name another file, or take its place with `--force`")
+            }
+            ErrorKind::NotFound if error.path().is_none() => {
+                let place = target.parent().unwrap_or(target);
+                Self::of(error.kind(), format!("`{}` is not there", place.display()))
+                    .hint("name a directory that is there, or make it first")
             }
             _ => error.into(),
         }
@@ -402,8 +418,12 @@ impl Failure {
 impl Failure {
     /// No state has this name.
     pub(crate) fn unknown_ref(text: &str) -> Self {
-        Self::new("ref_unknown", NO_REF, format!("no snapshot is named `{}`", shown(text)))
-            .hint("`wink log` lists the snapshots")
+        Self::new("ref_unknown", NO_REF, format!("no snapshot is named `{}`", shown(text))).hint(
+            match text.trim_end().ends_with(" ago") {
+                true => "an age is a number and a unit, such as `10m ago` or `2 hours ago`",
+                false => "`wink log` lists the snapshots",
+            },
+        )
     }
 
     /// There are not so many states.
@@ -499,6 +519,26 @@ fn is_of_snapshot(error: &Error) -> bool {
     use Operation::{Capture, Diff, Snapshot};
     error.kind() == ErrorKind::PermissionDenied
         && matches!(error.operation(), Capture | Diff | Snapshot)
+}
+
+/// Tells whether something could not be changed that was named, and no other path will do.
+fn is_of_change(error: &Error) -> bool {
+    use Operation::{Merge, Restore, Revert, Undo};
+    error.kind() == ErrorKind::PermissionDenied
+        && error.path().is_some()
+        && matches!(error.operation(), Merge | Restore | Revert | Undo)
+}
+
+/// Says how something can be changed; it is its directory that is written to.
+fn making_writable(path: &str) -> String {
+    let parent = TreePath::parse(path).ok().and_then(|path| path.parent());
+    match parent.filter(|parent| !parent.is_root()) {
+        Some(parent) => format!(
+            "make its directory writable, as with `chmod u+w {}`, and try again",
+            words::for_shell(&parent.to_string())
+        ),
+        None => "make the directory of the workspace writable, and try again".to_owned(),
+    }
 }
 
 /// Says how snapshots are taken without what cannot be read.

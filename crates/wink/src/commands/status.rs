@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use wink_fs::{At, Changed, Diff, ErrorKind, Kind, Snapshot, TreePath, Workspace};
+use wink_fs::{At, Changed, Diff, ErrorKind, Kind, Snapshot, Tree, TreePath, Workspace};
 
 use super::{DAMAGED, changes_text};
 use crate::answer::Answer;
@@ -29,7 +29,7 @@ pub(crate) fn run(context: &Context) -> Result<Answer, Failure> {
     let document = look(&opened, last.as_ref())?;
     drop(progress);
     let mut answer = context.answer(&document, |document| text(document, last.as_ref()))?;
-    if last.is_none() {
+    if last.is_none() && document.unreadable.is_none() {
         answer.notes = context.note("next: wink snapshot");
     }
     let StoreEntry { bytes, max_bytes, .. } = document.store;
@@ -44,7 +44,7 @@ fn look(opened: &Opened, last: Option<&Snapshot>) -> Result<Status, Failure> {
     let age = |it: &Snapshot| SystemTime::now().duration_since(it.created_at).unwrap_or_default();
     let (diff, unreadable) = match last {
         Some(last) => since(&opened.files, last)?,
-        None => (None, None),
+        None => (None, unlisted(&*opened.files.tree_without_excluded())),
     };
     let skipped = last.map_or(&[][..], |it| &it.skipped);
     let room = Room::of(opened)?;
@@ -85,6 +85,25 @@ fn since(files: &Workspace, last: &Snapshot) -> Result<(Option<Diff>, Option<Str
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// Returns the first directory that cannot be looked into, without which there can be no snapshot.
+fn unlisted(tree: &dyn Tree) -> Option<String> {
+    let mut left = vec![TreePath::root()];
+    while let Some(path) = left.pop() {
+        let entries = match tree.list(&path) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+                return Some(path.to_string());
+            }
+            // What is gone meanwhile is nothing to warn of.
+            Err(_) => continue,
+        };
+        let directories = entries.iter().filter(|it| it.kind == Kind::Directory);
+        // A path that is too long is left out of snapshots.
+        left.extend(directories.filter_map(|it| path.join(&it.name).ok()));
+    }
+    None
 }
 
 /// Returns the first changed file that cannot be opened.
