@@ -524,9 +524,15 @@ fn is_of_snapshot(error: &Error) -> bool {
 /// Tells whether something could not be changed that was named, and no other path will do.
 fn is_of_change(error: &Error) -> bool {
     use Operation::{Merge, Restore, Revert, Undo};
-    error.kind() == ErrorKind::PermissionDenied
+    is_of_modes(error)
         && error.path().is_some()
         && matches!(error.operation(), Merge | Restore | Revert | Undo)
+}
+
+/// Tells whether it is the modes of files that deny it, and not a link or another file system.
+pub(crate) fn is_of_modes(error: &Error) -> bool {
+    let source = error.source().and_then(|source| source.downcast_ref::<io::Error>());
+    source.is_some_and(|source| source.kind() == io::ErrorKind::PermissionDenied)
 }
 
 /// Says how something can be changed; it is its directory that is written to.

@@ -93,10 +93,8 @@ fn unlisted(tree: &dyn Tree) -> Option<String> {
     while let Some(path) = left.pop() {
         let entries = match tree.list(&path) {
             Ok(entries) => entries,
-            Err(error) if error.kind() == ErrorKind::PermissionDenied => {
-                return Some(path.to_string());
-            }
-            // What is gone meanwhile is nothing to warn of.
+            Err(error) if failure::is_of_modes(&error) => return Some(path.to_string()),
+            // What is gone meanwhile, or another file system, is nothing to warn of.
             Err(_) => continue,
         };
         let directories = entries.iter().filter(|it| it.kind == Kind::Directory);
