@@ -599,4 +599,17 @@ mod tests {
         }
         assert!(Failure::other(&broken).text().contains("help: try again"));
     }
+
+    /// Once, it would have been called unreadable, and made writable.
+    #[test]
+    fn another_file_system_is_denied_by_no_modes() {
+        let path = TreePath::parse("d/f").expect("a path");
+        let failed = |kind: io::ErrorKind| Error::system(Operation::Restore, kind).with_path(&path);
+        let (denied, mounted) =
+            (failed(io::ErrorKind::PermissionDenied), failed(io::ErrorKind::CrossesDevices));
+        assert_eq!(denied.kind(), mounted.kind());
+        assert!(is_of_modes(&denied) && !is_of_modes(&mounted));
+        assert!(Failure::from(denied).text().contains("`chmod u+w d`"));
+        assert!(!Failure::from(mounted).text().contains("chmod"));
+    }
 }
