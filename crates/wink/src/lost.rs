@@ -54,6 +54,14 @@ pub(crate) fn advice(directory: &Path, lost: &[Home]) -> String {
     each.collect::<Vec<_>>().join("; ")
 }
 
+/// Says what there is to say of histories to whoever begins another one.
+pub(crate) fn mentioned(directory: &Path, lost: &[Home]) -> Option<String> {
+    match lost {
+        [] => any(),
+        lost => Some(advice(directory, lost)),
+    }
+}
+
 /// Says which histories have no directory any more, where neither name nor files tell whose a directory's was.
 pub(crate) fn any() -> Option<String> {
     let all = all();

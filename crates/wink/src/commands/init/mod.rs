@@ -56,11 +56,8 @@ pub(crate) fn run(context: &Context, args: &InitArgs) -> Result<Answer, Failure>
     };
     let mut notes = Vec::new();
     if moved_from.is_none() {
-        let advice = match &*candidates {
-            [] => lost::any(),
-            candidates => Some(lost::advice(&root, candidates)),
-        };
-        notes = advice.map_or(Vec::new(), |advice| context.note(format!("note: {advice}")));
+        let mentioned = lost::mentioned(&root, &candidates);
+        notes = mentioned.map_or(Vec::new(), |it| context.note(format!("note: {it}")));
     }
     notes.extend(context.note("next: wink snapshot"));
     let [root, home] = [root, directory].map(|path| path.display().to_string());
