@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use wink_fs::{ErrorKind, SnapshotId, Workspace};
+use wink_fs::{ErrorKind, MergeOptions, Merged, SnapshotId, Workspace};
 
 use crate::lock::lock;
 use crate::refusal::Refusal;
 use crate::suggest::nearest;
-use crate::unknown;
+use crate::{states, unknown};
 
 /// How many forks there are at most: each keeps what was changed in it in memory.
 const MOST: usize = 64;
@@ -39,10 +39,15 @@ const MOST: usize = 64;
 pub struct Forks {
     made: Arc<Mutex<Named>>,
     elsewhere: Option<Elsewhere>,
+    merging: Option<Merging>,
 }
 
 /// Says which snapshot has the files of a fork that no call made.
 type Elsewhere = Arc<dyn Fn(&str) -> wink_fs::Result<Option<SnapshotId>> + Send + Sync>;
+
+/// Brings in a fork that no call made.
+type Merging =
+    Arc<dyn Fn(&Workspace, &str, &MergeOptions) -> wink_fs::Result<Option<Merged>> + Send + Sync>;
 
 /// Forks by name; one that is being made has its name already.
 type Named = BTreeMap<String, Option<Workspace>>;
@@ -71,6 +76,53 @@ impl Forks {
         find: impl Fn(&str) -> wink_fs::Result<Option<SnapshotId>> + Send + Sync + 'static,
     ) -> Self {
         Self { elsewhere: Some(Arc::new(find)), ..self }
+    }
+
+    /// Says how a fork that was made elsewhere is brought in, where it can be: only who keeps it knows what of it
+    /// was brought in before.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use wink_agent::{ToolContext, Toolset};
+    ///
+    /// let files = wink_fs::Workspace::memory();
+    /// let start = files.snapshot("start")?.id;
+    /// files.write("a.txt", "tried")?;
+    /// let attempt = files.snapshot("end")?.id;
+    /// files.restore("start")?;
+    /// let mut context = ToolContext::over(&files);
+    /// context.forks = context.forks.and_merging(move |files, name, options| match name {
+    ///     "attempt" => files.merge_states(start, attempt, options).map(Some),
+    ///     _ => Ok(None),
+    /// });
+    /// assert!(Toolset::ALL.call(&context, "merge", json!({"name": "attempt"})).ok());
+    /// assert_eq!(files.read("a.txt")?.content, "tried");
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    #[must_use]
+    pub fn and_merging(
+        self,
+        merge: impl Fn(&Workspace, &str, &MergeOptions) -> wink_fs::Result<Option<Merged>>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Self {
+        Self { merging: Some(Arc::new(merge)), ..self }
+    }
+
+    /// Brings in what was done in a fork, whoever made it.
+    pub(crate) fn merge(
+        &self,
+        files: &Workspace,
+        name: &str,
+        options: &MergeOptions,
+    ) -> Result<Merged, Refusal> {
+        let merged = match (self.get(name), &self.merging) {
+            (Some(fork), _) => files.merge_with(&fork, options).map(Some),
+            (None, Some(merge)) => merge(files, name, options),
+            (None, None) => Ok(None),
+        };
+        merged.map_err(states::refusal)?.ok_or_else(|| self.unknown(name))
     }
 
     /// Returns the snapshot that has the files of a fork that was made elsewhere.
@@ -147,6 +199,15 @@ impl Forks {
     fn unknown(&self, name: &str) -> Refusal {
         let names = self.names();
         let shown = unknown::shown(name);
+        if self.elsewhere(name).is_ok_and(|found| found.is_some()) {
+            return Refusal::new(
+                ErrorKind::NotFound,
+                format!(
+                    "No call made the fork `{shown}`, but a person did or an earlier server kept it: look at it \
+                     with diff and `to`, bring it in with merge, or make a fork of it with fork and `at`."
+                ),
+            );
+        }
         let hint = match (nearest(name, names.iter().map(String::as_str)), names.is_empty()) {
             (Some(near), _) => format!("did you mean `{near}`?"),
             (None, true) => "make one with fork.".to_owned(),

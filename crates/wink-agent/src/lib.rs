@@ -62,6 +62,7 @@ mod tool_call;
 mod tools;
 mod toolset;
 mod unknown;
+mod without_special;
 mod words;
 
 pub use budget::Budget;
@@ -75,6 +76,7 @@ pub use table::{call, find};
 pub use tool::{Effect, Family, Tool};
 pub use tool_call::ToolCall;
 pub use toolset::Toolset;
+pub use without_special::WithoutSpecial;
 
 /// The README's examples, compiled and run with the others.
 #[cfg(doctest)]

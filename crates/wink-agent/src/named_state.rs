@@ -49,7 +49,8 @@ pub(crate) fn check_fork_name(call: &ToolCall<'_>, name: &str) -> Result<(), Ref
     match call.context().forks.elsewhere(name).map_err(states::refusal)? {
         None => Ok(()),
         Some(_) => Err(taken(format!(
-            "There is a fork `{name}` already, which a person made or an earlier server kept; choose another name."
+            "There is a fork `{name}` already, which a person made or an earlier server kept; bring it in with merge, \
+             or choose another name."
         ))),
     }
 }

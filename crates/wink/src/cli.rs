@@ -32,7 +32,7 @@ A state is named by:
   NAME        the last snapshot of the fork of that name
   ID          the snapshot whose id is, or begins with, that: four characters or more
   op:N        what operation N left, where a snapshot of it was taken
-  \"10m ago\"   the newest snapshot that is as old, or older: s, m, h, d or w
+  \"10m ago\"   the newest snapshot that is as old, or older: s, m, h, d or w, or \"10 minutes ago\"
   X.fs.zip    the files of an archive, where they are looked at or forked";
 
 /// What is different, for whoever reads it.

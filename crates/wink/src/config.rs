@@ -77,6 +77,14 @@ impl Key {
             false => Err(Failure::invalid_setting(self.name(), value)),
         }
     }
+
+    /// Refuses also what nobody means to set: a pattern of no path would be shown as if it excluded something.
+    pub(crate) fn check_given(self, value: &str) -> Result<(), Failure> {
+        match self == Self::Exclude && value.trim_matches('/').is_empty() {
+            true => Err(Failure::invalid_setting(self.name(), value)),
+            false => self.check(value),
+        }
+    }
 }
 
 impl FromStr for Key {

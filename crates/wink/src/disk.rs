@@ -196,6 +196,16 @@ pub(crate) fn make_private(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
+/// Returns the directories of a path that are not there, the innermost first.
+pub(crate) fn missing(path: &Path) -> Vec<PathBuf> {
+    path.ancestors().take_while(|it| is_gone(it)).map(Path::to_owned).collect()
+}
+
+/// Takes directories away again that were made for nothing; what has something in it stays.
+pub(crate) fn remove_empty(directories: &[PathBuf]) {
+    let _ = directories.iter().try_for_each(fs::remove_dir);
+}
+
 /// Makes a directory as a whole: it appears under its name with all that `fill` puts into it.
 ///
 /// Something that is there already, other than an empty directory, stays, and it is AlreadyExists.

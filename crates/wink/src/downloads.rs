@@ -12,6 +12,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_blocking;
+use wink_agent::WithoutSpecial;
 use wink_agent::session::write_session_tree;
 use wink_fs::ErrorKind;
 use wink_fs::archive::{self, ExportOptions};
@@ -100,7 +101,8 @@ async fn files(State(source): State<Source>) -> Response {
         if files.heed_exclusions().is_err_and(|it| it.kind() != ErrorKind::Unsupported) {
             return false;
         }
-        archive::write(&*files.tree_without_excluded(), out, &ExportOptions::default()).is_ok()
+        let tree = WithoutSpecial::of(files.tree_without_excluded());
+        archive::write(&tree, out, &ExportOptions::default()).is_ok()
     };
     answered(source.made(make).await, "application/zip", "files.fs.zip")
 }

@@ -147,6 +147,10 @@ impl From<Error> for Failure {
                 let hint = error.path().and_then(leaving_out).unwrap_or_else(|| hint.to_owned());
                 Self::of(error.kind(), message).hint(hint)
             }
+            Some((message, _)) if is_of_change(&error) => {
+                let hint = error.path().map_or_else(String::new, making_writable);
+                Self::of(error.kind(), message).hint(hint)
+            }
             Some((message, hint)) => Self::of(error.kind(), message).hint(with_command(hint)),
             None => Self::of(error.kind(), text),
         };
@@ -162,8 +166,15 @@ impl Failure {
     /// Arguments that do not parse.
     pub(crate) fn usage(error: &clap::Error) -> Self {
         let text = error.to_string();
-        let first = text.lines().next().unwrap_or_default();
-        let message = first.strip_prefix("error: ").unwrap_or(first);
+        let mut lines = text.lines();
+        let first = lines.next().unwrap_or_default();
+        let first = first.strip_prefix("error: ").unwrap_or(first);
+        // What is missing is listed below.
+        let listed = lines.map_while(|line| line.strip_prefix("  ")).map(str::trim);
+        let message = match first.ends_with(':') {
+            true => format!("{first} {}", listed.collect::<Vec<_>>().join(", ")),
+            false => first.to_owned(),
+        };
         Self::new("usage", USAGE, message).hint("wink --help")
     }
 
@@ -178,6 +189,11 @@ impl Failure {
             ErrorKind::AlreadyExists => {
                 Self::of(error.kind(), format!("`{}` is there already", target.display()))
                     .hint("name another file, or take its place with `--force`")
+            }
+            ErrorKind::NotFound if error.path().is_none() => {
+                let place = target.parent().unwrap_or(target);
+                Self::of(error.kind(), format!("`{}` is not there", place.display()))
+                    .hint("name a directory that is there, or make it first")
             }
             _ => error.into(),
         }
@@ -245,7 +261,10 @@ impl Failure {
     pub(crate) fn no_workspace(directory: &Path, lost: &[Home]) -> Self {
         let message = format!("`{}` is not protected: it is in no workspace", directory.display());
         Self::new(NO_WORKSPACE, NO_STORE, message).hint(match lost {
-            [] => "`wink init` makes this directory one".to_owned(),
+            [] => {
+                let one = "`wink init` makes this directory one";
+                lost::any().map_or(one.to_owned(), |any| format!("{one}; {any}"))
+            }
             lost => format!("{}; `wink init` begins a new one", lost::advice(directory, lost)),
         })
     }
@@ -399,8 +418,12 @@ impl Failure {
 impl Failure {
     /// No state has this name.
     pub(crate) fn unknown_ref(text: &str) -> Self {
-        Self::new("ref_unknown", NO_REF, format!("no snapshot is named `{}`", shown(text)))
-            .hint("`wink log` lists the snapshots")
+        Self::new("ref_unknown", NO_REF, format!("no snapshot is named `{}`", shown(text))).hint(
+            match text.trim_end().ends_with(" ago") {
+                true => "an age is a number and a unit, such as `10m ago` or `2 hours ago`",
+                false => "`wink log` lists the snapshots",
+            },
+        )
     }
 
     /// There are not so many states.
@@ -498,6 +521,32 @@ fn is_of_snapshot(error: &Error) -> bool {
         && matches!(error.operation(), Capture | Diff | Snapshot)
 }
 
+/// Tells whether something could not be changed that was named, and no other path will do.
+fn is_of_change(error: &Error) -> bool {
+    use Operation::{Merge, Restore, Revert, Undo};
+    is_of_modes(error)
+        && error.path().is_some()
+        && matches!(error.operation(), Merge | Restore | Revert | Undo)
+}
+
+/// Tells whether it is the modes of files that deny it, and not a link or another file system.
+pub(crate) fn is_of_modes(error: &Error) -> bool {
+    let source = error.source().and_then(|source| source.downcast_ref::<io::Error>());
+    source.is_some_and(|source| source.kind() == io::ErrorKind::PermissionDenied)
+}
+
+/// Says how something can be changed; it is its directory that is written to.
+fn making_writable(path: &str) -> String {
+    let parent = TreePath::parse(path).ok().and_then(|path| path.parent());
+    match parent.filter(|parent| !parent.is_root()) {
+        Some(parent) => format!(
+            "make its directory writable, as with `chmod u+w {}`, and try again",
+            words::for_shell(&parent.to_string())
+        ),
+        None => "make the directory of the workspace writable, and try again".to_owned(),
+    }
+}
+
 /// Says how snapshots are taken without what cannot be read.
 pub(crate) fn leaving_out(path: &str) -> Option<String> {
     let path = TreePath::parse(path).ok().filter(|path| !path.is_root())?;
@@ -549,5 +598,18 @@ mod tests {
             assert_eq!(names, ["error", "cause", "help"], "{text}");
         }
         assert!(Failure::other(&broken).text().contains("help: try again"));
+    }
+
+    /// Once, it would have been called unreadable, and made writable.
+    #[test]
+    fn another_file_system_is_denied_by_no_modes() {
+        let path = TreePath::parse("d/f").expect("a path");
+        let failed = |kind: io::ErrorKind| Error::system(Operation::Restore, kind).with_path(&path);
+        let (denied, mounted) =
+            (failed(io::ErrorKind::PermissionDenied), failed(io::ErrorKind::CrossesDevices));
+        assert_eq!(denied.kind(), mounted.kind());
+        assert!(is_of_modes(&denied) && !is_of_modes(&mounted));
+        assert!(Failure::from(denied).text().contains("`chmod u+w d`"));
+        assert!(!Failure::from(mounted).text().contains("chmod"));
     }
 }

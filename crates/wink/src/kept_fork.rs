@@ -4,13 +4,14 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use wink_fs::{Error, ErrorKind, Operation, Pin, SnapshotId, Workspace};
+use wink_agent::Forks;
+use wink_fs::{Error, ErrorKind, MergeOptions, Merged, Operation, Pin, SnapshotId, Workspace};
 
 use crate::disk;
 use crate::failure::Failure;
 use crate::home::{self, Home};
 use crate::settings::{Branch, MergePoint, Settings};
-use crate::{refs, screen};
+use crate::{merge_point, refs, screen};
 
 /// Where forks are kept whose files are in no directory.
 #[derive(Clone, Debug)]
@@ -44,6 +45,39 @@ impl KeptForks {
     pub(crate) fn find(&self, name: &str) -> wink_fs::Result<Option<SnapshotId>> {
         let found = self.home().and_then(|home| refs::branch(&home, name));
         Ok(found.map_err(|failure| unknown(&failure))?.map(|snapshot| snapshot.id))
+    }
+
+    /// Makes them known to calls.
+    pub(crate) fn known_to(self, forks: Forks) -> Forks {
+        let (found, merged) = (self.clone(), self);
+        forks
+            .and_elsewhere(move |name| found.find(name))
+            .and_merging(move |files, name, options| merged.merge(files, name, options))
+    }
+
+    /// Brings in a fork that was kept, as `wink merge` does; `None` where none has that name, or in a workspace
+    /// that is a fork itself and has none of its own.
+    pub(crate) fn merge(
+        &self,
+        files: &Workspace,
+        name: &str,
+        options: &MergeOptions,
+    ) -> wink_fs::Result<Option<Merged>> {
+        let here = self.home().map_err(|failure| unknown(&failure))?;
+        if here.settings.branch.is_some() {
+            return Ok(None);
+        }
+        let Some(home) = here.find_branch(name).map_err(|failure| unknown(&failure))? else {
+            return Ok(None);
+        };
+        let Some(branch) = &home.settings.branch else { return Ok(None) };
+        let kept = branch.kept.clone().ok_or_else(|| in_a_directory(name))?;
+        let merged = files.merge_states(&*merge_point::base(files, branch)?, &*kept, options)?;
+        if merged.is_to_be_remembered() {
+            let saved = merged.saved.map(|id| id.to_string());
+            remember_merge(files, home, MergePoint { theirs: kept, saved });
+        }
+        Ok(Some(merged))
     }
 
     fn home(&self) -> Result<Home, Failure> {
@@ -80,6 +114,22 @@ fn unknown(failure: &Failure) -> Error {
     tracing::warn!("which forks there are is not known: {}", failure.message());
     Error::new(Operation::OpenStore, ErrorKind::Unavailable)
         .with_detail("the forks of this workspace cannot be read; ask whoever runs the server")
+}
+
+/// Refuses a fork whose files are those of a directory, to which no door leads from here.
+fn in_a_directory(name: &str) -> Error {
+    Error::new(Operation::Merge, ErrorKind::Unsupported).with_detail(format!(
+        "a person made the fork `{name}`, in a directory of its own: ask for `wink merge {name}`, or look at its \
+         last snapshot with diff and `to`"
+    ))
+}
+
+/// What was brought in is here already: where that is not remembered, the next merge finds it the same on both
+/// sides.
+fn remember_merge(files: &Workspace, home: Home, point: MergePoint) {
+    if let Err(failure) = merge_point::remember(files, home, point) {
+        tracing::warn!("a merge is not remembered: {}", failure.message());
+    }
 }
 
 /// Returns the name, with a number where a fork or a snapshot has it already.

@@ -54,6 +54,32 @@ pub(crate) fn advice(directory: &Path, lost: &[Home]) -> String {
     each.collect::<Vec<_>>().join("; ")
 }
 
+/// Says what there is to say of histories to whoever begins another one.
+pub(crate) fn mentioned(directory: &Path, lost: &[Home]) -> Option<String> {
+    match lost {
+        [] => any(),
+        lost => Some(advice(directory, lost)),
+    }
+}
+
+/// Says which histories have no directory any more, where neither name nor files tell whose a directory's was.
+pub(crate) fn any() -> Option<String> {
+    let all = all();
+    let named: Vec<_> =
+        all.iter().take(NAMED).map(|home| format!("`{}`", home.root.display())).collect();
+    let more = match all.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    (!all.is_empty()).then(|| {
+        let named = named.join(", ");
+        format!(
+            "if it was moved or renamed, `wink init --moved-from OLD` takes its history along; gone are \
+             {named}{more}"
+        )
+    })
+}
+
 fn all() -> Vec<Home> {
     let Ok(places) = home::all_places() else { return Vec::new() };
     let names = disk::names(&places).unwrap_or_default();

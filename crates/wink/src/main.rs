@@ -37,6 +37,7 @@ mod lost;
 mod mcp;
 mod mcp_command;
 mod mended;
+mod merge_point;
 mod paint;
 mod paths;
 mod patient_stream;

@@ -174,13 +174,13 @@ fn with_history(
         let note = "note: this directory has no history; `wink init` begins one".to_owned();
         return Ok((without_history(root)?, Some(note), None));
     }
-    let lost = lost::of(root);
+    let mentioned = lost::mentioned(root, &lost::of(root));
     match init::protect(context, root) {
         Ok(home) => {
             let kept = home.directory.display();
             let mut note = format!("note: the history of {} is kept in {kept}", root.display());
-            if !lost.is_empty() {
-                note += &format!("\nnote: {}", lost::advice(root, &lost));
+            if let Some(mentioned) = mentioned {
+                note += &format!("\nnote: {mentioned}");
             }
             Ok((exclusions::heeding(&home)?, Some(note), Some(home)))
         }

@@ -129,6 +129,14 @@ pub(crate) fn skipped(all: &[&SkippedEntry]) -> String {
     text.join(", ")
 }
 
+/// Says in a line of its own what was left out, where anything was.
+pub(crate) fn not_captured(all: &[SkippedEntry]) -> String {
+    match all.is_empty() {
+        true => String::new(),
+        false => format!("  not captured: {}\n", skipped(&all.iter().collect::<Vec<_>>())),
+    }
+}
+
 /// Writes a word so that a shell takes it as it is.
 pub(crate) fn for_shell(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:,@%".contains(c);

@@ -2,9 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use wink_fs::{SnapshotId, Workspace};
+use wink_fs::archive::{self, ExportOptions};
+use wink_fs::{SnapshotId, TreePath, Workspace};
 
 use super::history::{self, Draft};
+use crate::WithoutSpecial;
 use crate::session::{Session, SessionError, directory_of, dump_even_empty, load_session_tree};
 
 /// What the name of an archive beside a dump ends with.
@@ -34,6 +36,8 @@ pub struct Dumped {
     /// The snapshots that the session refers to and that are not in it, because they are not kept any more
     /// or are of other files.
     pub gone: Vec<SnapshotId>,
+    /// The FIFOs, sockets and devices among the files, which are not in the archive.
+    pub left_out: Vec<TreePath>,
 }
 
 /// Writes `{session_id}.fs.zip`, then `{session_id}.jsonl`, into a directory or beside a file.
@@ -45,9 +49,9 @@ pub fn dump_with_files(
     target: impl AsRef<Path>,
 ) -> Result<Dumped, SessionError> {
     let directory = directory_of(target.as_ref());
-    let archive = export(session, workspace, &directory)?;
+    let (archive, left_out) = export(session, workspace, &directory)?;
     let session = dump_even_empty(session, &directory)?;
-    Ok(Dumped { session, archive, history: None, gone: Vec::new() })
+    Ok(Dumped { session, archive, history: None, gone: Vec::new(), left_out })
 }
 
 /// Does the same, and writes also `{session_id}.history/`: the snapshots of files that the session and all
@@ -80,21 +84,23 @@ pub fn dump_with_history(
 ) -> Result<Dumped, SessionError> {
     let directory = directory_of(target.as_ref());
     let mut draft = Draft::write(session, workspace, &directory)?;
-    let archive = export(session, workspace, &directory)?;
+    let (archive, left_out) = export(session, workspace, &directory)?;
     let gone = std::mem::take(&mut draft.gone);
     let history = Some(draft.publish(session, &directory)?);
     let session = dump_even_empty(session, &directory)?;
-    Ok(Dumped { session, archive, history, gone })
+    Ok(Dumped { session, archive, history, gone, left_out })
 }
 
+/// Writes the archive; returns where, and what is not in it.
 fn export(
     session: &Session,
     workspace: &Workspace,
     directory: &Path,
-) -> Result<PathBuf, SessionError> {
+) -> Result<(PathBuf, Vec<TreePath>), SessionError> {
     let archive = directory.join(format!("{}.{ARCHIVE}", session.id()));
-    workspace.export_archive(&archive)?;
-    Ok(archive)
+    let tree = WithoutSpecial::of(workspace.tree_without_excluded());
+    archive::export_ambient(&tree, &archive, &ExportOptions::default())?;
+    Ok((archive, tree.left_out()))
 }
 
 /// Loads a dump, and makes the files those of the archive beside it, whatever the workspace is made of.

@@ -10,8 +10,9 @@ use crate::refusal::Refusal;
 use crate::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
 use crate::tool_call::ToolCall;
+use crate::without_special::WithoutSpecial;
 use crate::words::counted;
-use crate::{arguments, schema};
+use crate::{arguments, schema, states};
 
 pub(crate) const TOOL: Tool = Tool {
     name: "export",
@@ -37,18 +38,27 @@ fn target() -> String {
 
 fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
     let path = call.path(&params.path)?;
-    let tree = call.tree_to_keep();
-    let exported = call.change(|fs| export(fs, &*tree, &path))?;
+    let tree = WithoutSpecial::of(call.tree_to_keep());
+    let exported = call.change(|fs| export(fs, &tree, &path))?;
+    let left_out = tree.left_out();
     let files = counted(exported.file_count, "file");
     let message = format!(
         "Wrote {files} with {} bytes to {path}, an archive of {} bytes.",
         exported.total_bytes, exported.archive_bytes
     );
+    let message = match left_out.is_empty() {
+        true => message,
+        false => {
+            let why = "FIFOs, sockets and devices, which no archive holds";
+            format!("{message}\nLeft out are {why}:{}", states::listed(&left_out))
+        }
+    };
     let value = json!({
         "path": path.to_string(),
         "file_count": exported.file_count,
         "total_bytes": exported.total_bytes,
         "archive_bytes": exported.archive_bytes,
+        "left_out": states::paths(&left_out),
     });
     Ok(ToolResult::success(message, value))
 }

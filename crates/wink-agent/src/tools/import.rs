@@ -44,7 +44,10 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
     let content = call.tree().open(&path)?;
     let len = content.len();
     let archive = ArchiveTree::open(Arc::new(content), len, &ArchiveLimits::default())?;
-    let Imported { file_count, replaced, .. } = call.everything()?.import(&archive)?;
+    let files = call.everything()?;
+    // From here on it is finished: files are replaced as a whole.
+    call.context().check_cancelled()?;
+    let Imported { file_count, replaced, .. } = files.import(&archive)?;
     let message = format!(
         "The workspace now holds the {} of {path}: {} written, {} removed, {} unchanged.",
         counted(file_count, "file"),

@@ -38,9 +38,8 @@ struct Params {
 
 fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
     let (files, name) = (call.everything()?, &params.name);
-    let fork = call.context().forks.find(name)?;
     let options = params.on_conflict.options(params.dry_run);
-    let merged = files.merge_with(&fork, &options).map_err(states::refusal)?;
+    let merged = call.context().forks.merge(files, name, &options)?;
     let message = states::merged(
         &merged,
         params.dry_run,

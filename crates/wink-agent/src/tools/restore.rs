@@ -41,7 +41,7 @@ struct Params {
 
 fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
     let files = call.everything()?;
-    let mut options = RestoreOptions::default().dry_run(params.dry_run);
+    let mut options = RestoreOptions::default().dry_run(params.dry_run).tell_outside(true);
     options.paths.extend(params.path.clone());
     let state = named_state::find(call, &params.snapshot)?;
     let one_sided = match &params.path {
@@ -56,6 +56,8 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
         state => {
             let snapshot = state.snapshot(files)?;
             let what = format!("snapshot {}", states::named(&snapshot));
+            // From here on it is finished: files are replaced as a whole.
+            call.context().check_cancelled()?;
             (files.restore_with(&snapshot, &options), what, Some(snapshot))
         }
     };
@@ -75,6 +77,7 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
         "removed": receipt.removed,
         "unchanged": receipt.unchanged,
         "changes": changes.value(),
+        "changed_outside": states::paths(&receipt.changed_outside),
     });
     Ok(ToolResult::success(message, value))
 }
@@ -110,5 +113,20 @@ fn message(receipt: &Receipt, changes: &Changes, what: &str, dry_run: bool) -> S
         true => format!("Nothing was changed (dry_run); {what} would mean {counts}:"),
         false => format!("Restored {what}: {counts}:"),
     };
-    format!("{head}{}{}", changes.listed(states::since(receipt.saved)), states::kept(receipt.saved))
+    let changes = changes.listed(states::since(receipt.saved));
+    format!("{head}{changes}{}{}", outside(receipt), states::kept(receipt.saved))
+}
+
+/// Names the files that somebody else changed, where calls changed others: where all were changed by editors and
+/// other programs, there is nothing to tell apart.
+fn outside(receipt: &Receipt) -> String {
+    let Receipt { changed_outside, written, brought_back, removed, .. } = receipt;
+    match changed_outside.len() as u64 {
+        0 => String::new(),
+        count if count >= written + brought_back + removed => String::new(),
+        _ => format!(
+            "\nOf these, others than calls changed since the last snapshot:{}",
+            states::listed(changed_outside)
+        ),
+    }
 }

@@ -46,7 +46,12 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
     let merged = match params.dry_run && (from.is_fork() || to.is_fork()) {
         // A snapshot of a fork would be a change.
         true => files.rehearse_revert(&*from.tree(files)?, &*to.tree(files)?, &options),
-        false => files.revert_with(from.at(files)?, to.at(files)?, &options),
+        false => {
+            let (from, to) = (from.at(files)?, to.at(files)?);
+            // From here on it is finished: files are replaced as a whole.
+            call.context().check_cancelled()?;
+            files.revert_with(from, to, &options)
+        }
     };
     let merged = merged.map_err(states::refusal)?;
     let message = states::merged(

@@ -195,3 +195,30 @@ fn what_is_excluded_is_named_by_every_tool_of_the_history() {
         assert_eq!(is_named, tool != "write_file", "{tool}: {message}");
     }
 }
+
+/// Once, an answer did not tell what a call had done from what a person had, and both were gone.
+#[test]
+fn a_restore_names_what_others_than_calls_had_changed() {
+    let place = tempfile::tempdir().unwrap();
+    let (root, store) = (place.path().join("root"), place.path().join("store"));
+    std::fs::create_dir(&root).unwrap();
+    let store = wink_fs::Store::create_ambient(&store).unwrap();
+    let files = Workspace::host_with_store(&root, store).unwrap();
+    let context = ToolContext::over(&files);
+    for path in ["a.txt", "b.txt"] {
+        done(&context, "write_file", json!({"path": path, "content": "before"}));
+    }
+    files.snapshot("before").unwrap();
+    std::fs::write(root.join("b.txt"), "by an editor").unwrap();
+    let all = done(&context, "restore", json!({"snapshot": "before", "dry_run": true}));
+    assert!(!all.message.contains("others than calls"), "nothing to tell apart: {}", all.message);
+    let more = json!({"path": "a.txt", "content": " and after", "mode": "append"});
+    done(&context, "write_file", more);
+    for dry_run in [true, false] {
+        let restore = json!({"snapshot": "before", "dry_run": dry_run});
+        let restored = done(&context, "restore", restore);
+        let named = "\nOf these, others than calls changed since the last snapshot:\nb.txt";
+        assert!(restored.message.contains(named), "{}", restored.message);
+        assert_eq!(restored.value["changed_outside"], json!(["b.txt"]));
+    }
+}

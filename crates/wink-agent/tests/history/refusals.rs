@@ -238,3 +238,34 @@ fn a_path_that_is_excluded_is_refused_as_such() {
     refused("restore", json!({"snapshot": "without", "path": "target/new"}));
     assert!(call(&context, "restore", json!({"snapshot": "with", "path": "target/old"})).ok());
 }
+
+#[test]
+fn what_is_cancelled_before_files_are_replaced_replaces_none() {
+    let files = Workspace::memory();
+    files.write("a.txt", "one").unwrap();
+    let before = files.snapshot("before").unwrap().id;
+    files.write("a.txt", "two").unwrap();
+    files.snapshot("after").unwrap();
+    let (flag, seen) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+    let mut context = ToolContext::over(&files).cancelled(flag.clone());
+    // Somebody cancels while the state is looked for, which may take long.
+    let find = {
+        let (flag, seen) = (flag.clone(), seen.clone());
+        move |name: &str| {
+            flag.store(true, Ordering::Relaxed);
+            seen.store(true, Ordering::Relaxed);
+            Ok((name == "attempt").then_some(before))
+        }
+    };
+    context.forks = context.forks.and_elsewhere(find);
+    for (tool, arguments) in [
+        ("restore", json!({"snapshot": "attempt"})),
+        ("revert", json!({"from": "attempt", "to": "after"})),
+    ] {
+        flag.store(false, Ordering::Relaxed);
+        let refused = call(&context, tool, arguments);
+        assert!(seen.swap(false, Ordering::Relaxed), "{tool} was cancelled on its way");
+        assert_eq!(refused.code(), Some("cancelled"), "{}", refused.message);
+        assert_eq!(files.read("a.txt").unwrap().content, "two");
+    }
+}

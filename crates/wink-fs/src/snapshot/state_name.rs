@@ -2,8 +2,14 @@
 
 use std::time::Duration;
 
-/// How the ages of states are written, each unit with its seconds.
-const UNITS: [(&str, u64); 5] = [("s", 1), ("m", 60), ("h", 3600), ("d", 86_400), ("w", 604_800)];
+/// How the ages of states are written, each unit, and its word, with its seconds.
+const UNITS: [(&str, &str, u64); 5] = [
+    ("s", "second", 1),
+    ("m", "minute", 60),
+    ("h", "hour", 3600),
+    ("d", "day", 86_400),
+    ("w", "week", 604_800),
+];
 
 /// A name of a state, taken apart: the one grammar of every door.
 ///
@@ -57,12 +63,14 @@ fn number<N: std::str::FromStr + PartialOrd + From<u8>>(text: &str) -> Option<N>
     text.parse().ok().filter(|number| is_plain && *number > N::from(0))
 }
 
-/// Reads an age such as `10m ago`.
+/// Reads an age such as `10m ago` or `10 minutes ago`.
 fn ago(text: &str) -> Option<Duration> {
     let age = text.strip_suffix(" ago")?.trim_end();
-    let (unit, seconds) = UNITS.into_iter().find(|(unit, _)| age.ends_with(unit))?;
-    let count: u64 = number(age.strip_suffix(unit)?)?;
-    Some(Duration::from_secs(count.checked_mul(seconds)?))
+    let (count, unit) = age.split_at(age.find(|c: char| !c.is_ascii_digit())?);
+    let unit = unit.trim_start();
+    let is_unit = |letter, word| unit == letter || unit.strip_suffix('s').unwrap_or(unit) == word;
+    let (.., seconds) = UNITS.into_iter().find(|(letter, word, _)| is_unit(*letter, *word))?;
+    Some(Duration::from_secs(number::<u64>(count)?.checked_mul(seconds)?))
 }
 
 #[cfg(test)]
@@ -83,6 +91,13 @@ mod tests {
             ("2h ago", seconds(7200)),
             ("3d ago", seconds(259_200)),
             ("1w ago", seconds(604_800)),
+            ("1 hour ago", seconds(3600)),
+            ("2 hours ago", seconds(7200)),
+            ("10 minutes ago", seconds(600)),
+            ("10 m ago", seconds(600)),
+            ("0 hours ago", StateName::Given("0 hours ago")),
+            ("2 fortnights ago", StateName::Given("2 fortnights ago")),
+            ("hours ago", StateName::Given("hours ago")),
             ("before-refactor", StateName::Given("before-refactor")),
             ("long ago", StateName::Given("long ago")),
         ] {

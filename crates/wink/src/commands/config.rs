@@ -113,7 +113,7 @@ fn list(context: &Context, args: &ListArgs) -> Result<Answer, Failure> {
 
 fn set(context: &Context, args: &SetArgs) -> Result<Answer, Failure> {
     let SetArgs { key, values, user } = args;
-    values.iter().try_for_each(|value| key.check(value))?;
+    values.iter().try_for_each(|value| key.check_given(value))?;
     if *key != Key::Exclude && values.len() > 1 {
         return Err(Failure::invalid_setting(key.name(), &values.join(" ")));
     }
@@ -154,7 +154,6 @@ fn change_list(
     if *key != Key::Exclude {
         return Err(Failure::single_setting(key.name()));
     }
-    values.iter().try_for_each(|value| key.check(value))?;
     let (all, place) = set_here(context, *key, |known| change(known, values), captures_git)?;
     answer(context, *key, all, &place)
 }
@@ -162,6 +161,7 @@ fn change_list(
 /// Adds values that are not there yet.
 fn add(mut all: Vec<String>, values: &[String]) -> Result<Vec<String>, Failure> {
     for value in values {
+        Key::Exclude.check_given(value)?;
         if !all.contains(value) {
             all.push(value.clone());
         }

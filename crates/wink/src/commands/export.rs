@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use wink_agent::WithoutSpecial;
 use wink_fs::archive::{self, ExportOptions};
 
 use crate::answer::Answer;
 use crate::completing;
 use crate::context::Context;
-use crate::documents::ExportedTo;
+use crate::documents::{ExportedTo, SkippedEntry};
 use crate::failure::Failure;
 use crate::refs::{self, State};
 use crate::words;
@@ -35,14 +36,14 @@ pub(crate) fn run(context: &Context, args: &ExportArgs) -> Result<Answer, Failur
     let target = context.host_path(&args.file);
     let options = ExportOptions::default().only_new(!args.force);
     let progress = context.progress("exporting");
-    let tree = match &state {
+    let tree = WithoutSpecial::of(match &state {
         State::Live => opened.files.tree_without_excluded(),
         state => state.tree(&opened.files)?,
-    };
+    });
     if let State::Snapshot(snapshot) = &state {
         context.counted.begin(snapshot.file_count, snapshot.total_bytes);
     }
-    let exported = archive::export_ambient(&context.counted.counted(&*tree), &target, &options)
+    let exported = archive::export_ambient(&context.counted.counted(&tree), &target, &options)
         .map_err(|error| Failure::export(&target, error))?;
     drop(progress);
     let document = ExportedTo {
@@ -50,10 +51,12 @@ pub(crate) fn run(context: &Context, args: &ExportArgs) -> Result<Answer, Failur
         files: exported.file_count,
         bytes: exported.total_bytes,
         archive_bytes: exported.archive_bytes,
+        skipped: SkippedEntry::special(&tree.left_out()),
     };
     context.answer(&document, |it| {
         let files = words::counted(it.files, "file", "files");
         let (bytes, packed) = (words::size(it.bytes), words::size(it.archive_bytes));
-        format!("Exported {} to {}: {files}, {bytes} in {packed}\n", args.at, it.file)
+        let head = format!("Exported {} to {}: {files}, {bytes} in {packed}\n", args.at, it.file);
+        head + &words::not_captured(&it.skipped)
     })
 }

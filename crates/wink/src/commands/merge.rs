@@ -3,17 +3,17 @@
 use std::time::Instant;
 
 use clap::Args;
-use wink_fs::{MergeOptions, Merged, Pin, SnapshotOptions, Workspace};
+use wink_fs::{MergeOptions, Merged, SnapshotOptions, Workspace};
 
 use super::branch;
 use super::merged::{self, MergeFlags};
 use crate::answer::Answer;
-use crate::completing;
 use crate::context::{Context, Opened};
 use crate::documents::MergedIn;
 use crate::failure::Failure;
 use crate::home::Home;
-use crate::settings::{Branch, MergePoint};
+use crate::settings::MergePoint;
+use crate::{completing, merge_point};
 
 #[derive(Debug, Args)]
 pub(crate) struct MergeArgs {
@@ -32,7 +32,7 @@ pub(crate) fn run(context: &Context, args: &MergeArgs) -> Result<Answer, Failure
     let home = branch::find(&opened, &args.name)?;
     let branch = home.settings.branch.as_ref().ok_or_else(|| Failure::no_branch(&args.name))?;
     let progress = context.progress("merging");
-    let base = base_for(&opened.files, branch)?;
+    let base = merge_point::base(&opened.files, branch)?;
     let theirs = match branch.kept.clone() {
         Some(kept) => Theirs::Kept(Box::new(home), kept),
         None => Theirs::Directory(Box::new(Context::open_home(home)?)),
@@ -43,15 +43,6 @@ pub(crate) fn run(context: &Context, args: &MergeArgs) -> Result<Answer, Failure
     let document = MergedIn { branch: args.name.clone(), base, theirs, outcome };
     let text = |_: &MergedIn| merged::text("Merged", "merge", &args.name, &merged, &args.flags);
     merged::answer(context, &document, &merged, text)
-}
-
-/// Returns the last state of a fork that is here: where the two began to differ.
-fn base_for(files: &Workspace, branch: &Branch) -> Result<String, Failure> {
-    let merges = branch.merges().map(|point| {
-        let saved = point.saved.as_ref().and_then(|id| id.parse().ok());
-        (saved, &point.theirs)
-    });
-    Ok(files.last_in_effect(merges)?.unwrap_or(&branch.base).clone())
 }
 
 /// The fork that is brought in.
@@ -111,22 +102,11 @@ fn bring_in(
     let merged = opened.files.merge_states(base, &*id, &flags.options())?;
     if merged.is_to_be_remembered() {
         let saved = merged.saved.map(|saved| saved.to_string());
-        remember(opened, fork.into_home(), MergePoint { theirs: id.clone(), saved })?;
+        merge_point::remember(
+            &opened.files,
+            fork.into_home(),
+            MergePoint { theirs: id.clone(), saved },
+        )?;
     }
     Ok((merged, Some(id)))
-}
-
-/// Remembers what was brought in, so that the next merge begins there.
-fn remember(opened: &Opened, mut home: Home, point: MergePoint) -> Result<(), Failure> {
-    let store = opened.files.snapshot_store()?;
-    let owner = home.pin_owner();
-    if let Ok(id) = point.theirs.parse() {
-        store.pin(&Pin::new(id, owner.clone()))?;
-    }
-    let forgotten =
-        home.change(|settings| Ok(settings.branch.as_mut().map(|branch| branch.merged(point))))?;
-    for id in forgotten.into_iter().flatten().filter_map(|it| it.theirs.parse().ok()) {
-        store.unpin(&id, &owner)?;
-    }
-    Ok(())
 }

@@ -105,9 +105,5 @@ fn text(document: &Taken, snapshot: &Snapshot) -> String {
     if !snapshot.excluded.is_empty() {
         text += &format!("  excluded by setting: {}\n", snapshot.excluded.join(", "));
     }
-    let skipped: Vec<_> = document.snapshot.skipped.iter().collect();
-    if !skipped.is_empty() {
-        text += &format!("  not captured: {}\n", words::skipped(&skipped));
-    }
-    text
+    text + &words::not_captured(&document.snapshot.skipped)
 }

@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use wink_fs::{At, Changed, Diff, ErrorKind, Kind, Snapshot, TreePath, Workspace};
+use wink_fs::{At, Changed, Diff, ErrorKind, Kind, Snapshot, Tree, TreePath, Workspace};
 
 use super::{DAMAGED, changes_text};
 use crate::answer::Answer;
@@ -29,7 +29,7 @@ pub(crate) fn run(context: &Context) -> Result<Answer, Failure> {
     let document = look(&opened, last.as_ref())?;
     drop(progress);
     let mut answer = context.answer(&document, |document| text(document, last.as_ref()))?;
-    if last.is_none() {
+    if last.is_none() && document.unreadable.is_none() {
         answer.notes = context.note("next: wink snapshot");
     }
     let StoreEntry { bytes, max_bytes, .. } = document.store;
@@ -44,7 +44,7 @@ fn look(opened: &Opened, last: Option<&Snapshot>) -> Result<Status, Failure> {
     let age = |it: &Snapshot| SystemTime::now().duration_since(it.created_at).unwrap_or_default();
     let (diff, unreadable) = match last {
         Some(last) => since(&opened.files, last)?,
-        None => (None, None),
+        None => (None, unlisted(&*opened.files.tree_without_excluded())),
     };
     let skipped = last.map_or(&[][..], |it| &it.skipped);
     let room = Room::of(opened)?;
@@ -87,6 +87,23 @@ fn since(files: &Workspace, last: &Snapshot) -> Result<(Option<Diff>, Option<Str
     }
 }
 
+/// Returns the first directory that cannot be looked into, without which there can be no snapshot.
+fn unlisted(tree: &dyn Tree) -> Option<String> {
+    let mut left = vec![TreePath::root()];
+    while let Some(path) = left.pop() {
+        let entries = match tree.list(&path) {
+            Ok(entries) => entries,
+            Err(error) if failure::is_of_modes(&error) => return Some(path.to_string()),
+            // What is gone meanwhile, or another file system, is nothing to warn of.
+            Err(_) => continue,
+        };
+        let directories = entries.iter().filter(|it| it.kind == Kind::Directory);
+        // A path that is too long is left out of snapshots.
+        left.extend(directories.filter_map(|it| path.join(&it.name).ok()));
+    }
+    None
+}
+
 /// Returns the first changed file that cannot be opened.
 fn unreadable(files: &Workspace, diff: &Diff) -> Option<String> {
     let tree = files.tree();
@@ -98,14 +115,16 @@ fn unreadable(files: &Workspace, diff: &Diff) -> Option<String> {
     changed.find(is_denied).map(|it| it.path.to_string())
 }
 
-/// Tells whether all files of the last snapshot are gone, and there are no others.
+/// Tells whether all files of the last snapshot are gone, and there are no others. What is excluded by now may be
+/// one of its files, and be there.
 fn is_emptied(opened: &Opened, last: Option<&Snapshot>) -> Result<bool, Failure> {
-    if last.is_none_or(|last| last.file_count == 0) {
-        return Ok(false);
-    }
+    let Some(last) = last.filter(|last| last.file_count > 0) else { return Ok(false) };
+    let then = opened.files.tree_at(last).ok();
+    let was_there = |path: &TreePath| then.as_ref().is_some_and(|then| then.stat(path).is_ok());
     let root = TreePath::root();
     for entry in opened.files.tree().list(&root)? {
-        if !opened.excluded.matches(&root.join(&entry.name)?) {
+        let path = root.join(&entry.name)?;
+        if !opened.excluded.matches(&path) || was_there(&path) {
             return Ok(false);
         }
     }

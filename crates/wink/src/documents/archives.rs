@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use super::SkippedEntry;
+
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ArchiveShown {
@@ -20,6 +22,8 @@ pub(crate) struct ExportedTo {
     /// The sizes of all files added up.
     pub(crate) bytes: u64,
     pub(crate) archive_bytes: u64,
+    /// What is not in the archive, and why.
+    pub(crate) skipped: Vec<SkippedEntry>,
 }
 
 #[derive(Debug, Serialize)]

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::SkippedEntry;
+
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct SessionList {
@@ -97,4 +99,6 @@ pub(crate) struct SessionDumped {
     pub(crate) id: String,
     pub(crate) session: String,
     pub(crate) archive: String,
+    /// What is not in the archive, and why.
+    pub(crate) skipped: Vec<SkippedEntry>,
 }

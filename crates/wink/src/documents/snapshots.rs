@@ -1,7 +1,8 @@
 //! What the commands print as JSON that take, list and bring back snapshots.
 
 use serde::Serialize;
-use wink_fs::{NotCaptured, Skipped, Snapshot, SnapshotCause};
+use wink_agent::WithoutSpecial;
+use wink_fs::{NotCaptured, Skipped, Snapshot, SnapshotCause, TreePath};
 
 use super::{ChangedEntry, Changes};
 use crate::words;
@@ -108,6 +109,15 @@ impl From<&Snapshot> for SnapshotEntry {
 pub(crate) struct SkippedEntry {
     pub(crate) path: String,
     pub(crate) why: String,
+}
+
+impl SkippedEntry {
+    /// Lists what no archive holds.
+    pub(crate) fn special(paths: &[TreePath]) -> Vec<Self> {
+        let entry =
+            |path: &TreePath| Self { path: path.to_string(), why: WithoutSpecial::WHY.to_owned() };
+        paths.iter().map(entry).collect()
+    }
 }
 
 impl From<&NotCaptured> for SkippedEntry {

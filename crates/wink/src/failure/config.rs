@@ -15,6 +15,7 @@ impl Failure {
             "retention.count" => "give a number from 1 on",
             "retention.bytes" => "give a size, such as `2 GiB`",
             "color" => "give auto, always or never",
+            "exclude" => "give a pattern in one line, such as `target/`",
             _ => "give one value in one line",
         })
     }

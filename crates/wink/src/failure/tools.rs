@@ -52,6 +52,29 @@ impl Failure {
         failure
     }
 
+    /// An edit that a person typed: where a model is told of its tools and their parameters, he is told of commands.
+    /// What the message shows of the file stays as it is.
+    pub(crate) fn edit(kind: ErrorKind, result: &ToolResult, path: &str) -> Self {
+        let mut failure = Self::tool(kind, result);
+        let message = &mut failure.0.message;
+        let head = format!("Nothing was changed in {path}: ");
+        if let Some(rest) = message.strip_prefix(&format!("{head}old_string ")) {
+            *message = format!("{head}OLD {rest}");
+        }
+        let look = format!("with `wink fs cat {}`.", words::for_shell(path));
+        let ends = [
+            ("with read_file.", &*look),
+            ("or set replace_all to true.", "or give `--all`."),
+            ("or make a file with write_file.", "or make a file with `wink fs write`."),
+        ];
+        for (theirs, ours) in ends {
+            if let Some(rest) = message.strip_suffix(theirs) {
+                *message = format!("{rest}{ours}");
+            }
+        }
+        failure
+    }
+
     /// A tool that runs programs, which nobody allowed.
     pub(crate) fn execution_not_allowed(tool: &str) -> Self {
         let message = format!("`{tool}` runs programs on this computer with all your rights");

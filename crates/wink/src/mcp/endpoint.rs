@@ -85,7 +85,7 @@ impl Endpoint {
     pub(crate) fn with_kept_forks(mut self, kept_forks: Option<KeptForks>) -> Self {
         self.kept_forks.clone_from(&kept_forks);
         if let Some(kept) = kept_forks {
-            self.context.forks = self.context.forks.and_elsewhere(move |name| kept.find(name));
+            self.context.forks = kept.known_to(self.context.forks);
         }
         self
     }

@@ -149,6 +149,7 @@ const OUTPUTS: &[(&str, &Fields)] = &[
             ("file_count", Number),
             ("total_bytes", Number),
             ("archive_bytes", Number),
+            ("left_out", List(&Text)),
         ],
     ),
     (
@@ -198,6 +199,7 @@ const OUTPUTS: &[(&str, &Fields)] = &[
             ("removed", Number),
             ("unchanged", Number),
             CHANGES,
+            ("changed_outside", List(&Text)),
         ],
     ),
     ("revert", MERGED),

@@ -40,6 +40,24 @@ fn values_are_set_listed_and_taken_away() {
     ]));
 }
 
+/// Once, it was accepted and listed, as if something were excluded.
+#[test]
+fn a_pattern_that_means_no_path_is_refused() {
+    let scene = Scene::new();
+    let elsewhere = scene.path("other");
+    std::fs::create_dir(&elsewhere).unwrap();
+    for pattern in ["", "/", "//"] {
+        for verb in ["add", "set"] {
+            let (code, said) = scene.fails(&["config", verb, "exclude", pattern]);
+            assert_eq!(code, 2, "{said}");
+            assert!(said.contains("give a pattern in one line, such as `target/`"), "{said}");
+        }
+        let begun = scene.wink_in(&elsewhere, &["init", "--exclude", pattern]).output().unwrap();
+        assert!(stderr(&begun).contains("give a pattern"), "{}", stderr(&begun));
+    }
+    assert!(!scene.ok(&["status"]).contains("excluded"));
+}
+
 #[test]
 fn a_variable_is_stronger_than_the_workspace_which_is_stronger_than_the_person() {
     let scene = Scene::new();

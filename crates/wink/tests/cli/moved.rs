@@ -181,6 +181,44 @@ fn of_many_lost_histories_only_those_of_the_same_name_are_mentioned() {
     assert!(!said.contains("goes on with"), "{said}");
 }
 
+/// Once, the only advice was `wink init`, after which nothing led to its history any more.
+#[test]
+fn where_nothing_tells_whose_history_it_was_those_without_a_directory_are_named() {
+    let scene = Scene::new();
+    scene.write("a.txt", "one");
+    scene.ok(&["snapshot"]);
+    let (old, new) = (scene.path("project"), scene.path("renamed"));
+    std::fs::rename(&old, &new).unwrap();
+    std::fs::write(new.join("a.txt"), "all of it is new").unwrap();
+    let advice = format!(
+        "`wink init --moved-from OLD` takes its history along; gone are `{}`",
+        old.display()
+    );
+    let said = stderr(&in_directory(&scene, &new, &["status"]));
+    assert!(said.contains(&advice), "{said}");
+    let said = stderr(&in_directory(&scene, &new, &["init"]));
+    assert!(said.contains(&advice), "{said}");
+    // A history in which nothing was kept yet makes way.
+    let old = old.to_str().unwrap();
+    let gone_on = in_directory(&scene, &new, &["init", "--moved-from", old]);
+    assert!(gone_on.status.success(), "{}", stderr(&gone_on));
+    assert!(stdout(&in_directory(&scene, &new, &["log"])).contains("1 file"));
+}
+
+/// Once, the advice was to restore what nobody had lost.
+#[test]
+fn a_workspace_whose_files_are_all_excluded_by_now_is_not_called_empty() {
+    let scene = Scene::new();
+    scene.write("a.txt", "one");
+    scene.ok(&["snapshot"]);
+    scene.ok(&["config", "add", "exclude", "**"]);
+    let said = scene.ok(&["status"]);
+    assert!(!said.contains("is empty"), "{said}");
+    std::fs::remove_file(scene.project("a.txt")).unwrap();
+    let said = scene.ok(&["status"]);
+    assert!(said.contains("is empty: all its files are gone"), "{said}");
+}
+
 #[test]
 fn an_empty_directory_in_the_place_of_a_workspace_is_called_empty() {
     let scene = Scene::new();

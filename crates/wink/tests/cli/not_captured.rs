@@ -59,3 +59,50 @@ fn what_is_excluded_or_gone_is_not_named() {
     std::fs::remove_file(scene.project("pipe")).unwrap();
     assert_eq!(paths(&scene.json(&["status"]), "not_captured"), [""; 0]);
 }
+
+/// Once, one of them kept everything else from being taken along, and the advice was to delete it.
+#[test]
+fn an_archive_leaves_out_what_a_snapshot_leaves_out_and_names_it() {
+    let scene = Scene::new();
+    scene.write("a/b.txt", "one\n");
+    fifo(&scene, "a/pipe");
+    std::fs::create_dir(scene.project("only")).unwrap();
+    let _socket = UnixListener::bind(scene.project("only/socket")).unwrap();
+    let why = "a FIFO, socket or device";
+    let skipped = json!([{"path": "a/pipe", "why": why}, {"path": "only/socket", "why": why}]);
+    let archive = scene.path("all.fs.zip");
+    let archive = archive.to_str().unwrap();
+    let said = scene.ok(&["export", archive]);
+    assert!(said.contains(&format!("not captured: a/pipe ({why}), only/socket ({why})")), "{said}");
+    let exported = scene.json(&["export", archive, "--force"]);
+    assert_eq!((&exported["files"], &exported["skipped"]), (&json!(1), &skipped));
+    assert_eq!(scene.ok(&["fs", "cat", "a/b.txt", "--at", archive]), "one\n");
+    assert_eq!(scene.ok(&["fs", "ls", "only", "--at", archive]), "", "the directory is there");
+    let called = scene.json(&["tool", "export"]);
+    assert_eq!(called["value"]["left_out"], json!(["a/pipe", "only/socket"]), "{called}");
+    let dumps = scene.path("dumps");
+    let dumped = scene.json(&["session", "dump", dumps.to_str().unwrap()]);
+    assert_eq!(dumped["skipped"], skipped, "{dumped}");
+}
+
+/// Once, the directory that it was to be written to stayed, with nothing in it.
+#[test]
+fn a_dump_that_fails_leaves_no_directory() {
+    let scene = Scene::new();
+    scene.write("a.txt", "one\n");
+    std::fs::create_dir(scene.path("there")).unwrap();
+    let directory = scene.path("there/new/dumps");
+    let dump = ["session", "dump", directory.to_str().unwrap()];
+    // A file of this size cannot be written.
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "ulimit -f 0; exec \"$@\"", "sh"]);
+    let usual = scene.wink_in(&scene.path("project"), &dump);
+    limited.arg(usual.get_program()).args(usual.get_args());
+    limited.current_dir(usual.get_current_dir().unwrap());
+    limited.envs(usual.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let failed = limited.output().unwrap();
+    assert!(!failed.status.success(), "{failed:?}");
+    assert!(!scene.path("there/new").exists(), "{failed:?}");
+    assert!(scene.path("there").exists());
+    scene.ok(&dump);
+}

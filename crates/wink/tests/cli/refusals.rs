@@ -408,3 +408,24 @@ fn commands_that_are_printed_to_be_pasted_have_paths_that_a_shell_takes_whole() 
     assert_eq!(code, 15);
     assert!(said.contains(&format!("mkdir -p '{main}' && cd '{main}' && wink restore")), "{said}");
 }
+
+/// Once, each of them said too little to go on with.
+#[test]
+fn a_refusal_names_what_is_missing_and_what_is_accepted() {
+    let scene = Scene::new();
+    scene.write("a.txt", "one\none\n");
+    scene.ok(&["snapshot"]);
+    for (args, said) in [
+        (&["restore", "--json"][..], "not provided: <REF>"),
+        (&["export", "/nonexistent/x.fs.zip"], "`/nonexistent` is not there"),
+        (&["fs", "edit", "a.txt", "nothing of it", "x"], "with `wink fs cat a.txt`."),
+        (&["fs", "edit", "a.txt", "one", "x"], "or give `--all`."),
+        (&["fs", "edit", "a.txt", "", "x"], "`wink fs write`"),
+        (&["restore", "an hour ago"], "such as `10m ago` or `2 hours ago`"),
+        (&["restore", "1 hour ago"], "is from `1 hour ago` or earlier"),
+    ] {
+        let (_, told) = scene.fails(args);
+        assert!(told.contains(said), "{args:?}: {told}");
+        assert!(!told.contains("read_file") && !told.contains("old_string"), "{told}");
+    }
+}

@@ -104,6 +104,37 @@ fn what_cannot_be_read_is_named_with_the_command_that_leaves_it_out() {
     assert!(stdout(&as_nobody(&scene, &["status"])).contains("is protected"));
 }
 
+/// Once, the advice before the first one was to take a snapshot, which then failed.
+#[test]
+fn a_directory_that_cannot_be_read_is_named_before_the_first_snapshot() {
+    let scene = Scene::new();
+    scene.write("open/shut/in", "1\n");
+    chmod(&scene.project("open/shut"), 0);
+    let status = as_nobody(&scene, &["status"]);
+    assert!(stdout(&status).contains("is not protected: `open/shut` cannot be read"), "{status:?}");
+    assert!(!stderr(&status).contains("next: wink snapshot"), "{status:?}");
+    chmod(&scene.project("open/shut"), 0o700);
+    let status = as_nobody(&scene, &["status"]);
+    assert!(stderr(&status).contains("next: wink snapshot"), "{status:?}");
+}
+
+/// Once, the advice was to use another path, where only one is meant.
+#[test]
+fn a_restore_into_what_cannot_be_written_to_says_how_it_can_be() {
+    let scene = Scene::new();
+    scene.write("read only/f", "1\n");
+    scene.ok(&["snapshot"]);
+    scene.write("read only/f", "2\n");
+    chmod(&scene.project("read only"), 0o500);
+    let refused = as_nobody(&scene, &["restore", "@-"]);
+    let said = stderr(&refused);
+    assert_eq!(refused.status.code(), Some(1), "{said}");
+    assert!(said.contains("`chmod u+w 'read only'`"), "{said}");
+    chmod(&scene.project("read only"), 0o700);
+    let restored = as_nobody(&scene, &["restore", "@-"]);
+    assert!(restored.status.success(), "{}", stderr(&restored));
+}
+
 /// Once, a history that was whole was locked away by the loss of a file of a few lines.
 #[test]
 fn the_small_files_of_a_history_are_written_again_from_the_rest() {

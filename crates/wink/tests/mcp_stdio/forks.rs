@@ -26,6 +26,13 @@ fn prepared() -> TempDir {
     place
 }
 
+/// Calls a tool that refuses; returns what it says.
+fn why(client: &mut Client, tool: &str, arguments: Value) -> String {
+    let refused = client.call(tool, arguments);
+    assert_eq!(refused["isError"], true, "{refused}");
+    refused["structuredContent"]["message"].as_str().expect("words").to_owned()
+}
+
 /// Leaves a fork with a new file in it, and ends the server; returns what that said.
 fn left() -> (Client, String) {
     let mut client = Client::start_telling(prepared(), &[], Stdio::piped());
@@ -95,6 +102,46 @@ fn a_fork_that_a_person_made_is_named_as_on_the_command_line() {
 fn again(mut client: Client) -> Client {
     let place = std::mem::replace(&mut client.place, tempfile::tempdir().unwrap());
     Client::start_telling(place, &[], Stdio::piped())
+}
+
+/// Once, the next server refused to merge it, to enter it and to make another of its name, and said nothing else.
+#[test]
+fn a_fork_that_an_earlier_server_kept_is_merged_by_an_agent() {
+    let mut client = again(left().0);
+    client.request("initialize", initialize());
+    let entered = json!({"path": "more.txt", "content": "", "fork": "idea"});
+    let refused = why(&mut client, "write_file", entered);
+    assert!(
+        refused.contains("an earlier server kept it") && refused.contains("merge"),
+        "{refused}"
+    );
+    let refused = why(&mut client, "fork", json!({"name": "idea"}));
+    assert!(refused.contains("bring it in with merge"), "{refused}");
+    std::fs::write(client.file("ours.txt"), "ours").unwrap();
+    let rehearsed = client.done("merge", json!({"name": "idea", "dry_run": true}));
+    assert!(!client.file("new.txt").exists(), "{rehearsed}");
+    client.done("merge", json!({"name": "idea"}));
+    assert_eq!(std::fs::read_to_string(client.file("new.txt")).unwrap(), "tried\n");
+    assert!(client.file("ours.txt").exists());
+    // What is done here since is no conflict: the merge is remembered, as that of a command.
+    std::fs::write(client.file("new.txt"), "since\n").unwrap();
+    let again = client.done("merge", json!({"name": "idea"}));
+    assert!(
+        again["message"].as_str().unwrap().starts_with("There is nothing to change"),
+        "{again}"
+    );
+    let again: Value = serde_json::from_str(&ok(&client, &["merge", "idea", "--json"])).unwrap();
+    assert_eq!((&again["entries"], &again["conflicts"]), (&json!([]), &json!([])), "{again}");
+}
+
+#[test]
+fn a_fork_in_a_directory_is_left_to_the_person_who_made_it() {
+    let mut client = Client::new(&[]);
+    client.done("write_file", json!({"path": "a", "content": "one"}));
+    ok(&client, &["fork", "attempt", "-q"]);
+    let refused = why(&mut client, "merge", json!({"name": "attempt"}));
+    assert!(refused.contains("ask for `wink merge attempt`"), "{refused}");
+    assert!(!refused.contains(client.place.path().to_str().unwrap()), "{refused}");
 }
 
 #[test]

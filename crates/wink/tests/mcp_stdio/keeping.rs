@@ -282,3 +282,19 @@ fn an_agent_that_has_tools_of_its_own_begins_with_a_snapshot() {
     client.done("restore", json!({"snapshot": "@-"}));
     assert_eq!(std::fs::read_to_string(client.file("f")).unwrap(), "ORIGINAL\n");
 }
+
+/// Once, a server in a project that was moved began another history without a word of the one it had.
+#[test]
+fn a_server_that_begins_a_history_names_those_without_a_directory() {
+    let place = tempfile::tempdir().unwrap();
+    for name in ["work", "old"] {
+        std::fs::create_dir(place.path().join(name)).unwrap();
+    }
+    assert!(wink_in(place.path()).args(["init", "../old", "-q"]).status().unwrap().success());
+    std::fs::remove_dir(place.path().join("old")).unwrap();
+    let mut client = Client::start_telling(place, &[], Stdio::piped());
+    client.request("initialize", initialize());
+    client.end();
+    let told = std::io::read_to_string(client.child.stderr.take().unwrap()).unwrap();
+    assert!(told.contains("`wink init --moved-from OLD`") && told.contains("/old`"), "{told}");
+}

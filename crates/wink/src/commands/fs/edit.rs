@@ -38,7 +38,7 @@ pub(super) fn run(context: &Context, opened: &Opened, args: &EditArgs) -> Result
     });
     let result = wink_agent::call(&ToolContext::over(&opened.files), "edit_file", arguments);
     if let Some(kind) = result.error {
-        return Err(Failure::tool(kind, &result));
+        return Err(Failure::edit(kind, &result, &path));
     }
     let document = FileEdited { path, text: result.message, value: result.value };
     undoable(context, &document, |it| format!("{}\n", it.text))

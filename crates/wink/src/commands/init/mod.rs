@@ -9,6 +9,7 @@ use clap::Args;
 use wink_fs::{Exclusions, Store, TreePath, Workspace};
 
 use crate::answer::Answer;
+use crate::config::Key;
 use crate::context::{self, Context};
 use crate::disk;
 use crate::documents::Initialised;
@@ -39,6 +40,7 @@ pub(crate) struct InitArgs {
 }
 
 pub(crate) fn run(context: &Context, args: &InitArgs) -> Result<Answer, Failure> {
+    args.exclude.iter().try_for_each(|pattern| Key::Exclude.check_given(pattern))?;
     let path = args.path.as_deref().unwrap_or(Path::new(""));
     let root = context::real_path(&context.directory.join(path))?;
     check_breadth(context, &root, args.force)?;
@@ -53,8 +55,9 @@ pub(crate) fn run(context: &Context, args: &InitArgs) -> Result<Answer, Failure>
         None => begin(context, &root, args.exclude.clone())?,
     };
     let mut notes = Vec::new();
-    if moved_from.is_none() && !candidates.is_empty() {
-        notes = context.note(format!("note: {}", lost::advice(&root, &candidates)));
+    if moved_from.is_none() {
+        let mentioned = lost::mentioned(&root, &candidates);
+        notes = mentioned.map_or(Vec::new(), |it| context.note(format!("note: {it}")));
     }
     notes.extend(context.note("next: wink snapshot"));
     let [root, home] = [root, directory].map(|path| path.display().to_string());

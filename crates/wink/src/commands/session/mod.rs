@@ -15,7 +15,7 @@ use wink_fs::archive::{ArchiveLimits, ArchiveTree};
 
 use crate::answer::Answer;
 use crate::context::Context;
-use crate::documents::{SessionChecked, SessionDumped, SessionLoaded};
+use crate::documents::{SessionChecked, SessionDumped, SessionLoaded, SkippedEntry};
 use crate::failure::Failure;
 use crate::{disk, words};
 
@@ -160,22 +160,31 @@ fn dump(context: &Context, directory: &Path) -> Result<Answer, Failure> {
     if directory.starts_with(&opened.home.root) {
         return Err(Failure::dump_inside(&opened.home.root, directory));
     }
+    let made = disk::missing(directory);
     disk::make_private(directory).map_err(failed)?;
     let root = opened.home.root.display().to_string();
     let session = Session::builder().tag("workspace", root).build();
     let progress = context.progress("dumping a session");
     let dumped = checkpoint::dump_with_files(&session, &opened.files, directory);
-    let dumped = dumped.map_err(|error| Failure::session(directory, &error))?;
+    let dumped = dumped.map_err(|error| {
+        disk::remove_empty(&made);
+        Failure::session(directory, &error)
+    })?;
     drop(progress);
     let document = SessionDumped {
         id: session.id().to_string(),
         session: dumped.session.display().to_string(),
         archive: dumped.archive.display().to_string(),
+        skipped: SkippedEntry::special(&dumped.left_out),
     };
     let mut answer = context.answer(&document, |it| format!("{}\n{}\n", it.session, it.archive))?;
-    answer.notes = context.note(format!(
+    if let [_, ..] = &*document.skipped {
+        let skipped = words::skipped(&document.skipped.iter().collect::<Vec<_>>());
+        answer.notes = context.note(format!("note: not in the archive: {skipped}"));
+    }
+    answer.notes.extend(context.note(format!(
         "go on with it: wink session load {}",
         words::path_for_shell(&dumped.session)
-    ));
+    )));
     Ok(answer)
 }

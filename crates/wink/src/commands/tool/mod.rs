@@ -86,7 +86,7 @@ fn call(context: &Context, tool: &'static Tool, args: &ToolArgs) -> Result<Answe
 fn tool_context(opened: &Opened, args: &ToolArgs) -> Result<ToolContext, Failure> {
     let mut context = ToolContext::over(&opened.files);
     let known = KeptForks { directory: opened.home.directory.clone(), is_talkative: false };
-    context.forks = context.forks.and_elsewhere(move |name| known.find(name));
+    context.forks = known.known_to(context.forks);
     if !args.allow_execution {
         return Ok(context);
     }
