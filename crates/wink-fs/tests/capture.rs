@@ -359,6 +359,27 @@ fn another_file_system_is_left_out_named_and_left_alone() {
     assert_eq!(fs::read_to_string(scene.path("root/c/three")).unwrap(), "outside");
 }
 
+/// Once, whoever restored was told to try again, which can never help.
+#[test]
+fn what_no_snapshot_holds_in_the_way_of_a_replacement_is_said_to_be_there() {
+    let scene = Scene::new();
+    let mut host = scene.open();
+    let before = copy_of(&captured(&host));
+    fs::create_dir(scene.path("outside")).unwrap();
+    let place = scene.path("root/a/b");
+    rustix::mount::mount_bind(scene.path("outside"), &place).expect("mounting needs root");
+    let mounted = Mounted(place);
+    let error = host.replace(&before, &Scope::everything()).unwrap_err();
+    assert_eq!((error.kind(), error.path()), (ErrorKind::Conflict, Some("a/b")));
+    assert!(error.to_string().contains("another file system is mounted there"), "{error}");
+    drop(mounted);
+    fs::remove_file(scene.path("root/c/three")).unwrap();
+    rustix::fs::mkfifoat(CWD, scene.path("root/c/three"), Mode::RWXU).unwrap();
+    let error = host.replace(&before, &Scope::everything()).unwrap_err();
+    assert_eq!((error.kind(), error.path()), (ErrorKind::Conflict, Some("c/three")));
+    assert!(error.to_string().contains("a FIFO, socket or device is there"), "{error}");
+}
+
 /// What is mounted over a directory changes nothing in the directory above it.
 #[test]
 fn another_file_system_is_left_out_also_where_the_names_are_known() {

@@ -2,12 +2,14 @@
 
 use std::io;
 
+use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use super::journal::Journal;
 use super::stage::Staged;
 use super::step::{Move, Places, Step};
 use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::host::capture::stamp::Stamp;
 use crate::host::capture::tree::Captured;
 use crate::host::expected::changed_meanwhile;
 use crate::host::staging::Area;
@@ -101,11 +103,25 @@ fn step(places: &Places<'_>, before: &Captured, staged: &Staged) -> Result<Step>
         }
     };
     match changed {
+        true if what == Move::In => Err(in_the_way(places, path, standing)),
         true => Err(changed_meanwhile(Operation::Replace, path)),
         false => {
             Ok(Step { what, path: path.clone(), name: name.clone(), standing, waiting, inside })
         }
     }
+}
+
+/// Says what is where nothing was captured: it may have come meanwhile, or no snapshot ever holds it.
+fn in_the_way(places: &Places<'_>, path: &TreePath, standing: Option<Stamp>) -> Error {
+    let is_mounted = matches!(places.root.open(path, OFlags::PATH), Err(Errno::XDEV));
+    let what = match standing {
+        _ if is_mounted => "another file system is mounted there; unmount it, or name other paths",
+        Some(found) if found.kind() == Kind::Other => {
+            "a FIFO, socket or device is there, which no snapshot holds; move it away, or name other paths"
+        }
+        _ => return changed_meanwhile(Operation::Replace, path),
+    };
+    Error::new(Operation::Replace, ErrorKind::Conflict).with_path(path).with_detail(what)
 }
 
 /// Says that what is in the way of what was taken out of view keeps it from coming back.
