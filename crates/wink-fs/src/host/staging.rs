@@ -23,6 +23,7 @@ use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation};
 use crate::path::{RESERVED_NAME, TreePath};
 use crate::staged::{StagedBody, StagingSink};
+use crate::tree::{Entry, Kind};
 
 /// How often making a directory starts again because another process tidies up meanwhile.
 const TRIES: u64 = 16;
@@ -220,6 +221,9 @@ fn sweep(root: &Root, holder: &OwnedFd) -> Vec<TreePath> {
     let mut left_alone = Vec::new();
     for left in entry::entries(holder.as_fd()).unwrap_or_default() {
         let name = left.name.as_bytes();
+        if !is_own_name(name) {
+            continue;
+        }
         let Ok(fd) = rustix::fs::openat(holder, name, DIRECTORY, Mode::empty()) else { continue };
         if rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive).is_err() {
             continue;
@@ -265,6 +269,25 @@ fn write_journal(staging: BorrowedFd<'_>, journal: &[u8]) -> io::Result<()> {
         let _ = rustix::fs::unlinkat(staging, DRAFT, AtFlags::empty());
     }
     renamed.and_then(|()| Ok(rustix::fs::fsync(staging)?))
+}
+
+/// Tells whether something lies under the reserved name in a directory that no backend put there.
+pub(super) fn holds_others(directory: BorrowedFd<'_>) -> bool {
+    let holder = match rustix::fs::openat(directory, RESERVED_NAME, DIRECTORY, Mode::empty()) {
+        Err(Errno::NOENT) => return false,
+        holder => holder,
+    };
+    let is_own =
+        |entry: &Entry| entry.kind == Kind::Directory && is_own_name(entry.name.as_bytes());
+    let entries = holder.and_then(|holder| entry::entries(holder.as_fd()));
+    entries.map_or(true, |entries| !entries.iter().all(is_own))
+}
+
+/// Tells whether a name may be one of [`unique_name`].
+fn is_own_name(name: &[u8]) -> bool {
+    let mut numbers = name.split(|byte| *byte == b'-');
+    let is_number = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+    numbers.clone().count() == 4 && numbers.all(is_number)
 }
 
 fn unique_name(attempt: u64) -> String {
