@@ -54,7 +54,7 @@ fn memory(files: &[(&str, &str)]) -> MemoryBackend {
     let mut tree = MemoryBackend::new();
     for (path, content) in files {
         let path = wink_fs::TreePath::parse(path).unwrap();
-        wink_fs::ops::write(&mut tree, &path, *content, &Default::default()).unwrap();
+        wink_fs::ops::write(&mut tree, &path, content, &Default::default()).unwrap();
     }
     tree
 }

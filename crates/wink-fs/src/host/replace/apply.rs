@@ -132,6 +132,14 @@ fn kept_aside(operation: Operation, path: &TreePath) -> Error {
     )
 }
 
+/// Says that a replacement was given up, and not all of it could be undone.
+fn not_undone(path: &TreePath) -> Error {
+    Error::new(Operation::Replace, ErrorKind::Io).with_path(path).with_detail(
+        "it was replaced, and could not be put back when somebody changed another file meanwhile; \
+         what was there before is kept",
+    )
+}
+
 fn run(places: &Places<'_>, steps: &[Step], staged: &mut [Staged]) -> Result<()> {
     for (done, step) in steps.iter().enumerate() {
         if let Err(errno) = places.forward(step) {
@@ -139,6 +147,9 @@ fn run(places: &Places<'_>, steps: &[Step], staged: &mut [Staged]) -> Result<()>
             for (step, staged) in steps[..done].iter().zip(&mut staged[..done]).rev() {
                 // What cannot be undone stays in the staging directory, and the next process goes on.
                 staged.stuck = places.back(step).is_err();
+            }
+            if let Some(stuck) = staged[..done].iter().find(|staged| staged.stuck) {
+                return Err(not_undone(&stuck.path));
             }
             return Err(match errno {
                 _ if staged[done].stuck => kept_aside(Operation::Replace, &step.path),
@@ -148,4 +159,38 @@ fn run(places: &Places<'_>, steps: &[Step], staged: &mut [Staged]) -> Result<()>
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "plays somebody else")]
+mod tests {
+    use rustix::fd::AsFd;
+
+    use super::*;
+    use crate::host::HostBackend;
+
+    /// Somebody wrote into a directory that was being removed, and made another in its place.
+    #[test]
+    fn a_directory_that_cannot_come_back_waits_beside_the_files_until_its_place_is_free() {
+        let place = tempfile::tempdir().unwrap();
+        let at = |name: &str| place.path().join("root").join(name);
+        std::fs::create_dir_all(at("d/sub")).unwrap();
+        std::fs::write(at("d/sub/notes"), "an hour of work").unwrap();
+        let open = || HostBackend::open_ambient(at("")).unwrap();
+        let backend = open();
+        let area = backend.host.area().unwrap();
+        let (from, to) = (backend.host.root.as_fd(), area.directory());
+        rustix::fs::renameat(from, "d", to, "7").unwrap();
+        std::fs::create_dir(at("d")).unwrap();
+        let path = TreePath::parse("d").unwrap();
+        let error = bring_back(&backend.host, &area, &path, "7".into()).unwrap_err();
+        assert_eq!((error.kind(), error.path()), (ErrorKind::Conflict, Some("d")));
+        drop((area, backend));
+        assert_eq!(open().left_alone(), [path]);
+        assert!(!at("d/sub").exists());
+        std::fs::remove_dir(at("d")).unwrap();
+        drop(open());
+        assert_eq!(std::fs::read_to_string(at("d/sub/notes")).unwrap(), "an hour of work");
+        assert!(!place.path().join(".wink-staging").exists());
+    }
 }

@@ -164,3 +164,35 @@ fn stamp_of(directory: BorrowedFd<'_>, name: &[u8]) -> Result<Option<Stamp>> {
         found => Ok(Some(Stamp::of(&found?))),
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "plays somebody else")]
+mod tests {
+    use super::*;
+
+    /// A replacement that is given up once took away what was written into a file that it had brought.
+    #[test]
+    fn what_somebody_wrote_into_what_came_into_view_is_not_taken_out_of_it() {
+        let place = tempfile::tempdir().unwrap();
+        let path = |name: &str| place.path().join(name);
+        for (name, content) in [("root/a", "old"), ("staging/1", "new")] {
+            std::fs::create_dir(path(name).parent().unwrap()).unwrap();
+            std::fs::write(path(name), content).unwrap();
+        }
+        let root = Root::open_ambient(&path("root"), None).unwrap();
+        let staging = std::fs::File::open(path("staging")).unwrap();
+        let places = Places { root: &root, staging: staging.as_fd() };
+        let (at, name) = (TreePath::parse("a").unwrap(), "1".to_owned());
+        let (standing, waiting) = places.look(&at, &name).unwrap();
+        let what = Move::Exchange;
+        let step = Step { what, path: at, name, standing, waiting, inside: None };
+        let content = || std::fs::read_to_string(path("root/a")).unwrap();
+        places.forward(&step).unwrap();
+        places.back(&step).unwrap();
+        assert_eq!(content(), "old");
+        places.forward(&step).unwrap();
+        std::fs::write(path("root/a"), "an hour of work").unwrap();
+        assert_eq!(places.back(&step), Err(Errno::STALE));
+        assert_eq!(content(), "an hour of work");
+    }
+}
