@@ -54,6 +54,9 @@ pub enum Event {
     /// What a call had changed whose process died was taken back, but for what somebody changed since. What a
     /// program had changed is left as it is, with what others changed since. An undo takes back what is left.
     Recovered { taken_back: Vec<TreePath>, left: Vec<TreePath> },
+    /// A replacement (a restore, an import) whose process died was finished, but for what is left: somebody changed
+    /// that since, or what was to come there is not to be found. An undo takes back what was finished.
+    ReplacementFinished { name: String, finished: Vec<TreePath>, left: Vec<TreePath> },
     /// The history takes nine tenths of the space that it may, or more: soon no snapshot is taken.
     StoreNearlyFull { bytes: u64, max_bytes: u64 },
 }

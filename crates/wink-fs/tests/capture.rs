@@ -359,6 +359,46 @@ fn another_file_system_is_left_out_named_and_left_alone() {
     assert_eq!(fs::read_to_string(scene.path("root/c/three")).unwrap(), "outside");
 }
 
+/// Once, whoever restored was told to try again, which can never help.
+#[test]
+fn what_no_snapshot_holds_in_the_way_of_a_replacement_is_said_to_be_there() {
+    let scene = Scene::new();
+    let mut host = scene.open();
+    let before = copy_of(&captured(&host));
+    fs::create_dir(scene.path("outside")).unwrap();
+    let place = scene.path("root/a/b");
+    rustix::mount::mount_bind(scene.path("outside"), &place).expect("mounting needs root");
+    let mounted = Mounted(place);
+    let error = host.replace(&before, &Scope::everything()).unwrap_err();
+    assert_eq!((error.kind(), error.path()), (ErrorKind::Conflict, Some("a/b")));
+    assert!(error.to_string().contains("another file system is mounted there"), "{error}");
+    drop(mounted);
+    fs::remove_file(scene.path("root/c/three")).unwrap();
+    rustix::fs::mkfifoat(CWD, scene.path("root/c/three"), Mode::RWXU).unwrap();
+    let error = host.replace(&before, &Scope::everything()).unwrap_err();
+    assert_eq!((error.kind(), error.path()), (ErrorKind::Conflict, Some("c/three")));
+    assert!(error.to_string().contains("a FIFO, socket or device is there"), "{error}");
+}
+
+/// Once, nobody said that no snapshot holds it, and directories in it were taken for what dead processes left.
+#[test]
+fn what_somebody_keeps_under_the_reserved_name_is_named_and_left_alone() {
+    let scene = Scene::new();
+    let host = scene.open_known();
+    fs::create_dir_all(scene.path("root/.wink-staging/theirs")).unwrap();
+    fs::write(scene.path("root/.wink-staging/theirs/file"), "").unwrap();
+    for host in [host, scene.open()] {
+        let capture = captured(&host);
+        let left_out = capture.not_captured.iter().map(|it| (it.path.to_string(), it.why));
+        let expected = (".wink-staging".to_owned(), "a name reserved for wink");
+        assert_eq!(left_out.collect::<Vec<_>>(), [expected]);
+    }
+    assert!(scene.path("root/.wink-staging/theirs/file").exists());
+    fs::remove_dir_all(scene.path("root/.wink-staging/theirs")).unwrap();
+    fs::create_dir(scene.path("root/.wink-staging/1-2-3-4")).unwrap();
+    assert_eq!(captured(&scene.open()).not_captured, [], "what wink left is its own");
+}
+
 /// What is mounted over a directory changes nothing in the directory above it.
 #[test]
 fn another_file_system_is_left_out_also_where_the_names_are_known() {

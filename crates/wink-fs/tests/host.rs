@@ -113,7 +113,7 @@ fn a_staged_file_that_is_never_put_is_removed() {
 #[test]
 fn what_a_dead_process_left_is_swept_and_what_a_living_one_has_is_not() {
     let scene = Scene::new();
-    let left = scene.beside(RESERVED_NAME).join("dead");
+    let left = scene.beside(RESERVED_NAME).join("1-2-3-4");
     std::fs::create_dir_all(left.join("removed/tree")).unwrap();
     std::fs::write(left.join("0"), "half written").unwrap();
     std::fs::set_permissions(scene.beside(RESERVED_NAME), PermissionsExt::from_mode(0o700))
@@ -131,9 +131,9 @@ fn what_a_dead_process_left_is_swept_and_what_a_living_one_has_is_not() {
 /// What a later version began to replace, or a journal that the disk damaged, is not thrown away.
 #[test]
 fn fault_34_what_lies_beside_a_journal_that_cannot_be_read_is_kept() {
-    for journal in [&b"WINKJNL\x03 of a later version"[..], b"damaged"] {
+    for journal in [&b"WINKJNL\x04 of a later version"[..], b"damaged"] {
         let scene = Scene::new();
-        let left = scene.beside(RESERVED_NAME).join("1-2-3");
+        let left = scene.beside(RESERVED_NAME).join("1-2-3-4");
         std::fs::create_dir_all(&left).unwrap();
         std::fs::write(left.join("journal"), journal).unwrap();
         std::fs::write(left.join("7"), "somebody's only copy").unwrap();

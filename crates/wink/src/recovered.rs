@@ -16,7 +16,31 @@ pub(crate) fn tell(event: &Event) {
 }
 
 fn warnings(event: &Event) -> Vec<String> {
-    let Event::Recovered { taken_back, left } = event else { return Vec::new() };
+    match event {
+        Event::Recovered { taken_back, left } => taken_back_warnings(taken_back, left),
+        Event::ReplacementFinished { name, finished, left } => {
+            finished_warnings(name, finished, left)
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn finished_warnings(name: &str, finished: &[TreePath], left: &[TreePath]) -> Vec<String> {
+    let finished = named(finished).map(|paths| {
+        format!(
+            "`{name}` was cut off before it was done, and was finished now: {paths}; `wink undo` takes it back"
+        )
+    });
+    let left = named(left).map(|paths| {
+        format!(
+            "`{name}` was cut off and could not be finished everywhere: these paths were changed since, or what \
+             was to come there is not beside the files any more, so they stay as they are: {paths}"
+        )
+    });
+    finished.into_iter().chain(left).collect()
+}
+
+fn taken_back_warnings(taken_back: &[TreePath], left: &[TreePath]) -> Vec<String> {
     let taken_back = named(taken_back).map(|paths| {
         format!(
             "a call was cut off before it was done, and what it had changed was taken back: {paths}"
@@ -55,6 +79,15 @@ mod tests {
                  a, b, c and 2 paths more",
                 "somebody wrote into files since a call was cut off, so they stay as they are: f; \
                  `wink undo` brings back what was there before the call",
+            ]
+        );
+        let (finished, left) = (paths(&["a", "b"]), paths(&["zz"]));
+        assert_eq!(
+            warnings(&Event::ReplacementFinished { name: "restore".into(), finished, left }),
+            [
+                "`restore` was cut off before it was done, and was finished now: a, b; `wink undo` takes it back",
+                "`restore` was cut off and could not be finished everywhere: these paths were changed since, or \
+                 what was to come there is not beside the files any more, so they stay as they are: zz",
             ]
         );
         assert!(warnings(&Event::SnapshotsPruned { ids: Vec::new() }).is_empty());

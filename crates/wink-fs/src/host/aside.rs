@@ -42,6 +42,7 @@ pub(super) struct Aside {
 
 impl Aside {
     pub(super) fn new(host: Arc<Host>, place: PathBuf) -> Self {
+        host.expect_nothing();
         Self { host, place, touched: None, lines: 0, is_lost: false, numbers: Vec::new() }
     }
 }
@@ -51,6 +52,7 @@ const MOST_COPIED: i64 = 64 * 1024 * 1024;
 
 impl BeforeImage for Aside {
     fn keep(&mut self, path: &TreePath) -> Result<()> {
+        self.host.expect(path);
         self.keep_entry(path, Fate::Replaced)?;
         self.note(path, None)
     }
@@ -66,6 +68,7 @@ impl BeforeImage for Aside {
     }
 
     fn keep_removed(&mut self, path: &TreePath) -> Result<()> {
+        self.host.expect(path);
         self.keep_entry(path, Fate::Removed).map_err(|error| match error.kind() {
             ErrorKind::SpecialFile => first_special(&*self.host, path)
                 .map_or(error, |special| refusal::holds_special(&special)),

@@ -115,6 +115,7 @@ impl HostBackend {
     /// Changes something, and remembers when.
     pub(super) fn changing<T>(&mut self, change: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let changed = change(self);
+        self.host.expect_nothing();
         self.host.touch();
         changed.map_err(|error| self.host.said_of_the_root(error))
     }

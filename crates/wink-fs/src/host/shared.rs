@@ -11,10 +11,11 @@ use tempfile::TempDir;
 
 use super::capture::index::Index;
 use super::capture::stamp::Moment;
+use super::expected::{Expected, changed_meanwhile};
 use super::mounting::Mounting;
 use super::root::{Root, Slot};
 use super::staging::{Area, Temporary};
-use super::{entry, failure, index_file, purge};
+use super::{entry, failure, index_file, purge, replace};
 use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::Removed;
@@ -33,6 +34,8 @@ pub(super) struct Host {
     pub(super) index: Mutex<Option<Arc<Index>>>,
     pub(super) index_file: Option<PathBuf>,
     pub(super) mounting: Mounting,
+    /// What was kept for the change that comes next.
+    pub(super) expected: Mutex<Vec<Expected>>,
     /// When this backend last changed something.
     pub(super) touched: Mutex<Moment>,
     /// The directory itself where nobody gave one; declared last, because it goes last.
@@ -48,6 +51,7 @@ impl Host {
             index: Mutex::default(),
             index_file: None,
             mounting: Mounting::default(),
+            expected: Mutex::default(),
             touched: Mutex::new(Moment::EARLIEST),
             temporary: None,
         }
@@ -59,6 +63,11 @@ impl Host {
             return Ok(area.clone());
         }
         Ok(area.insert(Arc::new(Area::create(&self.root)?)).clone())
+    }
+
+    /// Lets the staging directory go, with what is written down in it; the next one that is made looks after it.
+    pub(super) fn leave_area(&self) {
+        *self.area.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     pub(super) fn index(&self) -> Arc<Index> {
@@ -158,9 +167,20 @@ impl Host {
         let aside = area.new_name();
         rustix::fs::renameat(&slot.directory, slot.name, area.directory(), &*aside)
             .map_err(failed)?;
+        if !self.is_expected(path, area.directory(), aside.as_bytes()) {
+            return Err(self.bring_back(path, &area, aside));
+        }
         // It is gone from the workspace; what resists now (an immutable file, say) stays aside.
         let _ = purge::purge(&self.root, area.directory(), aside.as_bytes());
         Ok(survey.counts)
+    }
+
+    /// Puts a directory back into which somebody wrote after it was kept.
+    fn bring_back(&self, path: &TreePath, area: &Area, aside: String) -> Error {
+        match replace::bring_back(self, area, path, aside) {
+            Ok(()) => changed_meanwhile(Operation::Delete, path),
+            Err(error) => error,
+        }
     }
 }
 

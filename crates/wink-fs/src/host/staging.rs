@@ -17,18 +17,22 @@ use rustix::io::{Errno, Result};
 
 use super::entry;
 use super::purge;
-use super::replace;
+use super::replace::{self, Finished};
 use super::root::Root;
 use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation};
 use crate::path::{RESERVED_NAME, TreePath};
 use crate::staged::{StagedBody, StagingSink};
+use crate::tree::{Entry, Kind};
 
 /// How often making a directory starts again because another process tidies up meanwhile.
 const TRIES: u64 = 16;
 
 /// The name under which a process writes down what it is about to do.
 const JOURNAL: &str = "journal";
+
+/// The name that it has until it is whole.
+const DRAFT: &str = "draft";
 
 const READ: OFlags = OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
@@ -131,21 +135,10 @@ impl Area {
         rustix::fs::syncfs(&self.directory)
     }
 
-    /// Writes down what is about to be done, so that it is there or not after whatever happens.
+    /// Writes down what is about to be done, so that it is there or not after whatever happens; what was written
+    /// down before is gone then.
     pub(super) fn write_journal(&self, journal: &[u8]) -> io::Result<()> {
-        let draft = self.new_name();
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        let fd = rustix::fs::openat(&self.directory, &*draft, flags, Mode::RUSR | Mode::WUSR)?;
-        let mut file = File::from(fd);
-        let written = file.write_all(journal).and_then(|()| file.sync_all());
-        let (from, to) = (&self.directory, &self.directory);
-        let renamed = written.and_then(|()| Ok(rustix::fs::renameat(from, &*draft, to, JOURNAL)?));
-        let synced = renamed.and_then(|()| Ok(rustix::fs::fsync(&self.directory)?));
-        if synced.is_err() {
-            self.discard(&draft);
-            self.discard(JOURNAL);
-        }
-        synced
+        write_journal(self.directory.as_fd(), journal)
     }
 
     /// Says that all of it was done, or undone.
@@ -228,28 +221,73 @@ fn sweep(root: &Root, holder: &OwnedFd) -> Vec<TreePath> {
     let mut left_alone = Vec::new();
     for left in entry::entries(holder.as_fd()).unwrap_or_default() {
         let name = left.name.as_bytes();
+        if !is_own_name(name) {
+            continue;
+        }
         let Ok(fd) = rustix::fs::openat(holder, name, DIRECTORY, Mode::empty()) else { continue };
         if rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive).is_err() {
             continue;
         }
-        if let Some(paths) = finish(root, fd.as_fd()) {
-            left_alone.extend(paths);
+        let Some(finished) = finish(root, fd.as_fd()) else { continue };
+        if finished.stuck.is_none() {
+            // First, since by it whoever comes next would look for what is taken away here.
+            let _ = rustix::fs::unlinkat(&fd, JOURNAL, AtFlags::empty());
             let _ = purge::purge(root, holder.as_fd(), name);
         }
+        left_alone.extend(finished.left_alone);
     }
     left_alone
 }
 
 /// Does what a dead process wrote down; `None` where something is left to do, for this root or another.
-fn finish(root: &Root, staging: BorrowedFd<'_>) -> Option<Vec<TreePath>> {
+fn finish(root: &Root, staging: BorrowedFd<'_>) -> Option<Finished> {
     let mut journal = match rustix::fs::openat(staging, JOURNAL, READ, Mode::empty()) {
-        Err(Errno::NOENT) => return Some(Vec::new()),
+        Err(Errno::NOENT) => return Some(Finished::default()),
         journal => File::from(journal.ok()?),
     };
     let mut bytes = Vec::new();
     journal.read_to_end(&mut bytes).ok()?;
     let _alone = root.lock().ok()?;
-    replace::recover(root, staging, &bytes)
+    let finished = replace::recover(root, staging, &bytes)?;
+    if let Some(stuck) = &finished.stuck {
+        // Where this fails, all of it is looked at again.
+        let _ = write_journal(staging, stuck);
+    }
+    Some(finished)
+}
+
+/// Puts a journal into a staging directory, in the place of the one that is there.
+fn write_journal(staging: BorrowedFd<'_>, journal: &[u8]) -> io::Result<()> {
+    let flags =
+        OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let fd = rustix::fs::openat(staging, DRAFT, flags, Mode::RUSR | Mode::WUSR)?;
+    let mut file = File::from(fd);
+    let written = file.write_all(journal).and_then(|()| file.sync_all());
+    let renamed =
+        written.and_then(|()| Ok(rustix::fs::renameat(staging, DRAFT, staging, JOURNAL)?));
+    if renamed.is_err() {
+        let _ = rustix::fs::unlinkat(staging, DRAFT, AtFlags::empty());
+    }
+    renamed.and_then(|()| Ok(rustix::fs::fsync(staging)?))
+}
+
+/// Tells whether something lies under the reserved name in a directory that no backend put there.
+pub(super) fn holds_others(directory: BorrowedFd<'_>) -> bool {
+    let holder = match rustix::fs::openat(directory, RESERVED_NAME, DIRECTORY, Mode::empty()) {
+        Err(Errno::NOENT) => return false,
+        holder => holder,
+    };
+    let is_own =
+        |entry: &Entry| entry.kind == Kind::Directory && is_own_name(entry.name.as_bytes());
+    let entries = holder.and_then(|holder| entry::entries(holder.as_fd()));
+    entries.map_or(true, |entries| !entries.iter().all(is_own))
+}
+
+/// Tells whether a name may be one of [`unique_name`].
+fn is_own_name(name: &[u8]) -> bool {
+    let mut numbers = name.split(|byte| *byte == b'-');
+    let is_number = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+    numbers.clone().count() == 4 && numbers.all(is_number)
 }
 
 fn unique_name(attempt: u64) -> String {

@@ -120,6 +120,11 @@ impl TreePath {
         self.0.len() + 1 + name.as_bytes().len() <= MAX_PATH_BYTES
     }
 
+    /// Names what lies under the reserved name, for those who say that it is there; no other call takes it.
+    pub(crate) fn reserved() -> Self {
+        Self(RESERVED_NAME.as_bytes().into())
+    }
+
     fn from_checked_segments(bytes: impl Into<Arc<[u8]>>) -> Result<Self, &'static str> {
         let path = Self(bytes.into());
         if path.0.len() > MAX_PATH_BYTES {

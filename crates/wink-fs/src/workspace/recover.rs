@@ -25,10 +25,21 @@ impl History {
         for (number, paths) in self.ledger.interrupted()? {
             match self.ledger.begun_record(number)? {
                 Some(begun) if is_programs_run(&begun) => self.recover_executed(backend, begun)?,
-                Some(done) if is_done(&*backend.live(), &done)? => self.append(done, None)?,
+                Some(done) if is_done(&*backend.live(), &done)? => self.finish(backend, done)?,
                 begun => self.take_back_call(backend, number, paths, begun)?,
             }
         }
+        Ok(())
+    }
+
+    /// Writes down what is done, and tells of a replacement how far it is.
+    fn finish(&self, backend: &dyn Backend, done: OperationRecord) -> Result<()> {
+        let told = match done.cause.saved() {
+            Some(_) => Some(how_far(&*backend.live(), &done)?),
+            None => None,
+        };
+        self.append(done, None)?;
+        told.iter().for_each(|event| self.observers.tell(event));
         Ok(())
     }
 
@@ -127,6 +138,16 @@ fn is_done(live: &dyn Tree, operation: &OperationRecord) -> Result<bool> {
         }
     }
     Ok(false)
+}
+
+/// Tells what a replacement made as it leaves it from what it did not.
+fn how_far(live: &dyn Tree, done: &OperationRecord) -> Result<Event> {
+    let (mut finished, mut left) = (Vec::new(), Vec::new());
+    for change in &done.changes {
+        let is_finished = Left::at(live, &change.path)? == change.left;
+        if is_finished { &mut finished } else { &mut left }.push(change.path.clone());
+    }
+    Ok(Event::ReplacementFinished { name: done.name.clone(), finished, left })
 }
 
 /// Tells the paths that somebody else wrote into since a call from those that only the call may have changed;

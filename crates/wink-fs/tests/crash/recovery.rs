@@ -2,6 +2,9 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use wink_fs::{Event, Store, TreePath, Workspace};
 
 use crate::scene::{Call, check_whole, copy, kill_at, lines, list_calls, open, template};
 
@@ -123,4 +126,43 @@ fn fault_35_recovery_gets_on_however_often_it_dies() {
         }
     }
     assert_eq!(check_whole("recovery", call, place.path(), &states), 1);
+}
+
+/// A restore dies, and somebody writes below a directory that it was to remove, before the workspace is opened.
+///
+/// Once, whoever looked at the workspace next finished the restore, destroyed that, and said nothing of either.
+#[test]
+fn fault_35_what_somebody_wrote_below_a_directory_after_a_restore_died_stays_and_is_told() {
+    let before = template(&|_| ());
+    let all = list_calls("restore", copy(before.path()).path());
+    let mut tried = 0;
+    for call in all.iter().filter(|(name, _)| name == "renameat2") {
+        let place = copy(before.path());
+        kill_at("restore", place.path(), call);
+        let by_hand = place.path().join("root/added/file");
+        if !has_journal(place.path()) || !by_hand.exists() {
+            continue;
+        }
+        fs::write(&by_hand, "by hand").unwrap();
+        tried += 1;
+        let told = open_and_listen(place.path());
+        assert_eq!(fs::read_to_string(&by_hand).unwrap(), "by hand", "killed at {call:?}");
+        let [Event::ReplacementFinished { name, finished, left }] = &told[..] else {
+            panic!("{told:?}");
+        };
+        let names = |paths: &[TreePath]| paths.iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!((&**name, names(left)), ("restore", vec!["added".to_owned()]));
+        assert_eq!(names(finished), ["changed", "empty", "gone"]);
+    }
+    assert!(tried > 0, "no restore died before it removed the directory");
+}
+
+/// Opens the workspace; returns what was told of that.
+fn open_and_listen(place: &Path) -> Vec<Event> {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let sink = told.clone();
+    let store = Store::open_ambient(place.join("store")).unwrap();
+    let files = Workspace::host_builder(place.join("root"), store).unwrap();
+    drop(files.observe(move |event| sink.lock().unwrap().push(event.clone())).build());
+    std::mem::take(&mut *told.lock().unwrap())
 }

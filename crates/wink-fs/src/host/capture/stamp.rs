@@ -115,6 +115,11 @@ impl Stamp {
         Self { changed: other.changed, size, ..*self } == *other
     }
 
+    /// Returns the stamp without what a further link changes.
+    pub(in crate::host) fn but_for_links(self) -> Self {
+        Self { changed: Moment::EARLIEST, ..self }
+    }
+
     pub(in crate::host) fn encode(&self, into: &mut Vec<u8>) {
         into.extend_from_slice(&self.inode.to_le_bytes());
         into.extend_from_slice(&self.size.to_le_bytes());

@@ -12,8 +12,10 @@ use rustix::io::Errno;
 use super::index::Index;
 use super::stamp::{self, Moment, Stamp};
 use crate::content::{Content, ReadAt};
+use crate::descend::descend;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::hash::ContentHash;
+use crate::host::inside::{self, Inside};
 use crate::host::{Host, entry, failure};
 use crate::parallel;
 use crate::path::{Name, TreePath};
@@ -138,6 +140,33 @@ impl Captured {
         match self.find(Operation::Stat, path) {
             Ok(Found::File(stamp, _) | Found::Link(stamp)) => Some(*stamp),
             _ => None,
+        }
+    }
+
+    /// Returns what is in a directory, and below.
+    pub(in crate::host) fn find_inside(&self, path: &TreePath) -> Option<Inside> {
+        match self.find(Operation::Stat, path) {
+            Ok(Found::Directory(directory)) => {
+                let mut inside = inside::Builder::default();
+                self.add_inside(directory, &mut inside);
+                Some(inside.finish())
+            }
+            _ => None,
+        }
+    }
+
+    fn add_inside(&self, directory: &Directory, inside: &mut inside::Builder) {
+        for node in self.nodes(directory) {
+            let name = node.name.as_bytes();
+            match &node.what {
+                What::File { stamp, .. } | What::Link { stamp } => inside.entry(name, stamp),
+                What::Directory { ordinal } => {
+                    inside.enter(name);
+                    let number = directory.children.start + ordinal;
+                    descend(|| self.add_inside(&self.directories[number as usize], inside));
+                    inside.leave();
+                }
+            }
         }
     }
 

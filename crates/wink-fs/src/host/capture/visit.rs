@@ -16,7 +16,7 @@ use super::tree::{Directory, Listing, Node, What, changed};
 use crate::capture::{NotCaptured, Totals};
 use crate::error::{Error, Operation, Result};
 use crate::host::root::mount_in;
-use crate::host::{Host, entry, failure};
+use crate::host::{Host, entry, failure, staging};
 use crate::path::{Name, RESERVED_NAME, TreePath};
 use crate::scope::Scope;
 use crate::tree::{Entry, Kind};
@@ -69,7 +69,7 @@ impl Visitor<'_> {
     ) -> rustix::io::Result<Option<Seen>> {
         let Some(known) = block.stamp else { return Ok(None) };
         let handle = self.host.root.open(&place.path, OFlags::PATH | OFlags::DIRECTORY)?;
-        if Stamp::of(&stamp::look_at(&handle)?) != known {
+        if Stamp::of(&stamp::look_at(&handle)?) != known || is_reserved_used(place, &handle) {
             return Ok(None);
         }
         let listing = Listing::Known { block: number, nodes: OnceLock::new() };
@@ -105,6 +105,9 @@ impl Visitor<'_> {
         let stamp = stamp::look_at(&handle).map_err(|errno| failed(place, errno))?;
         let listing = Listing::Looked(Vec::with_capacity(entries.len()));
         let mut seen = Seen::new(place.path.clone(), Stamp::of(&stamp), listing);
+        if is_reserved_used(place, &handle) {
+            seen.name_reserved();
+        }
         let mut rows = block.as_ref().map(|block| block.rows.clone().peekable());
         let mut unchanged = true;
         for entry in entries {
@@ -170,6 +173,11 @@ impl Visitor<'_> {
     }
 }
 
+/// Tells whether a directory is the root, and somebody keeps something in it that nobody will ever capture.
+fn is_reserved_used(place: &Place, handle: &OwnedFd) -> bool {
+    place.path.is_root() && staging::holds_others(handle.as_fd())
+}
+
 /// Takes what is known of a name, and tells whether no other name was known before it.
 fn take(rows: Option<&mut Peekable<Rows<'_>>>, name: &[u8]) -> (Option<Known>, bool) {
     let Some(rows) = rows else { return (None, true) };
@@ -220,6 +228,12 @@ impl Seen {
         self.not_captured.push(NotCaptured { path, why });
         self.leave_out();
         Ok(())
+    }
+
+    fn name_reserved(&mut self) {
+        let (path, why) = (TreePath::reserved(), "a name reserved for wink");
+        self.not_captured.push(NotCaptured { path, why });
+        self.leave_out();
     }
 
     /// Names the directory itself, since no path can name what is in it.

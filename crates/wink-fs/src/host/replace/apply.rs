@@ -2,16 +2,20 @@
 
 use std::io;
 
+use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use super::journal::Journal;
 use super::stage::Staged;
 use super::step::{Move, Places, Step};
 use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::host::capture::stamp::Stamp;
 use crate::host::capture::tree::Captured;
+use crate::host::expected::changed_meanwhile;
 use crate::host::staging::Area;
 use crate::host::{Host, failure};
 use crate::path::TreePath;
+use crate::tree::Kind;
 
 /// Renames everything into place; when one rename fails, those before it are undone.
 pub(super) fn apply(
@@ -31,18 +35,53 @@ pub(super) fn apply(
     if host.is_temporary() {
         return run(&places, &steps, staged);
     }
-    write_down(host, area, &steps).map_err(|error| Error::system(Operation::Replace, error))?;
-    let applied = run(&places, &steps, staged);
-    if staged.iter().all(|staged| !staged.stuck) {
+    write_down(host, area, steps.clone()).map_err(|error| {
         area.remove_journal();
+        Error::system(Operation::Replace, error)
+    })?;
+    let applied = run(&places, &steps, staged);
+    let stuck = steps.into_iter().zip(staged).filter(|(_, staged)| staged.stuck);
+    let stuck: Vec<Step> = stuck.map(|(step, _)| step).collect();
+    match stuck.is_empty() {
+        true => area.remove_journal(),
+        false => keep_aside(host, area, stuck),
     }
     applied
 }
 
 /// Writes down what is about to be done with what is staged and durable.
-fn write_down(host: &Host, area: &Area, steps: &[Step]) -> io::Result<()> {
-    let journal = Journal { root: host.root.identity()?, steps: steps.to_vec() };
+fn write_down(host: &Host, area: &Area, steps: Vec<Step>) -> io::Result<()> {
+    let journal = Journal { root: host.root.identity()?, steps };
     area.write_journal(&journal.encode())
+}
+
+/// Leaves what could not be put back in the staging directory, for whoever makes or opens the next one.
+fn keep_aside(host: &Host, area: &Area, stuck: Vec<Step>) {
+    // Where this fails, the journal of all steps stays, which keeps it too.
+    let _ = write_down(host, area, stuck);
+    host.leave_area();
+}
+
+/// Brings a directory back into view that was taken out of it under a name in the staging directory.
+///
+/// Where something else has its place, it stays there until that is gone.
+pub(in crate::host) fn bring_back(
+    host: &Host,
+    area: &Area,
+    path: &TreePath,
+    name: String,
+) -> Result<()> {
+    let places = Places { root: &host.root, staging: area.directory() };
+    let looked = places.look(path, &name);
+    let (_, standing) = looked.map_err(|errno| failure::any(Operation::Delete, path, errno))?;
+    let (what, path) = (Move::Out, path.clone());
+    let step = Step { what, path, name, standing, waiting: None, inside: None };
+    if places.put_back(&step).is_ok() {
+        return Ok(());
+    }
+    let error = kept_aside(Operation::Delete, &step.path);
+    keep_aside(host, area, vec![step]);
+    Err(error)
 }
 
 /// Says what a change will do, after a look at both places.
@@ -52,37 +91,106 @@ fn step(places: &Places<'_>, before: &Captured, staged: &Staged) -> Result<Step>
     let (standing, waiting) =
         looked.map_err(|errno| failure::any(Operation::Replace, path, errno))?;
     let what = Move::of(*action);
-    let captured = before.find_stamp(path);
-    let changed = match what {
-        Move::In => standing.is_some(),
-        Move::Out | Move::Exchange => {
-            standing.is_none() || (captured.is_some() && captured != standing)
+    let (captured, inside) = (before.find_stamp(path), before.find_inside(path));
+    let was_directory = inside.is_some();
+    let inside = inside.filter(|_| what != Move::In);
+    let changed = match (what, standing) {
+        (Move::In, standing) => standing.is_some(),
+        (_, None) => true,
+        (_, Some(standing)) => {
+            captured.is_some_and(|captured| captured != standing)
+                || (standing.kind() == Kind::Directory) != was_directory
         }
     };
     match changed {
-        true => Err(changed_meanwhile(path)),
-        false => Ok(Step { what, path: path.clone(), name: name.clone(), standing, waiting }),
+        true if what == Move::In => Err(in_the_way(places, path, standing)),
+        true => Err(changed_meanwhile(Operation::Replace, path)),
+        false => {
+            Ok(Step { what, path: path.clone(), name: name.clone(), standing, waiting, inside })
+        }
     }
 }
 
-fn changed_meanwhile(path: &TreePath) -> Error {
-    Error::new(Operation::Replace, ErrorKind::Conflict)
-        .with_path(path)
-        .with_detail("somebody changed it meanwhile; nothing was replaced, try again")
+/// Says what is where nothing was captured: it may have come meanwhile, or no snapshot ever holds it.
+fn in_the_way(places: &Places<'_>, path: &TreePath, standing: Option<Stamp>) -> Error {
+    let is_mounted = matches!(places.root.open(path, OFlags::PATH), Err(Errno::XDEV));
+    let what = match standing {
+        _ if is_mounted => "another file system is mounted there; unmount it, or name other paths",
+        Some(found) if found.kind() == Kind::Other => {
+            "a FIFO, socket or device is there, which no snapshot holds; move it away, or name other paths"
+        }
+        _ => return changed_meanwhile(Operation::Replace, path),
+    };
+    Error::new(Operation::Replace, ErrorKind::Conflict).with_path(path).with_detail(what)
+}
+
+/// Says that what is in the way of what was taken out of view keeps it from coming back.
+fn kept_aside(operation: Operation, path: &TreePath) -> Error {
+    Error::new(operation, ErrorKind::Conflict).with_path(path).with_detail(
+        "somebody changed it meanwhile, and put something else in its place; nothing else was changed, and what \
+         was there waits in `.wink-staging` beside the files: move what is there now away, and try again",
+    )
+}
+
+/// Says that a replacement was given up, and not all of it could be undone.
+fn not_undone(path: &TreePath) -> Error {
+    Error::new(Operation::Replace, ErrorKind::Io).with_path(path).with_detail(
+        "it was replaced, and could not be put back when somebody changed another file meanwhile; \
+         what was there before is kept",
+    )
 }
 
 fn run(places: &Places<'_>, steps: &[Step], staged: &mut [Staged]) -> Result<()> {
     for (done, step) in steps.iter().enumerate() {
         if let Err(errno) = places.forward(step) {
+            staged[done].stuck = places.holds_anothers(step);
             for (step, staged) in steps[..done].iter().zip(&mut staged[..done]).rev() {
                 // What cannot be undone stays in the staging directory, and the next process goes on.
                 staged.stuck = places.back(step).is_err();
             }
+            if let Some(stuck) = staged[..done].iter().find(|staged| staged.stuck) {
+                return Err(not_undone(&stuck.path));
+            }
             return Err(match errno {
-                Errno::STALE => changed_meanwhile(&step.path),
+                _ if staged[done].stuck => kept_aside(Operation::Replace, &step.path),
+                Errno::STALE => changed_meanwhile(Operation::Replace, &step.path),
                 _ => failure::any(Operation::Replace, &step.path, errno),
             });
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "plays somebody else")]
+mod tests {
+    use rustix::fd::AsFd;
+
+    use super::*;
+    use crate::host::HostBackend;
+
+    /// Somebody wrote into a directory that was being removed, and made another in its place.
+    #[test]
+    fn a_directory_that_cannot_come_back_waits_beside_the_files_until_its_place_is_free() {
+        let place = tempfile::tempdir().unwrap();
+        let at = |name: &str| place.path().join("root").join(name);
+        std::fs::create_dir_all(at("d/sub")).unwrap();
+        std::fs::write(at("d/sub/notes"), "an hour of work").unwrap();
+        let open = || HostBackend::open_ambient(at("")).unwrap();
+        let backend = open();
+        let area = backend.host.area().unwrap();
+        let (from, to) = (backend.host.root.as_fd(), area.directory());
+        rustix::fs::renameat(from, "d", to, "7").unwrap();
+        std::fs::create_dir(at("d")).unwrap();
+        let path = TreePath::parse("d").unwrap();
+        let error = bring_back(&backend.host, &area, &path, "7".into()).unwrap_err();
+        assert_eq!((error.kind(), error.path()), (ErrorKind::Conflict, Some("d")));
+        drop((area, backend));
+        assert_eq!(open().left_alone(), [path]);
+        assert!(!at("d/sub").exists());
+        std::fs::remove_dir(at("d")).unwrap();
+        drop(open());
+        assert_eq!(std::fs::read_to_string(at("d/sub/notes")).unwrap(), "an hour of work");
+        assert!(!place.path().join(".wink-staging").exists());
+    }
 }

@@ -4,10 +4,11 @@ use super::step::{Move, Step};
 use crate::host::capture::bytes::Reader;
 use crate::host::capture::stamp::Stamp;
 use crate::host::identity::Identity;
+use crate::host::inside::Inside;
 use crate::path::TreePath;
 
 const MAGIC: &[u8; 7] = b"WINKJNL";
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 
 /// What is to be done in one root.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -34,12 +35,12 @@ impl Journal {
         (blake3::hash(reader.0) == checksum).then_some(())?;
         let root = match version {
             1 => Identity::decode_without_birth(&mut reader)?,
-            VERSION => Identity::decode(&mut reader)?,
+            2 | VERSION => Identity::decode(&mut reader)?,
             _ => return None,
         };
         let mut steps = Vec::new();
         while !reader.0.is_empty() {
-            steps.push(decode_step(&mut reader)?);
+            steps.push(decode_step(&mut reader, version)?);
         }
         Some(Self { root, steps })
     }
@@ -60,9 +61,11 @@ fn encode_step(into: &mut Vec<u8>, step: &Step) {
         into.push(u8::from(stamp.is_some()));
         stamp.iter().for_each(|stamp| stamp.encode(into));
     }
+    into.push(u8::from(step.inside.is_some()));
+    step.inside.iter().for_each(|inside| inside.encode(into));
 }
 
-fn decode_step(reader: &mut Reader<'_>) -> Option<Step> {
+fn decode_step(reader: &mut Reader<'_>, version: u8) -> Option<Step> {
     let what = match reader.byte()? {
         b'o' => Move::Out,
         b'i' => Move::In,
@@ -71,8 +74,9 @@ fn decode_step(reader: &mut Reader<'_>) -> Option<Step> {
     };
     let path = TreePath::from_disk(text(reader)?).ok()?;
     let name = String::from_utf8(text(reader)?.to_vec()).ok()?;
-    let (standing, waiting) = (stamp(reader)?, stamp(reader)?);
-    Some(Step { what, path, name, standing, waiting })
+    let (standing, waiting) = (optional(reader, Stamp::decode)?, optional(reader, Stamp::decode)?);
+    let inside = if version < VERSION { None } else { optional(reader, Inside::decode)? };
+    Some(Step { what, path, name, standing, waiting, inside })
 }
 
 fn text<'a>(reader: &mut Reader<'a>) -> Option<&'a [u8]> {
@@ -80,10 +84,13 @@ fn text<'a>(reader: &mut Reader<'a>) -> Option<&'a [u8]> {
     reader.take(len.into())
 }
 
-fn stamp(reader: &mut Reader<'_>) -> Option<Option<Stamp>> {
+fn optional<T>(
+    reader: &mut Reader<'_>,
+    decode: fn(&mut Reader<'_>) -> Option<T>,
+) -> Option<Option<T>> {
     match reader.byte()? {
         0 => Some(None),
-        1 => Stamp::decode(reader).map(Some),
+        1 => decode(reader).map(Some),
         _ => None,
     }
 }
@@ -96,32 +103,44 @@ mod tests {
     /// A journal as version 1 wrote it; it can be read for ever.
     const FIRST: &[u8] = include_bytes!("../../../tests/golden/journal-v1");
 
-    /// One as version 2 writes it.
-    const GOLDEN: &[u8] = include_bytes!("../../../tests/golden/journal-v2");
+    /// One as version 2 wrote it.
+    const SECOND: &[u8] = include_bytes!("../../../tests/golden/journal-v2");
 
-    fn sample() -> Journal {
+    /// One as version 3 writes it.
+    const GOLDEN: &[u8] = include_bytes!("../../../tests/golden/journal-v3");
+
+    /// What the golden files say; what was in a directory is not known before version 3.
+    fn sample(version: u8) -> Journal {
         let step = |what, path: &[u8], standing, waiting| {
             let path = TreePath::from_disk(path).unwrap();
-            Step { what, path, name: "17".into(), standing, waiting }
+            Step { what, path, name: "17".into(), standing, waiting, inside: None }
         };
-        let steps = vec![
+        let mut steps = vec![
             step(Move::Out, b"gone", Some(stamp(1)), None),
             step(Move::In, b"new/caf\xe9\n", None, Some(stamp(2))),
             step(Move::Exchange, b"changed", Some(stamp(3)), Some(stamp(4))),
         ];
+        if let (3.., Some(gone)) = (version, steps.first_mut()) {
+            gone.inside = Inside::decode(&mut Reader(&[7; 32]));
+        }
         let birth = Some(stamp(5).modified());
         Journal { root: Identity { device: 2049, inode: 12, birth }, steps }
     }
 
     #[test]
-    fn version_2_is_read_and_written_byte_for_byte() {
-        assert_eq!(Journal::decode(GOLDEN), Some(sample()));
-        assert_eq!(sample().encode(), GOLDEN);
+    fn version_3_is_read_and_written_byte_for_byte() {
+        assert_eq!(Journal::decode(GOLDEN), Some(sample(3)));
+        assert_eq!(sample(3).encode(), GOLDEN);
+    }
+
+    #[test]
+    fn version_2_is_read_and_does_not_know_what_was_in_a_directory() {
+        assert_eq!(Journal::decode(SECOND), Some(sample(2)));
     }
 
     #[test]
     fn version_1_is_read_and_knows_no_birth() {
-        let sample = sample();
+        let sample = sample(1);
         let root = Identity { birth: None, ..sample.root };
         assert_eq!(Journal::decode(FIRST), Some(Journal { root, ..sample }));
     }
@@ -139,7 +158,7 @@ mod tests {
     #[test]
     fn fault_34_a_journal_of_another_version_is_none() {
         let mut later = GOLDEN.to_vec();
-        later[MAGIC.len()] = 3;
+        later[MAGIC.len()] = 4;
         assert_eq!(Journal::decode(&later), None);
     }
 }

@@ -9,7 +9,8 @@ pub(super) mod step;
 use std::sync::Arc;
 
 use self::apply::apply;
-pub(super) use self::recover::recover;
+pub(super) use self::apply::bring_back;
+pub(super) use self::recover::{Finished, recover};
 use self::stage::{Staged, Writer};
 use super::Host;
 use super::capture::{self, tree::Captured};
@@ -28,6 +29,8 @@ use crate::tree::{Kind, Tree};
 /// Makes the files below the root those of `target`, as far as they are in scope.
 pub(super) fn replace(host: &Arc<Host>, target: &dyn Tree, scope: &Scope) -> Result<Replaced> {
     let before = capture::capture(host, scope)?;
+    // After the capture, so that what it holds was kept.
+    host.check_expected()?;
     replace_by(host, &ReplacePlan::new(before, target, scope)?, &mut || Ok(()))
 }
 

@@ -7,7 +7,16 @@ use super::step::{Move, Places, Step};
 use crate::host::root::Root;
 use crate::path::TreePath;
 
-/// Does the rest of a journal; what somebody changed after the process died stays as it is.
+/// What came of a journal.
+#[derive(Default)]
+pub(in crate::host) struct Finished {
+    /// What somebody changed, which stays as it is.
+    pub(in crate::host) left_alone: Vec<TreePath>,
+    /// The journal of what is somebody's work, was taken out of view and cannot come back yet.
+    pub(in crate::host) stuck: Option<Vec<u8>>,
+}
+
+/// Does the rest of a journal; what somebody changed before or after the process died stays as it is.
 ///
 /// Returns `None` where the journal belongs to another root or cannot be read. Done twice, or again after it was
 /// interrupted, it changes nothing more.
@@ -15,7 +24,7 @@ pub(in crate::host) fn recover(
     root: &Root,
     staging: BorrowedFd<'_>,
     journal: &[u8],
-) -> Option<Vec<TreePath>> {
+) -> Option<Finished> {
     // A journal gets its name only when it is whole. One that cannot be read is damaged, or of another
     // version, and what lies beside it may be somebody's only copy.
     let journal = Journal::decode(journal)?;
@@ -25,22 +34,30 @@ pub(in crate::host) fn recover(
         return None;
     }
     let places = Places { root, staging };
-    let left_alone = journal.steps.iter().filter(|step| !redo(&places, step));
-    Some(left_alone.map(|step| step.path.clone()).collect())
+    let (mut left_alone, mut stuck) = (Vec::new(), Vec::new());
+    for step in journal.steps {
+        let is_done = redo(&places, &step);
+        let is_theirs = places.holds_anothers(&step);
+        if is_done && !is_theirs {
+            continue;
+        }
+        left_alone.push(step.path.clone());
+        if is_theirs && places.put_back(&step).is_err() {
+            stuck.push(step);
+        }
+    }
+    let stuck = (!stuck.is_empty()).then(|| Journal { root: journal.root, steps: stuck }.encode());
+    Some(Finished { left_alone, stuck })
 }
 
 /// Does a step that was not done yet; returns whether the path is what the step makes of it.
 fn redo(places: &Places<'_>, step: &Step) -> bool {
     let Ok((standing, waiting)) = places.look(&step.path, &step.name) else { return false };
-    let is_new = |found: Option<crate::host::capture::stamp::Stamp>| match (found, step.waiting) {
-        (Some(found), Some(new)) => found.is_same_but_renamed(&new),
-        _ => false,
-    };
     let is_done = match step.what {
         Move::Out => standing.is_none(),
-        Move::In | Move::Exchange => is_new(standing),
+        Move::In | Move::Exchange => step.is_new(standing),
     };
-    let is_to_do = standing == step.standing && (step.what == Move::Out || is_new(waiting));
+    let is_to_do = standing == step.standing && (step.what == Move::Out || step.is_new(waiting));
     is_done || (is_to_do && places.forward(step).is_ok())
 }
 
@@ -54,6 +71,7 @@ mod tests {
     use super::*;
     use crate::host::capture::stamp::{self, Moment, Stamp};
     use crate::host::identity::Identity;
+    use crate::host::inside::Inside;
 
     /// Recovers a file that waits in a staging directory for a root; tells whether that was done.
     fn recovered(place: &Path, root: &Root, identity: Identity) -> bool {
@@ -62,7 +80,8 @@ mod tests {
         let waiting = stamp::look(staging.as_fd(), b"1").unwrap();
         let waiting = Some(Stamp::of(&waiting));
         let path = TreePath::parse("a").unwrap();
-        let step = Step { what: Move::In, path, name: "1".into(), standing: None, waiting };
+        let (what, name) = (Move::In, "1".into());
+        let step = Step { what, path, name, standing: None, waiting, inside: None };
         let journal = Journal { root: identity, steps: vec![step] };
         recover(root, staging.as_fd(), &journal.encode()).is_some()
     }
@@ -83,5 +102,116 @@ mod tests {
         assert_eq!(place.path().join("root/a").exists(), !is_told);
         assert!(recovered(place.path(), &root, identity));
         assert!(place.path().join("root/a").exists());
+    }
+
+    /// A directory `d` with `sub/notes` in it, and a step that takes it out of view.
+    struct Scene {
+        place: tempfile::TempDir,
+        root: Root,
+        journal: Journal,
+    }
+
+    impl Scene {
+        fn new() -> Self {
+            let place = tempfile::tempdir().unwrap();
+            for name in ["root/d/sub", "staging"] {
+                std::fs::create_dir_all(place.path().join(name)).unwrap();
+            }
+            std::fs::write(place.path().join("root/d/sub/notes"), "draft").unwrap();
+            let root = Root::open_ambient(&place.path().join("root"), None).unwrap();
+            let standing = Some(Stamp::of(&stamp::look(root.as_fd(), b"d").unwrap()));
+            let inside = Some(Inside::of(&root, root.as_fd(), b"d").unwrap());
+            let (what, path, name) = (Move::Out, TreePath::parse("d").unwrap(), "1".into());
+            let step = Step { what, path, name, standing, waiting: None, inside };
+            let journal = Journal { root: root.identity().unwrap(), steps: vec![step] };
+            Self { place, root, journal }
+        }
+
+        fn path(&self, name: &str) -> std::path::PathBuf {
+            self.place.path().join(name)
+        }
+
+        fn recover(&self) -> Finished {
+            self.recover_by(&self.journal.encode())
+        }
+
+        fn recover_by(&self, journal: &[u8]) -> Finished {
+            let staging = std::fs::File::open(self.path("staging")).unwrap();
+            recover(&self.root, staging.as_fd(), journal).unwrap()
+        }
+
+        /// Somebody writes below the directory, where it is.
+        fn write_below(&self, directory: &str) {
+            std::fs::write(self.path(directory).join("sub/notes"), "an hour of work").unwrap();
+        }
+
+        fn notes(&self) -> String {
+            std::fs::read_to_string(self.path("root/d/sub/notes")).unwrap()
+        }
+    }
+
+    fn left_alone(finished: &Finished) -> Vec<String> {
+        finished.left_alone.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_directory_that_nobody_changed_is_taken_out_of_view() {
+        let scene = Scene::new();
+        assert!(left_alone(&scene.recover()).is_empty());
+        assert!(!scene.path("root/d").exists());
+        assert!(left_alone(&scene.recover()).is_empty(), "it is done already");
+    }
+
+    /// Once, only the directory's own stamp was compared, which does not change with what is below.
+    #[test]
+    fn what_somebody_wrote_below_a_directory_after_a_crash_stays_in_view_and_is_named() {
+        type Change = fn(&Scene);
+        let cases: [Change; 3] = [
+            |scene| scene.write_below("root/d"),
+            |scene| std::fs::write(scene.path("root/d/sub/new"), "").unwrap(),
+            |scene| std::fs::remove_file(scene.path("root/d/sub/notes")).unwrap(),
+        ];
+        for change in cases {
+            let scene = Scene::new();
+            change(&scene);
+            let finished = scene.recover();
+            assert_eq!(left_alone(&finished), ["d"]);
+            assert!(finished.stuck.is_none());
+            assert!(scene.path("root/d/sub").exists());
+        }
+    }
+
+    /// Somebody wrote, then the directory went out of view, and the process died before it looked.
+    #[test]
+    fn what_somebody_wrote_before_a_directory_went_out_of_view_comes_back() {
+        let scene = Scene::new();
+        scene.write_below("root/d");
+        std::fs::rename(scene.path("root/d"), scene.path("staging/1")).unwrap();
+        assert_eq!(left_alone(&scene.recover()), ["d"]);
+        assert_eq!(scene.notes(), "an hour of work");
+    }
+
+    #[test]
+    fn what_cannot_come_back_waits_until_its_place_is_free() {
+        let scene = Scene::new();
+        scene.write_below("root/d");
+        std::fs::rename(scene.path("root/d"), scene.path("staging/1")).unwrap();
+        std::fs::write(scene.path("root/d"), "something else").unwrap();
+        let finished = scene.recover();
+        assert_eq!(left_alone(&finished), ["d"]);
+        let stuck = finished.stuck.unwrap();
+        assert!(scene.path("staging/1/sub/notes").exists());
+        std::fs::remove_file(scene.path("root/d")).unwrap();
+        assert!(scene.recover_by(&stuck).stuck.is_none());
+        assert_eq!(scene.notes(), "an hour of work");
+    }
+
+    /// Before version 3 nobody wrote down what was in a directory.
+    #[test]
+    fn a_directory_of_which_it_is_not_known_what_was_in_it_stays() {
+        let mut scene = Scene::new();
+        scene.journal.steps[0].inside = None;
+        assert_eq!(left_alone(&scene.recover()), ["d"]);
+        assert_eq!(scene.notes(), "draft");
     }
 }

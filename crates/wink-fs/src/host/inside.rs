@@ -1,0 +1,134 @@
+//! What is in a directory and below, in one number: every name, and the stamp of every file.
+//!
+//! The stamp of a directory says nothing of files that were written into below it.
+
+use rustix::fd::{AsFd, BorrowedFd};
+use rustix::fs::OFlags;
+use rustix::io::{Errno, Result};
+
+use super::capture::bytes::Reader;
+use super::capture::stamp::{self, Stamp};
+use super::entry;
+use super::root::Root;
+use crate::descend::descend;
+use crate::path::Name;
+use crate::tree::Kind;
+
+/// Tells one state of an entry, with all that is below it, from every other.
+///
+/// Of directories only the names count: their stamps change when something comes and goes again, or when one is
+/// renamed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Inside([u8; 32]);
+
+impl Inside {
+    /// Looks at an entry of an open directory, and at everything below it.
+    ///
+    /// One on which another file system is mounted, or into which nobody may look, is an error.
+    pub(super) fn of(root: &Root, start: BorrowedFd<'_>, name: &[u8]) -> Result<Self> {
+        Self::look(root, start, name, |stamp| stamp)
+    }
+
+    /// Does the same, with stamps that stay as they are when further links are made of files.
+    pub(super) fn but_for_links(root: &Root, start: BorrowedFd<'_>, name: &[u8]) -> Result<Self> {
+        Self::look(root, start, name, Stamp::but_for_links)
+    }
+
+    fn look(
+        root: &Root,
+        start: BorrowedFd<'_>,
+        name: &[u8],
+        counted: fn(Stamp) -> Stamp,
+    ) -> Result<Self> {
+        let mut look = Look { root, start, counted, inside: Builder::default() };
+        let stamp = Stamp::of(&stamp::look(start, name)?);
+        match stamp.kind() {
+            Kind::Directory => look.directory(name.to_vec())?,
+            _ => look.inside.entry(b"", &counted(stamp)),
+        }
+        Ok(look.inside.finish())
+    }
+
+    pub(super) fn encode(&self, into: &mut Vec<u8>) {
+        into.extend_from_slice(&self.0);
+    }
+
+    pub(super) fn decode(from: &mut Reader<'_>) -> Option<Self> {
+        from.array().map(Self)
+    }
+}
+
+/// Makes such a number of entries that come in the order of their names.
+#[derive(Default)]
+pub(super) struct Builder(blake3::Hasher);
+
+impl Builder {
+    /// Adds what is no directory.
+    pub(super) fn entry(&mut self, name: &[u8], stamp: &Stamp) {
+        let mut bytes = Vec::with_capacity(Stamp::BYTES);
+        stamp.encode(&mut bytes);
+        self.begin(b'e', name);
+        self.0.update(&bytes);
+    }
+
+    /// Adds a directory; what comes next is in it, until it is left.
+    pub(super) fn enter(&mut self, name: &[u8]) {
+        self.begin(b'd', name);
+    }
+
+    pub(super) fn leave(&mut self) {
+        self.0.update(b".");
+    }
+
+    fn begin(&mut self, kind: u8, name: &[u8]) {
+        // A name has at most 255 bytes.
+        self.0.update(&[kind, name.len() as u8]).update(name);
+    }
+
+    pub(super) fn finish(self) -> Inside {
+        Inside(self.0.finalize().into())
+    }
+}
+
+struct Look<'a> {
+    root: &'a Root,
+    start: BorrowedFd<'a>,
+    counted: fn(Stamp) -> Stamp,
+    inside: Builder,
+}
+
+impl Look<'_> {
+    /// Adds what is in a directory; each is opened by its own path, so that depth costs no open files.
+    fn directory(&mut self, path: Vec<u8>) -> Result<()> {
+        for (name, stamp) in self.stamps(&path)? {
+            if stamp.kind() != Kind::Directory {
+                self.inside.entry(name.as_bytes(), &(self.counted)(stamp));
+                continue;
+            }
+            self.inside.enter(name.as_bytes());
+            let below = [&path, &b"/"[..], name.as_bytes()].concat();
+            descend(|| self.directory(below))?;
+            self.inside.leave();
+        }
+        Ok(())
+    }
+
+    fn stamps(&self, path: &[u8]) -> Result<Vec<(Name, Stamp)>> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+        let directory = self.root.open_below(self.start, path, flags)?;
+        let entries = entry::entries(directory.as_fd())?.into_iter();
+        let stamps = entries.map(|entry| {
+            let found = stamp::look(directory.as_fd(), entry.name.as_bytes())?;
+            Ok((entry.name, Stamp::of(&found)))
+        });
+        stamps.collect()
+    }
+}
+
+/// Takes what is not there, or has no place of its own, for nothing.
+pub(super) fn if_there(looked: Result<Option<Inside>>) -> Result<Option<Inside>> {
+    match looked {
+        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(None),
+        looked => looked,
+    }
+}
