@@ -3,6 +3,7 @@
 use std::time::SystemTime;
 
 use super::left::Left;
+use crate::hash::ContentHash;
 use crate::path::TreePath;
 use crate::snapshot::SnapshotId;
 use crate::tree::Kind;
@@ -107,6 +108,8 @@ pub struct OperationChange {
     pub inside: Vec<TreePath>,
     /// Tells exactly what the operation left there.
     pub(crate) left: Option<Left>,
+    /// The content of the file that was there before, where the call knew it without reading.
+    pub(crate) replaced: Option<ContentHash>,
 }
 
 impl OperationChange {

@@ -17,7 +17,7 @@ use crate::excluding::Excluding;
 use crate::filesystem::Backend;
 use crate::operation::{
     BeforeImage, Ledger, Left, MemoryLedger, OperationCause, OperationChange, OperationRecord,
-    Record,
+    Record, check_kinds,
 };
 use crate::parallel;
 use crate::path::TreePath;
@@ -322,7 +322,8 @@ impl History {
             self.ledger.discard(sequence);
             return Ok(None);
         }
-        let changes = describe(&differences, &live)?;
+        let mut changes = describe(&differences, &live)?;
+        changes.iter_mut().for_each(|it| it.replaced = record.replaced().of(&it.path));
         let operation = self.prepare(sequence, name, OperationCause::Call, changes)?;
         self.append(operation, Some(before))?;
         Ok(Some(sequence))
@@ -371,12 +372,14 @@ impl History {
         self.recorded.load(Ordering::Relaxed)
     }
 
-    /// Returns what was there before an operation.
+    /// Returns what was there before an operation; where not all of it is kept that was there, it is Corrupt.
     pub(super) fn before(&self, operation: &OperationRecord) -> Result<Arc<dyn Tree>> {
-        match operation.cause {
-            OperationCause::Replacement { saved } => self.snapshots.load(&saved),
-            _ => self.ledger.before(operation.sequence),
+        if let OperationCause::Replacement { saved } = operation.cause {
+            return self.snapshots.load(&saved);
         }
+        let kept = self.ledger.before(operation.sequence)?;
+        check_kinds(operation, &*kept)?;
+        Ok(kept)
     }
 
     /// Returns a tree as an operation saw it: what replaces all files leaves out what is excluded.
@@ -508,7 +511,7 @@ pub(super) fn describe(
             (None, Some(Kind::Directory)) => inside(left_by_it, &path),
             _ => Vec::new(),
         };
-        Ok(OperationChange { path, before, after, inside, left })
+        Ok(OperationChange { path, before, after, inside, left, replaced: None })
     };
     differences.iter().map(change).collect()
 }

@@ -10,7 +10,7 @@ use super::restore::RESTORE;
 use crate::compare::{compare, count_files};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::Backend;
-use crate::operation::{Left, OperationCause, OperationChange, OperationRecord};
+use crate::operation::{Left, OperationCause, OperationChange, OperationRecord, check_contents};
 use crate::path::TreePath;
 use crate::scope::Scope;
 use crate::snapshot::{SAFETY_KEPT, SnapshotId};
@@ -58,7 +58,8 @@ impl Workspace {
     /// Takes back the last operation that was not taken back; see [`operations`](Self::operations).
     ///
     /// What somebody changed since is left alone and named; where that is all of it, or a program wrote into
-    /// what was kept because it still had it open, it is a Conflict. Of
+    /// what was kept because it still had it open, it is a Conflict. Where what was kept is missing, or
+    /// damaged, it is Corrupt, and nothing is changed. Of
     /// the operations that replaced files as a whole, such as a restore or a program's run, the last ten can
     /// be taken back: what was there before an older one is not kept, which is SnapshotNotFound.
     pub fn undo(&self) -> Result<Undone> {
@@ -279,6 +280,8 @@ fn go_back(
     {
         moved = whole_half(&*history.ledger, held, &before, &backend.live(), paths)?;
         moved.ok_or_else(|| written_since(&path))?;
+    } else if held.cause.saved().is_none() {
+        check_contents(held, &*before)?;
     }
     let mut scope = Scope::paths(paths.iter().cloned());
     if held.cause.saved().is_some() {
