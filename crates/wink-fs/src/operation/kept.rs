@@ -38,8 +38,8 @@ pub(crate) fn check_contents(operation: &OperationRecord, kept: &dyn Tree) -> Re
 fn not_whole(operation: &OperationRecord, path: &TreePath, how: &str) -> Error {
     let number = operation.sequence;
     let text = format!(
-        "what operation {number} kept of it {how}, so the operation cannot be undone; restore the path \
-         from a snapshot"
+        "what operation {number} kept of it {how}, so the operation cannot be undone; pass it over to \
+         undo what came before it, or restore the path from a snapshot"
     );
     Error::system(Operation::Undo, damaged(text)).with_path(path)
 }

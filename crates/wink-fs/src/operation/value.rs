@@ -84,6 +84,11 @@ pub struct OperationRecord {
     pub changes: Vec<OperationChange>,
 }
 
+impl OperationRecord {
+    /// How many operations are kept before the oldest goes; to take one back, or do it again, is none of them.
+    pub const MOST_KEPT: usize = 200;
+}
+
 /// Names an entry that an operation made, changed or removed; a new directory stands for all in it.
 ///
 /// ```

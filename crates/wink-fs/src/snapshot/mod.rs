@@ -19,7 +19,6 @@ pub(crate) use pin::is_pinned;
 pub use reclaimed::{Reclaimed, Redacted, Usage};
 pub use request::NewSnapshot;
 pub use retention::Retention;
-pub(crate) use retention::SAFETY_KEPT;
 pub use state_name::StateName;
 pub use store::{Choose, SnapshotStore};
 pub(crate) use tag::{check_new, check_tag, check_unused, is_plain_name};

@@ -7,16 +7,14 @@ use super::id::SnapshotId;
 use super::pin::{Pin, is_pinned};
 use super::value::{Snapshot, SnapshotCause};
 
-/// How many snapshots are kept of what restores and imports replaced.
-pub(crate) const SAFETY_KEPT: usize = 10;
-
 const DEFAULT_COUNT: usize = 10;
+
+const DEFAULT_SAFETY: usize = 10;
 
 /// Says which snapshots are kept.
 ///
-/// Whatever it says, the newest snapshot and those that are [pinned](Pin) stay, and the last ten of what
-/// restores and imports replaced are kept beside those that were asked for. All that holds for each
-/// [line](Snapshot::line) by itself.
+/// Whatever it says, the newest snapshot and those that are [pinned](Pin) stay. What restores and imports
+/// replaced is counted apart from what was asked for. All that holds for each [line](Snapshot::line) by itself.
 ///
 /// ```
 /// use std::time::Duration;
@@ -31,6 +29,9 @@ const DEFAULT_COUNT: usize = 10;
 pub struct Retention {
     /// How many of those without a tag are kept that were asked for; none means all of them.
     pub max_count: Option<usize>,
+    /// How many are kept of what restores, imports and programs replaced: so many of these operations can be
+    /// undone. With [`OperationRecord::MOST_KEPT`](crate::OperationRecord::MOST_KEPT) it is all that are listed.
+    pub max_safety: usize,
     /// How old a snapshot gets; none means that age decides nothing.
     pub max_age: Option<Duration>,
     /// Whether those with a tag stay, and do not count.
@@ -47,6 +48,7 @@ impl Default for Retention {
     fn default() -> Self {
         Self {
             max_count: Some(DEFAULT_COUNT),
+            max_safety: DEFAULT_SAFETY,
             max_age: None,
             keep_tagged: true,
             max_bytes: None,
@@ -65,6 +67,13 @@ impl Retention {
     #[must_use]
     pub fn max_count(mut self, count: usize) -> Self {
         self.max_count = Some(count);
+        self
+    }
+
+    /// Sets how many are kept of what restores, imports and programs replaced.
+    #[must_use]
+    pub fn max_safety(mut self, count: usize) -> Self {
+        self.max_safety = count;
         self
     }
 
@@ -179,7 +188,7 @@ impl Retention {
             let is_safety = it.cause == SnapshotCause::Safety;
             let count = counts.entry((it.line.as_deref(), is_safety)).or_default();
             *count += 1;
-            let most = if is_safety { Some(SAFETY_KEPT) } else { self.max_count };
+            let most = if is_safety { Some(self.max_safety) } else { self.max_count };
             if most.is_none_or(|most| *count <= most) {
                 kept.insert(it.id);
             }

@@ -24,8 +24,8 @@ use crate::path::TreePath;
 use crate::progress::Progress;
 use crate::scope::Scope;
 use crate::snapshot::{
-    MemorySnapshots, NewSnapshot, Retention, SAFETY_KEPT, Snapshot, SnapshotCause, SnapshotId,
-    SnapshotStore, StateName,
+    MemorySnapshots, NewSnapshot, Retention, Snapshot, SnapshotCause, SnapshotId, SnapshotStore,
+    StateName,
 };
 use crate::store::Store;
 use crate::store::disk::Disk;
@@ -238,7 +238,8 @@ impl History {
             None => self.all_saved()?,
         };
         let saved = known.insert(saved);
-        let oldest: Vec<_> = saved.drain(..saved.len().saturating_sub(SAFETY_KEPT)).collect();
+        let too_many = saved.len().saturating_sub(self.retention.max_safety);
+        let oldest: Vec<_> = saved.drain(..too_many).collect();
         oldest.into_iter().try_for_each(|id| self.forget_saved(id))
     }
 

@@ -13,7 +13,7 @@ use crate::filesystem::Backend;
 use crate::operation::{Left, OperationCause, OperationChange, OperationRecord, check_contents};
 use crate::path::TreePath;
 use crate::scope::Scope;
-use crate::snapshot::{SAFETY_KEPT, SnapshotId};
+use crate::snapshot::SnapshotId;
 use crate::tree::{Kind, Tree};
 
 /// Says what taking an operation back, or doing it again, did.
@@ -60,8 +60,9 @@ impl Workspace {
     /// What somebody changed since is left alone and named; where that is all of it, or a program wrote into
     /// what was kept because it still had it open, it is a Conflict. Where what was kept is missing, or
     /// damaged, it is Corrupt, and nothing is changed. Of
-    /// the operations that replaced files as a whole, such as a restore or a program's run, the last ten can
-    /// be taken back: what was there before an older one is not kept, which is SnapshotNotFound.
+    /// the operations that replaced files as a whole, such as a restore or a program's run, only the last can
+    /// be taken back ([`Retention::max_safety`](crate::Retention::max_safety) says how many): what was there
+    /// before an older one is not kept, which is SnapshotNotFound.
     pub fn undo(&self) -> Result<Undone> {
         self.step(Way::Undo, None)
     }
@@ -419,8 +420,8 @@ fn not_kept(of: &OperationRecord, held: &OperationRecord, error: Error) -> Error
         OperationCause::Replacement { saved } if error.kind() == ErrorKind::SnapshotNotFound => {
             Error::new(Operation::Undo, ErrorKind::SnapshotNotFound).with_detail(format!(
                 "operation {sequence} ({name}) cannot be undone, because snapshot {} of what was \
-                 there before it is not kept any more; only the last {SAFETY_KEPT} are, so restore \
-                 an older snapshot",
+                 there before it is not kept any more: too many came after it, or it made room; \
+                 restore an older snapshot",
                 saved.short()
             ))
         }

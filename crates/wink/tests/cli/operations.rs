@@ -80,3 +80,24 @@ fn of_more_files_than_are_listed_the_log_says_that_there_are_at_least_so_many() 
     let (log, is_cut) = brought_back(1_200);
     assert!(log.contains("and at least 997 more") && is_cut, "{log}");
 }
+
+/// Once, only the last ten restores could be undone, and an agent could erase a file that nobody had kept by
+/// going to and fro eleven times.
+#[test]
+fn every_restore_that_is_listed_can_be_undone() {
+    let scene = Scene::new();
+    scene.write("base", "start");
+    scene.ok(&["snapshot", "--tag", "start"]);
+    for number in 0..25 {
+        scene.write("base", format!("edit {number}"));
+        scene.write(&format!("new{number}"), "nobody kept this");
+        scene.ok(&["restore", "start"]);
+    }
+    for number in (0..25).rev() {
+        scene.ok(&["undo"]);
+        assert_eq!(scene.read("base"), format!("edit {number}"));
+        assert_eq!(scene.read(&format!("new{number}")), "nobody kept this");
+        scene.write("base", "start");
+        std::fs::remove_file(scene.project(&format!("new{number}"))).unwrap();
+    }
+}

@@ -30,6 +30,7 @@ fn retentions() -> impl Strategy<Value = Retention> {
     let parts = (prop::option::of(0..12usize), prop::option::of(0..100u64), any::<bool>());
     parts.prop_map(|(count, age, keep_tagged)| Retention {
         max_count: count,
+        max_safety: 10,
         max_age: age.map(Duration::from_secs),
         keep_tagged,
         max_bytes: None,
@@ -59,11 +60,11 @@ proptest! {
 
     #[test]
     fn count_keeps_the_last_of_those_that_were_asked_for(
-        (all, count) in (snapshots(), 0..12usize)
+        (all, count, safety) in (snapshots(), 0..12usize, 0..12usize)
     ) {
-        let retention = Retention::default().max_count(count);
+        let retention = Retention::default().max_count(count).max_safety(safety);
         let going = retention.expired(&all, &[], at(1_000));
-        for (cause, kept) in [(SnapshotCause::Requested, count), (SnapshotCause::Safety, SAFETY_KEPT)] {
+        for (cause, kept) in [(SnapshotCause::Requested, count), (SnapshotCause::Safety, safety)] {
             let counted: Vec<_> =
                 all.iter().filter(|it| it.cause == cause && it.tag.is_none()).collect();
             let older = counted.len().saturating_sub(kept);
