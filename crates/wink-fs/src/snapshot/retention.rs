@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use super::id::SnapshotId;
 use super::pin::{Pin, is_pinned};
-use super::value::{Snapshot, SnapshotCause};
+use super::value::{AskedBy, Snapshot, SnapshotCause};
 
 const DEFAULT_COUNT: usize = 10;
 
@@ -14,7 +14,8 @@ const DEFAULT_SAFETY: usize = 10;
 /// Says which snapshots are kept.
 ///
 /// Whatever it says, the newest snapshot and those that are [pinned](Pin) stay. What restores and imports
-/// replaced is counted apart from what was asked for. All that holds for each [line](Snapshot::line) by itself.
+/// replaced is counted apart from what was asked for, and what agents asked for apart from what
+/// [people](Snapshot::asked_by) did. All that holds for each [line](Snapshot::line) by itself.
 ///
 /// ```
 /// use std::time::Duration;
@@ -27,7 +28,8 @@ const DEFAULT_SAFETY: usize = 10;
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Retention {
-    /// How many of those without a tag are kept that were asked for; none means all of them.
+    /// How many of those without a tag are kept that people asked for, as many that agents did, and as many that
+    /// nobody did; none means all of them.
     pub max_count: Option<usize>,
     /// How many are kept of what restores, imports and programs replaced: so many of these operations can be
     /// undone. With [`OperationRecord::MOST_KEPT`](crate::OperationRecord::MOST_KEPT) it is all that are listed.
@@ -110,9 +112,10 @@ impl Retention {
         self.max_count.is_some() || self.max_age.is_some()
     }
 
-    /// Tells whether a snapshot is one of those that only so many stay of.
-    pub(crate) fn counts(&self, snapshot: &Snapshot) -> bool {
-        snapshot.cause == SnapshotCause::Requested && !self.is_kept_by_tag(snapshot)
+    /// Tells whether a snapshot is one of those that only so many stay of, and by whom they were asked for.
+    pub(crate) fn counts(&self, snapshot: &Snapshot) -> Option<AskedBy> {
+        let counts = snapshot.cause == SnapshotCause::Requested && !self.is_kept_by_tag(snapshot);
+        counts.then_some(snapshot.asked_by)
     }
 
     /// Returns the snapshots that go by count or age, in their order.
@@ -148,7 +151,8 @@ impl Retention {
     }
 
     /// Returns the snapshots that go next where there is too little space, those that go first in front:
-    /// what restores and imports replaced, then, where no count keeps them, the others that may go.
+    /// what restores and imports replaced, then, where no count keeps them, the others that may go, and last
+    /// those that people asked for.
     pub(crate) fn expendable(
         &self,
         snapshots: &[Snapshot],
@@ -156,8 +160,9 @@ impl Retention {
         now: SystemTime,
     ) -> Vec<SnapshotId> {
         let may_go: Vec<_> = self.may_go(snapshots, pins, now).collect();
-        let (safety, requested): (Vec<_>, Vec<_>) =
+        let (safety, mut requested): (Vec<_>, Vec<_>) =
             may_go.into_iter().partition(|it| it.cause == SnapshotCause::Safety);
+        requested.sort_by_key(|it| it.asked_by == AskedBy::Person);
         let is_kept = self.max_count.is_some() && !self.space_first;
         let requested = requested.into_iter().filter(|_| !is_kept);
         safety.into_iter().chain(requested).map(|it| it.id).collect()
@@ -180,13 +185,13 @@ impl Retention {
         self.keep_tagged && snapshot.tag.is_some()
     }
 
-    /// Returns those among the last of their line and cause; those with a tag do not count.
+    /// Returns those among the last of their line, their cause and who asked; those with a tag do not count.
     fn kept_by_count(&self, snapshots: &[Snapshot]) -> BTreeSet<SnapshotId> {
-        let mut counts: BTreeMap<(Option<&str>, bool), usize> = BTreeMap::new();
+        let mut counts: BTreeMap<(Option<&str>, bool, AskedBy), usize> = BTreeMap::new();
         let mut kept = BTreeSet::new();
         for it in snapshots.iter().rev().filter(|it| !self.is_kept_by_tag(it)) {
             let is_safety = it.cause == SnapshotCause::Safety;
-            let count = counts.entry((it.line.as_deref(), is_safety)).or_default();
+            let count = counts.entry((it.line.as_deref(), is_safety, it.asked_by)).or_default();
             *count += 1;
             let most = if is_safety { Some(self.max_safety) } else { self.max_count };
             if most.is_none_or(|most| *count <= most) {

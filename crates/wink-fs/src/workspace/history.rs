@@ -107,15 +107,17 @@ impl History {
     pub(super) fn asked_for(&self, options: &SnapshotOptions) -> NewSnapshot {
         let mut new = NewSnapshot::new(self.clock.now());
         (new.tag, new.message) = (options.tag.clone(), options.message.clone());
+        new.asked_by = options.asked_by;
         new
     }
 
-    /// Takes a snapshot; tried again where files change while they are read.
+    /// Takes a snapshot, and returns also those that are gone for it; tried again where files change while they
+    /// are read.
     pub(super) fn snapshot(
         &self,
         backend: &mut dyn Backend,
         new: &NewSnapshot,
-    ) -> Result<Snapshot> {
+    ) -> Result<(Snapshot, Vec<SnapshotId>)> {
         let taken = retried(|| {
             let capture = self.capture(backend)?;
             self.save(backend, &capture, new)
@@ -136,7 +138,7 @@ impl History {
                 false => self.save(backend, &capture, new).map(Some),
             }
         });
-        taken.transpose().map(|taken| self.taken(taken)).transpose()
+        taken.transpose().map(|taken| Ok(self.taken(taken)?.0)).transpose()
     }
 
     /// Tells whether a tree is that of the snapshot that was taken or restored last; one that cannot be read
@@ -149,10 +151,10 @@ impl History {
     }
 
     /// Does what is due once a snapshot was taken.
-    fn taken(&self, taken: Result<Snapshot>) -> Result<Snapshot> {
+    fn taken(&self, taken: Result<Snapshot>) -> Result<(Snapshot, Vec<SnapshotId>)> {
         let taken = taken.map_err(|error| error.during(Operation::Snapshot))?;
-        self.make_room(&taken).map_err(|error| error.during(Operation::Snapshot))?;
-        Ok(taken)
+        let gone = self.make_room(&taken).map_err(|error| error.during(Operation::Snapshot))?;
+        Ok((taken, gone))
     }
 
     /// Captures the files; what keeps snapshots gets ready meanwhile.
