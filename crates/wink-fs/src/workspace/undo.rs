@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::Workspace;
 use super::halves::{left_behind, whole_half};
 use super::history::{History, describe, keep};
+use super::made_parents::with_made_parents;
 use super::moved_back::MovedBack;
 use super::restore::RESTORE;
 use crate::compare::{compare, count_files};
@@ -284,10 +285,11 @@ fn go_back(
     } else if held.cause.saved().is_none() {
         check_contents(held, &*before)?;
     }
-    let mut scope = Scope::paths(paths.iter().cloned());
-    if held.cause.saved().is_some() {
-        scope = scope.excluding(history.excluded.known());
-    }
+    let scope = match held.cause.saved() {
+        None => Scope::paths(paths.iter().cloned()),
+        Some(_) => Scope::paths(with_made_parents(&*before, &*backend.live(), paths)?)
+            .excluding(history.excluded.known()),
+    };
     let (sequence, aside) = history.ledger.next()?;
     let mut image = backend.before_image(&aside)?;
     keep(&mut *image, &scope)?;
