@@ -29,6 +29,7 @@ use crate::snapshot::{
 };
 use crate::store::Store;
 use crate::store::disk::Disk;
+use crate::store::failure::of_history;
 use crate::store::ledger::StoreLedger;
 use crate::tree::{Kind, Tree};
 
@@ -537,5 +538,5 @@ pub(super) fn inside(tree: &dyn Tree, directory: &TreePath) -> Vec<TreePath> {
 
 /// Keeps what is at the paths of a scope.
 pub(super) fn keep(image: &mut dyn BeforeImage, scope: &Scope) -> Result<()> {
-    scope.starts().iter().try_for_each(|path| image.keep(path))
+    scope.starts().iter().try_for_each(|path| image.keep(path)).map_err(of_history)
 }
