@@ -151,9 +151,9 @@ pub use progress::{Figures, Progress};
 pub use replace_plan::ReplacePlan;
 pub use scope::{Exclusions, Scope};
 pub use snapshot::{
-    Choose, MemorySnapshots, NewSnapshot, Pin, Problem, Reclaimed, Redacted, Repaired, Retention,
-    Skipped, Snapshot, SnapshotCause, SnapshotId, SnapshotStore, StateName, Usage, Verification,
-    VerifyOptions,
+    AskedBy, Choose, MemorySnapshots, NewSnapshot, Pin, Problem, Reclaimed, Redacted, Repaired,
+    Retention, Skipped, Snapshot, SnapshotCause, SnapshotId, SnapshotStore, StateName, Usage,
+    Verification, VerifyOptions,
 };
 pub use staged::{Staged, StagedBody, Staging, StagingSink};
 pub use store::Store;

@@ -1,6 +1,6 @@
 //! Which snapshots the command line keeps.
 
-use wink_fs::Retention;
+use wink_fs::{OperationRecord, Retention};
 
 use crate::config::{Config, Key};
 use crate::failure::Failure;
@@ -15,7 +15,14 @@ pub(crate) const BYTES: u64 = 2 * 1024 * 1024 * 1024;
 
 /// Returns what holds where nobody says otherwise.
 fn usual() -> Retention {
-    Retention::default().max_count(COUNT).max_bytes(BYTES).space_first(true)
+    let usual = Retention::default().max_count(COUNT).max_bytes(BYTES).space_first(true);
+    // So many that every operation can be undone that is listed.
+    usual.max_safety(OperationRecord::MOST_KEPT)
+}
+
+/// Returns what holds for files in memory.
+pub(crate) fn in_memory() -> Retention {
+    Retention::default().max_safety(OperationRecord::MOST_KEPT)
 }
 
 /// Returns what holds in a workspace; in a fork, where it says nothing itself, what holds where it is a fork of.
@@ -41,6 +48,7 @@ mod tests {
     fn many_snapshots_stay_within_a_bound_of_space_and_those_with_a_tag() {
         let usual = usual();
         assert_eq!((usual.max_count, usual.max_bytes), (Some(500), Some(2_147_483_648)));
+        assert_eq!(usual.max_safety, OperationRecord::MOST_KEPT);
         assert!(usual.keep_tagged && usual.space_first && usual.max_age.is_none());
     }
 }

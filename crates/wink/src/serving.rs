@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::fixed_mounts::FixedMounts;
 use crate::home::Home;
 use crate::kept_fork::KeptForks;
-use crate::{exclusions, gone, lost};
+use crate::{exclusions, gone, lost, retention};
 
 #[derive(Debug, Args)]
 pub(crate) struct ServingArgs {
@@ -108,7 +108,8 @@ impl ServingArgs {
             fixed.0.extend(reports.into_iter().filter(|_| is_fixed).map(|it| it.mount_path));
         }
         let backend = Layered::new(backend, fixed);
-        let files = Workspace::builder(backend).read_only(self.read_only).build();
+        let files = Workspace::builder(backend).retention(retention::in_memory());
+        let files = files.read_only(self.read_only).build();
         let what = "an in-memory workspace; it is gone when this stops".to_owned();
         Ok(Served { files, root: None, what, note: None, kept_forks: None })
     }

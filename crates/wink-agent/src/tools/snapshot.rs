@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use wink_fs::{Error, ErrorKind, Snapshot, SnapshotOptions};
+use wink_fs::{AskedBy, Error, ErrorKind, Snapshot, SnapshotOptions};
 
 use crate::refusal::Refusal;
 use crate::result::ToolResult;
@@ -39,14 +39,16 @@ const NAMED: usize = 5;
 
 fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
     let files = call.everything()?;
-    let mut options = SnapshotOptions::default();
+    let mut options = SnapshotOptions::default().asked_by(AskedBy::Agent);
     options.tag = params.tag.clone();
     let said = params.message.as_deref();
     options.message = said.map(|text| text.chars().take(LONGEST_MESSAGE).collect());
     let tag = params.tag.as_deref();
     let _free = tag.map(|tag| named_state::keep_free(call, tag)).transpose()?;
-    let snapshot = files.snapshot_with(&options).map_err(|error| refusal(error, params))?;
-    Ok(ToolResult::success(message(&snapshot), value(&snapshot)))
+    let taken = files.snapshot_making_room(&options);
+    let (snapshot, gone) = taken.map_err(|error| refusal(error, params))?;
+    let message = message(&snapshot) + &went(gone.len() as u64);
+    Ok(ToolResult::success(message, value(&snapshot, gone.len())))
 }
 
 fn refusal(error: Error, params: &Params) -> Refusal {
@@ -77,7 +79,18 @@ fn message(snapshot: &Snapshot) -> String {
     message + &states::excluded(snapshot.excluded.iter().map(String::as_str))
 }
 
-fn value(snapshot: &Snapshot) -> Value {
+/// Says that old ones went, which an agent may have meant to go back to.
+fn went(gone: u64) -> String {
+    match gone {
+        0 => String::new(),
+        gone => format!(
+            "\nTo make room, {} without a tag went; one with a tag stays.",
+            counted(gone, "old snapshot")
+        ),
+    }
+}
+
+fn value(snapshot: &Snapshot, gone: usize) -> Value {
     json!({
         "id": snapshot.id.to_string(),
         "short_id": snapshot.id.short(),
@@ -85,5 +98,6 @@ fn value(snapshot: &Snapshot) -> Value {
         "file_count": snapshot.file_count,
         "total_bytes": snapshot.total_bytes,
         "skipped": snapshot.skipped.len(),
+        "pruned": gone,
     })
 }

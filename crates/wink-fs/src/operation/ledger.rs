@@ -12,8 +12,7 @@ use crate::path::TreePath;
 use crate::snapshot::SnapshotId;
 use crate::tree::Tree;
 
-/// How many operations are kept before the oldest goes; to take one back, or do it again, is none of them.
-const KEPT: usize = 200;
+const KEPT: usize = OperationRecord::MOST_KEPT;
 
 /// How many records there may be before somebody looks which of them are too old.
 pub(crate) const MANY_RECORDS: usize = 2 * KEPT;

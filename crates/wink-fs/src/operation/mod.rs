@@ -2,6 +2,7 @@
 
 mod hashes;
 mod image;
+mod kept;
 mod ledger;
 mod left;
 mod memory_ledger;
@@ -10,6 +11,7 @@ mod value;
 
 pub use image::BeforeImage;
 pub(crate) use image::{BEFORE, BEGUN, Touched, beside, numbered, touched, touched_line};
+pub(crate) use kept::{check_contents, check_kinds};
 pub(crate) use ledger::{Ledger, MANY_RECORDS, last_kept};
 pub(crate) use left::Left;
 pub(crate) use memory_ledger::{MemoryLedger, gone};

@@ -11,6 +11,7 @@ use crate::layer::{Call, Layer};
 use crate::ops;
 use crate::path::TreePath;
 use crate::refusal;
+use crate::store::failure::of_history;
 use crate::tree::{Kind, Tree};
 
 /// Records one operation at a time, between a beginning and an end; nothing otherwise.
@@ -78,7 +79,7 @@ impl Record {
         let mut paths = changed_paths(call).into_iter().flatten();
         let kept = paths.try_for_each(|path| self.keep(tree, call, path));
         self.is_first = self.touched.len() > before;
-        kept
+        kept.map_err(of_history)
     }
 
     fn done(&mut self, call: &Call<'_>) {

@@ -3,6 +3,7 @@
 use std::time::SystemTime;
 
 use super::left::Left;
+use crate::hash::ContentHash;
 use crate::path::TreePath;
 use crate::snapshot::SnapshotId;
 use crate::tree::Kind;
@@ -83,6 +84,11 @@ pub struct OperationRecord {
     pub changes: Vec<OperationChange>,
 }
 
+impl OperationRecord {
+    /// How many operations are kept before the oldest goes; to take one back, or do it again, is none of them.
+    pub const MOST_KEPT: usize = 200;
+}
+
 /// Names an entry that an operation made, changed or removed; a new directory stands for all in it.
 ///
 /// ```
@@ -107,6 +113,8 @@ pub struct OperationChange {
     pub inside: Vec<TreePath>,
     /// Tells exactly what the operation left there.
     pub(crate) left: Option<Left>,
+    /// The content of the file that was there before, where the call knew it without reading.
+    pub(crate) replaced: Option<ContentHash>,
 }
 
 impl OperationChange {

@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use super::id::SnapshotId;
-use super::value::{Skipped, Snapshot, SnapshotCause};
+use super::value::{AskedBy, Skipped, Snapshot, SnapshotCause};
 use crate::capture::Capture;
 use crate::progress::Progress;
 
@@ -31,6 +31,8 @@ pub struct NewSnapshot {
     pub message: Option<String>,
     /// Why it is taken.
     pub cause: SnapshotCause,
+    /// Who asks for it.
+    pub asked_by: AskedBy,
     /// The line of work that it is of; none is that of the workspace.
     pub line: Option<String>,
     /// How many files and links it holds.
@@ -59,6 +61,7 @@ impl NewSnapshot {
             tag: None,
             message: None,
             cause: SnapshotCause::Requested,
+            asked_by: AskedBy::Person,
             line: None,
             file_count: 0,
             total_bytes: 0,
@@ -92,6 +95,7 @@ impl NewSnapshot {
             tag,
             message,
             cause: snapshot.cause,
+            asked_by: snapshot.asked_by,
             line: None,
             file_count: snapshot.file_count,
             total_bytes: snapshot.total_bytes,
@@ -148,6 +152,13 @@ impl NewSnapshot {
     #[must_use]
     pub fn cause(mut self, cause: SnapshotCause) -> Self {
         self.cause = cause;
+        self
+    }
+
+    /// Sets who asks for it.
+    #[must_use]
+    pub fn asked_by(mut self, asked_by: AskedBy) -> Self {
+        self.asked_by = asked_by;
         self
     }
 

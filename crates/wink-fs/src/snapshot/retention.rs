@@ -5,18 +5,17 @@ use std::time::{Duration, SystemTime};
 
 use super::id::SnapshotId;
 use super::pin::{Pin, is_pinned};
-use super::value::{Snapshot, SnapshotCause};
-
-/// How many snapshots are kept of what restores and imports replaced.
-pub(crate) const SAFETY_KEPT: usize = 10;
+use super::value::{AskedBy, Snapshot, SnapshotCause};
 
 const DEFAULT_COUNT: usize = 10;
 
+const DEFAULT_SAFETY: usize = 10;
+
 /// Says which snapshots are kept.
 ///
-/// Whatever it says, the newest snapshot and those that are [pinned](Pin) stay, and the last ten of what
-/// restores and imports replaced are kept beside those that were asked for. All that holds for each
-/// [line](Snapshot::line) by itself.
+/// Whatever it says, the newest snapshot and those that are [pinned](Pin) stay. What restores and imports
+/// replaced is counted apart from what was asked for, and what agents asked for apart from what
+/// [people](Snapshot::asked_by) did. All that holds for each [line](Snapshot::line) by itself.
 ///
 /// ```
 /// use std::time::Duration;
@@ -29,8 +28,12 @@ const DEFAULT_COUNT: usize = 10;
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Retention {
-    /// How many of those without a tag are kept that were asked for; none means all of them.
+    /// How many of those without a tag are kept that people asked for, as many that agents did, and as many that
+    /// nobody did; none means all of them.
     pub max_count: Option<usize>,
+    /// How many are kept of what restores, imports and programs replaced: so many of these operations can be
+    /// undone. With [`OperationRecord::MOST_KEPT`](crate::OperationRecord::MOST_KEPT) it is all that are listed.
+    pub max_safety: usize,
     /// How old a snapshot gets; none means that age decides nothing.
     pub max_age: Option<Duration>,
     /// Whether those with a tag stay, and do not count.
@@ -47,6 +50,7 @@ impl Default for Retention {
     fn default() -> Self {
         Self {
             max_count: Some(DEFAULT_COUNT),
+            max_safety: DEFAULT_SAFETY,
             max_age: None,
             keep_tagged: true,
             max_bytes: None,
@@ -65,6 +69,13 @@ impl Retention {
     #[must_use]
     pub fn max_count(mut self, count: usize) -> Self {
         self.max_count = Some(count);
+        self
+    }
+
+    /// Sets how many are kept of what restores, imports and programs replaced.
+    #[must_use]
+    pub fn max_safety(mut self, count: usize) -> Self {
+        self.max_safety = count;
         self
     }
 
@@ -101,9 +112,10 @@ impl Retention {
         self.max_count.is_some() || self.max_age.is_some()
     }
 
-    /// Tells whether a snapshot is one of those that only so many stay of.
-    pub(crate) fn counts(&self, snapshot: &Snapshot) -> bool {
-        snapshot.cause == SnapshotCause::Requested && !self.is_kept_by_tag(snapshot)
+    /// Tells whether a snapshot is one of those that only so many stay of, and by whom they were asked for.
+    pub(crate) fn counts(&self, snapshot: &Snapshot) -> Option<AskedBy> {
+        let counts = snapshot.cause == SnapshotCause::Requested && !self.is_kept_by_tag(snapshot);
+        counts.then_some(snapshot.asked_by)
     }
 
     /// Returns the snapshots that go by count or age, in their order.
@@ -139,7 +151,8 @@ impl Retention {
     }
 
     /// Returns the snapshots that go next where there is too little space, those that go first in front:
-    /// what restores and imports replaced, then, where no count keeps them, the others that may go.
+    /// what restores and imports replaced, then, where no count keeps them, the others that may go, and last
+    /// those that people asked for.
     pub(crate) fn expendable(
         &self,
         snapshots: &[Snapshot],
@@ -147,8 +160,9 @@ impl Retention {
         now: SystemTime,
     ) -> Vec<SnapshotId> {
         let may_go: Vec<_> = self.may_go(snapshots, pins, now).collect();
-        let (safety, requested): (Vec<_>, Vec<_>) =
+        let (safety, mut requested): (Vec<_>, Vec<_>) =
             may_go.into_iter().partition(|it| it.cause == SnapshotCause::Safety);
+        requested.sort_by_key(|it| it.asked_by == AskedBy::Person);
         let is_kept = self.max_count.is_some() && !self.space_first;
         let requested = requested.into_iter().filter(|_| !is_kept);
         safety.into_iter().chain(requested).map(|it| it.id).collect()
@@ -171,15 +185,15 @@ impl Retention {
         self.keep_tagged && snapshot.tag.is_some()
     }
 
-    /// Returns those among the last of their line and cause; those with a tag do not count.
+    /// Returns those among the last of their line, their cause and who asked; those with a tag do not count.
     fn kept_by_count(&self, snapshots: &[Snapshot]) -> BTreeSet<SnapshotId> {
-        let mut counts: BTreeMap<(Option<&str>, bool), usize> = BTreeMap::new();
+        let mut counts: BTreeMap<(Option<&str>, bool, AskedBy), usize> = BTreeMap::new();
         let mut kept = BTreeSet::new();
         for it in snapshots.iter().rev().filter(|it| !self.is_kept_by_tag(it)) {
             let is_safety = it.cause == SnapshotCause::Safety;
-            let count = counts.entry((it.line.as_deref(), is_safety)).or_default();
+            let count = counts.entry((it.line.as_deref(), is_safety, it.asked_by)).or_default();
             *count += 1;
-            let most = if is_safety { Some(SAFETY_KEPT) } else { self.max_count };
+            let most = if is_safety { Some(self.max_safety) } else { self.max_count };
             if most.is_none_or(|most| *count <= most) {
                 kept.insert(it.id);
             }

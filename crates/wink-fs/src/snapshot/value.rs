@@ -28,6 +28,29 @@ pub enum SnapshotCause {
     Safety,
 }
 
+/// Says who asked for a snapshot: each pushes out only what it asked for itself.
+///
+/// ```
+/// use wink_fs::{AskedBy, SnapshotOptions, Workspace};
+///
+/// let files = Workspace::memory();
+/// let agents = files.snapshot_with(&SnapshotOptions::default().asked_by(AskedBy::Agent))?;
+/// assert_eq!(agents.asked_by, AskedBy::Agent);
+/// assert_eq!(files.snapshot("mine")?.asked_by, AskedBy::Person);
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+#[non_exhaustive]
+pub enum AskedBy {
+    /// A person, or a program of theirs.
+    #[default]
+    Person,
+    /// An agent.
+    Agent,
+    /// Nobody: it is taken so that what an agent does can be taken back.
+    Nobody,
+}
+
 /// Names an entry that a snapshot does not hold, and says why.
 ///
 /// ```
@@ -89,6 +112,8 @@ pub struct Snapshot {
     pub message: Option<String>,
     /// Why it was taken.
     pub cause: SnapshotCause,
+    /// Who asked for it.
+    pub asked_by: AskedBy,
     /// The line of work that it is of; none is that of the workspace which owns the history.
     ///
     /// Another one is named after its [branch](crate::Store::on_branch). What forks began with is a line by
@@ -127,6 +152,7 @@ impl Snapshot {
             tag,
             message,
             cause: new.cause,
+            asked_by: new.asked_by,
             line,
             file_count: new.file_count,
             total_bytes: new.total_bytes,

@@ -13,7 +13,7 @@ use crate::snapshot::Snapshot;
 
 const DIRECTORY: &str = "cache";
 const NAME: &str = "catalog";
-const PLACE: &str = "cache/catalog";
+pub(super) const PLACE: &str = "cache/catalog";
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
 const SUM_CHARACTERS: usize = 32;
 

@@ -4,6 +4,16 @@ use std::io;
 
 use crate::error::{Error, ErrorKind, Operation};
 
+const FULL: &str = "there is no space, or no inode, left on the disk of the history; free some there and try again";
+
+/// Says which disk it is that is full, where an operation could not keep what it is about to change.
+pub(crate) fn of_history(error: Error) -> Error {
+    match error.kind() {
+        ErrorKind::NoSpace => error.with_detail(FULL),
+        _ => error,
+    }
+}
+
 /// Words a failure of the store's own files, none of which the caller has a path for.
 pub(crate) fn of(operation: Operation, error: io::Error) -> Error {
     match error.kind() {
@@ -13,9 +23,7 @@ pub(crate) fn of(operation: Operation, error: io::Error) -> Error {
             .with_detail("the store does not let this user in; use it as the user who made it"),
         io::ErrorKind::ReadOnlyFilesystem => Error::system(operation, error)
             .with_detail("the store is on a read-only disk; it can be read but takes no snapshot"),
-        io::ErrorKind::StorageFull => Error::system(operation, error).with_detail(
-            "there is no space, or no inode, left for the store; nothing was kept, free some and try again",
-        ),
+        io::ErrorKind::StorageFull => Error::system(operation, error).with_detail(FULL),
         _ => Error::system(operation, error),
     }
 }

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use super::disk::Disk;
 use super::roster::Roster;
-use super::{Store, catalog, failure, line, lock, missing, pins};
+use super::{INDEX, Store, catalog, catalog_cache, failure, line, lock, missing, pins};
 use crate::error::{ErrorKind, Operation, Result};
 use crate::snapshot::{Choose, Snapshot, SnapshotId, is_pinned};
 
@@ -51,7 +51,7 @@ fn take_damaged_away(store: &Store, id: &SnapshotId) -> io::Result<bool> {
     let mut unnoted = None;
     if let Some(mut roster) = Roster::read(disk)?.whole() {
         roster.gone = Some(missing::account(disk, &roster, &there));
-        unnoted = note(disk, roster, false)?;
+        unnoted = note(store, roster, false)?;
     }
     let removed = catalog::remove(disk, &[*id])?;
     note_again(disk, unnoted);
@@ -69,7 +69,7 @@ fn take_away(store: &Store, going: &[Snapshot]) -> io::Result<()> {
         let there = store.catalog.list(disk)?;
         let takes_over = roster.take_over(going);
         if missing::forget(disk, &mut roster, &there, going) | takes_over {
-            unnoted = note(disk, roster, takes_over)?;
+            unnoted = note(store, roster, takes_over)?;
         }
     }
     let ids: Vec<_> = going.iter().map(|it| it.id).collect();
@@ -80,15 +80,25 @@ fn take_away(store: &Store, going: &[Snapshot]) -> io::Result<()> {
 }
 
 /// Writes the roster. Where the disk is full and it need not come first, returns it, to be written afterwards: to
-/// forget snapshots is how space is given back.
-fn note(disk: &Disk, roster: Roster, must_be_first: bool) -> io::Result<Option<Roster>> {
-    use io::ErrorKind::{QuotaExceeded, StorageFull};
+/// forget snapshots is how space is given back. Where it must come first, it takes the place of what can be found
+/// out again.
+fn note(store: &Store, roster: Roster, must_be_first: bool) -> io::Result<Option<Roster>> {
+    let disk = store.disk();
     match roster.note(disk) {
-        Err(error) if !must_be_first && matches!(error.kind(), StorageFull | QuotaExceeded) => {
-            Ok(Some(roster))
-        }
-        noted => noted.map(|()| None),
+        Err(error) if is_full(&error) && !must_be_first => return Ok(Some(roster)),
+        Err(error) if is_full(&error) => {}
+        noted => return noted.map(|()| None),
     }
+    store.history.remove(INDEX)?;
+    let noted = roster.note(disk).or_else(|_| {
+        disk.remove(catalog_cache::PLACE)?;
+        roster.note(disk)
+    });
+    noted.map(|()| None)
+}
+
+fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
 
 /// Writes the roster in the space that records left. Where not even that is enough, `verify` misses snapshots that

@@ -14,7 +14,7 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-pub(super) use self::damaged::{DamagedOperation, damaged_operations};
+pub(super) use self::damaged::{Contents, damaged_operations};
 use self::read::whole_lines;
 use super::disk::Disk;
 use super::operation_places::{self as places, DIRECTORY, Numbers};

@@ -61,6 +61,9 @@ const BRANCHES: &str = "branches";
 /// The strategy's name in settings and results.
 const STRATEGY: &str = "store";
 
+/// What a host's captures learnt, which they can learn again.
+const INDEX: &str = "index";
+
 /// Keeps snapshots in a directory of the host: deduplicated, compressed, incremental.
 ///
 /// Every object is named by its hash and checked by it when it is read. A snapshot writes only what the
@@ -235,7 +238,7 @@ impl Store {
 
     /// Returns the place for what a host's captures learn.
     pub(crate) fn index_path(&self) -> std::path::PathBuf {
-        self.history.path("index")
+        self.history.path(INDEX)
     }
 
     /// Returns the history that is kept in the store's directory.
@@ -320,7 +323,13 @@ impl SnapshotStore for Store {
     /// Packs go of which nothing is needed; those of which much is not needed, and small ones where there
     /// are many, become new ones. Where anything is damaged nothing is done, and it is Corrupt.
     fn reclaim(&self) -> Result<Reclaimed> {
-        reclaim::reclaim(self, Care::Usual)
+        match reclaim::reclaim(self, Care::Usual) {
+            // What is written anew needs space before it gives any back.
+            Err(error) if error.kind() == ErrorKind::NoSpace => {
+                reclaim::reclaim(self, Care::Sparing)
+            }
+            done => done,
+        }
     }
 
     fn redact(&self, out: &Exclusions) -> Result<Redacted> {

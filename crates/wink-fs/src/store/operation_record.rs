@@ -48,6 +48,8 @@ struct Change {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     inside: Vec<String>,
     left: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    replaced: Option<String>,
 }
 
 /// Returns what follows the list of touched paths in an operation's file: a line of JSON, and a line with the
@@ -80,7 +82,9 @@ fn to_change(change: &OperationChange) -> Change {
     let left = change.left.as_ref().map(ToString::to_string);
     let path = change.path.to_string();
     let inside = change.inside.iter().map(ToString::to_string).collect();
-    Change { path, before: text(change.before), after: text(change.after), inside, left }
+    let replaced = change.replaced.as_ref().map(ToString::to_string);
+    let (before, after) = (text(change.before), text(change.after));
+    Change { path, before, after, inside, left, replaced }
 }
 
 /// Reads the bytes of an operation's file; what is damaged, or of another version, is Corrupt.
@@ -133,6 +137,7 @@ fn from_change(change: Change) -> Option<OperationChange> {
         after,
         inside,
         left: change.left.as_deref().map(Left::parse),
+        replaced: change.replaced.and_then(|text| text.parse().ok()),
     })
 }
 

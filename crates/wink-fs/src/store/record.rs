@@ -7,10 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind, Operation, Result, damaged};
 use crate::hash::ContentHash;
-use crate::snapshot::{Skipped, Snapshot, SnapshotCause};
+use crate::snapshot::{AskedBy, Skipped, Snapshot, SnapshotCause};
 use crate::tree_hash::TreeHash;
 
 const VERSION: u32 = 1;
+
+const AGENT: &str = "agent";
+const NOBODY: &str = "nobody";
 
 /// Holds a snapshot as it stands in its file; fields that are not known are passed over.
 #[derive(Serialize, Deserialize)]
@@ -23,6 +26,8 @@ struct Record {
     tag: Option<String>,
     message: Option<String>,
     cause: Cause,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    asked_by: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     line: Option<String>,
     file_count: u64,
@@ -86,6 +91,11 @@ fn to_record(snapshot: &Snapshot) -> Result<Record> {
         cause: match snapshot.cause {
             SnapshotCause::Requested => Cause::Requested,
             SnapshotCause::Safety => Cause::Safety,
+        },
+        asked_by: match snapshot.asked_by {
+            AskedBy::Person => None,
+            AskedBy::Agent => Some(AGENT.to_owned()),
+            AskedBy::Nobody => Some(NOBODY.to_owned()),
         },
         line,
         file_count: snapshot.file_count,
@@ -167,6 +177,11 @@ fn from_record(record: Record) -> Option<Snapshot> {
         cause: match record.cause {
             Cause::Requested => SnapshotCause::Requested,
             Cause::Safety => SnapshotCause::Safety,
+        },
+        asked_by: match record.asked_by.as_deref() {
+            Some(AGENT) => AskedBy::Agent,
+            Some(NOBODY) => AskedBy::Nobody,
+            _ => AskedBy::Person,
         },
         line: record.line,
         file_count: record.file_count,

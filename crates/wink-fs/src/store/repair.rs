@@ -5,12 +5,13 @@ use std::io;
 use std::sync::Arc;
 
 use super::large::LargeFile;
+use super::ledger::{self, Contents};
 use super::library::{self, Library, Shelf};
 use super::list::{self, Part};
 use super::object::{ObjectId, ObjectKind};
 use super::pack::{self, ObjectRow, Pack, PackWriter};
 use super::roster::{self, Found, Roster, Trust};
-use super::{Store, catalog, failure, ledger, lock, missing, pins, redact, salvage, verify};
+use super::{Store, catalog, failure, lock, missing, pins, redact, salvage, verify};
 use crate::error::{Error, Operation, Result};
 use crate::hash::ContentHash;
 use crate::snapshot::{Repaired, SnapshotId, Verification, VerifyOptions};
@@ -172,10 +173,10 @@ impl Repair<'_> {
         damaged.iter().try_for_each(|name| self.put_aside(&format!("{}/{name}", pins::DIRECTORY)))
     }
 
-    /// Moves damaged records of operations aside, after what was kept for them: without a record it would be
-    /// taken for that of an operation that was interrupted.
+    /// Moves damaged operations aside, the record after what was kept: without one it would be taken for that of
+    /// an operation that was interrupted.
     fn operations(&mut self) -> Result<()> {
-        for damaged in ledger::damaged_operations(self.store.disk())? {
+        for damaged in ledger::damaged_operations(self.store.disk(), Contents::Read)? {
             let mut all = damaged.kept.iter().chain([&damaged.record]);
             all.try_for_each(|place| self.put_aside(place)).map_err(failed)?;
         }

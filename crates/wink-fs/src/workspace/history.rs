@@ -17,18 +17,19 @@ use crate::excluding::Excluding;
 use crate::filesystem::Backend;
 use crate::operation::{
     BeforeImage, Ledger, Left, MemoryLedger, OperationCause, OperationChange, OperationRecord,
-    Record,
+    Record, check_kinds,
 };
 use crate::parallel;
 use crate::path::TreePath;
 use crate::progress::Progress;
 use crate::scope::Scope;
 use crate::snapshot::{
-    MemorySnapshots, NewSnapshot, Retention, SAFETY_KEPT, Snapshot, SnapshotCause, SnapshotId,
-    SnapshotStore, StateName,
+    MemorySnapshots, NewSnapshot, Retention, Snapshot, SnapshotCause, SnapshotId, SnapshotStore,
+    StateName,
 };
 use crate::store::Store;
 use crate::store::disk::Disk;
+use crate::store::failure::of_history;
 use crate::store::ledger::StoreLedger;
 use crate::tree::{Kind, Tree};
 
@@ -107,15 +108,17 @@ impl History {
     pub(super) fn asked_for(&self, options: &SnapshotOptions) -> NewSnapshot {
         let mut new = NewSnapshot::new(self.clock.now());
         (new.tag, new.message) = (options.tag.clone(), options.message.clone());
+        new.asked_by = options.asked_by;
         new
     }
 
-    /// Takes a snapshot; tried again where files change while they are read.
+    /// Takes a snapshot, and returns also those that are gone for it; tried again where files change while they
+    /// are read.
     pub(super) fn snapshot(
         &self,
         backend: &mut dyn Backend,
         new: &NewSnapshot,
-    ) -> Result<Snapshot> {
+    ) -> Result<(Snapshot, Vec<SnapshotId>)> {
         let taken = retried(|| {
             let capture = self.capture(backend)?;
             self.save(backend, &capture, new)
@@ -136,7 +139,7 @@ impl History {
                 false => self.save(backend, &capture, new).map(Some),
             }
         });
-        taken.transpose().map(|taken| self.taken(taken)).transpose()
+        taken.transpose().map(|taken| Ok(self.taken(taken)?.0)).transpose()
     }
 
     /// Tells whether a tree is that of the snapshot that was taken or restored last; one that cannot be read
@@ -149,10 +152,10 @@ impl History {
     }
 
     /// Does what is due once a snapshot was taken.
-    fn taken(&self, taken: Result<Snapshot>) -> Result<Snapshot> {
+    fn taken(&self, taken: Result<Snapshot>) -> Result<(Snapshot, Vec<SnapshotId>)> {
         let taken = taken.map_err(|error| error.during(Operation::Snapshot))?;
-        self.make_room(&taken).map_err(|error| error.during(Operation::Snapshot))?;
-        Ok(taken)
+        let gone = self.make_room(&taken).map_err(|error| error.during(Operation::Snapshot))?;
+        Ok((taken, gone))
     }
 
     /// Captures the files; what keeps snapshots gets ready meanwhile.
@@ -238,7 +241,8 @@ impl History {
             None => self.all_saved()?,
         };
         let saved = known.insert(saved);
-        let oldest: Vec<_> = saved.drain(..saved.len().saturating_sub(SAFETY_KEPT)).collect();
+        let too_many = saved.len().saturating_sub(self.retention.max_safety);
+        let oldest: Vec<_> = saved.drain(..too_many).collect();
         oldest.into_iter().try_for_each(|id| self.forget_saved(id))
     }
 
@@ -322,7 +326,8 @@ impl History {
             self.ledger.discard(sequence);
             return Ok(None);
         }
-        let changes = describe(&differences, &live)?;
+        let mut changes = describe(&differences, &live)?;
+        changes.iter_mut().for_each(|it| it.replaced = record.replaced().of(&it.path));
         let operation = self.prepare(sequence, name, OperationCause::Call, changes)?;
         self.append(operation, Some(before))?;
         Ok(Some(sequence))
@@ -371,12 +376,14 @@ impl History {
         self.recorded.load(Ordering::Relaxed)
     }
 
-    /// Returns what was there before an operation.
+    /// Returns what was there before an operation; where not all of it is kept that was there, it is Corrupt.
     pub(super) fn before(&self, operation: &OperationRecord) -> Result<Arc<dyn Tree>> {
-        match operation.cause {
-            OperationCause::Replacement { saved } => self.snapshots.load(&saved),
-            _ => self.ledger.before(operation.sequence),
+        if let OperationCause::Replacement { saved } = operation.cause {
+            return self.snapshots.load(&saved);
         }
+        let kept = self.ledger.before(operation.sequence)?;
+        check_kinds(operation, &*kept)?;
+        Ok(kept)
     }
 
     /// Returns a tree as an operation saw it: what replaces all files leaves out what is excluded.
@@ -508,7 +515,7 @@ pub(super) fn describe(
             (None, Some(Kind::Directory)) => inside(left_by_it, &path),
             _ => Vec::new(),
         };
-        Ok(OperationChange { path, before, after, inside, left })
+        Ok(OperationChange { path, before, after, inside, left, replaced: None })
     };
     differences.iter().map(change).collect()
 }
@@ -531,5 +538,5 @@ pub(super) fn inside(tree: &dyn Tree, directory: &TreePath) -> Vec<TreePath> {
 
 /// Keeps what is at the paths of a scope.
 pub(super) fn keep(image: &mut dyn BeforeImage, scope: &Scope) -> Result<()> {
-    scope.starts().iter().try_for_each(|path| image.keep(path))
+    scope.starts().iter().try_for_each(|path| image.keep(path)).map_err(of_history)
 }

@@ -11,6 +11,7 @@ mod history;
 mod keep_fork;
 mod look;
 mod looking_back;
+mod made_parents;
 mod merge;
 mod moved_back;
 mod operate;

@@ -1,5 +1,6 @@
 //! Which snapshots stay, and how much space they may take.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 
@@ -7,7 +8,7 @@ use super::history::History;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::event::Event;
 use crate::snapshot::{
-    Choose, FORKS, GONE, Pin, Retention, Snapshot, SnapshotCause, SnapshotId, Usage,
+    AskedBy, Choose, FORKS, GONE, Pin, Retention, Snapshot, SnapshotCause, SnapshotId, Usage,
 };
 
 impl History {
@@ -53,11 +54,14 @@ impl History {
         Ok(gone)
     }
 
-    /// Does what is due after a snapshot was taken, and takes it back where there is no room for it.
-    pub(super) fn make_room(&self, taken: &Snapshot) -> Result<()> {
+    /// Does what is due after a snapshot was taken, and takes it back where there is no room for it; returns
+    /// those that are gone for it.
+    pub(super) fn make_room(&self, taken: &Snapshot) -> Result<Vec<SnapshotId>> {
+        let mut gone = Vec::new();
         // It is there: what could not be done now is done after the next one, or told by a prune.
         if self.retention.limits_requested() && (!self.is_of_line(taken) || self.is_look_due()) {
-            let _ = self.expire_like(taken).and_then(|_| self.count());
+            gone.extend(self.expire_like(taken).unwrap_or_default());
+            let _ = self.count();
         }
         if self.snapshots.is_fragmented().unwrap_or(false) {
             let _ = self.snapshots.reclaim();
@@ -65,7 +69,7 @@ impl History {
         let fitted = self.fit(&self.retention).and_then(|fitted| match fitted.fits {
             true => {
                 self.warn(&fitted.used);
-                Ok(())
+                Ok(fitted.gone)
             }
             false => Err(full(self.retention.max_bytes.unwrap_or_default())),
         });
@@ -73,7 +77,8 @@ impl History {
             self.snapshots.delete(&taken.id)?;
             let _ = self.snapshots.reclaim();
         }
-        fitted
+        gone.extend(fitted?);
+        Ok(gone.into_iter().map(|it| it.id).collect())
     }
 
     /// Tells whether one too many may be there: what others take they look at themselves.
@@ -86,8 +91,12 @@ impl History {
     /// Finds out how many more can be taken.
     fn count(&self) -> Result<()> {
         let all = self.snapshots.list()?;
-        let is_counted = |it: &&Snapshot| self.retention.counts(it) && self.is_of_line(it);
-        let counted = all.iter().filter(is_counted).count();
+        let ours = all.iter().filter(|it| self.is_of_line(it));
+        let mut counts: BTreeMap<AskedBy, usize> = BTreeMap::new();
+        ours.filter_map(|it| self.retention.counts(it))
+            .for_each(|by| *counts.entry(by).or_default() += 1);
+        // Whoever takes the next one may be the one who has most.
+        let counted = counts.into_values().max().unwrap_or_default();
         let room = self.retention.max_count.unwrap_or_default().saturating_sub(counted);
         self.room.store(room, Ordering::Relaxed);
         Ok(())

@@ -12,7 +12,7 @@ use crate::event::Event;
 use crate::path::TreePath;
 use crate::scope::Scope;
 use crate::search::{self, GrepOptions, StatesResult};
-use crate::snapshot::{NewSnapshot, Snapshot, SnapshotId, SnapshotStore};
+use crate::snapshot::{AskedBy, NewSnapshot, Snapshot, SnapshotId, SnapshotStore};
 use crate::tree::Tree;
 
 /// Says what is known of a snapshot when it is asked for.
@@ -32,6 +32,8 @@ pub struct SnapshotOptions {
     pub tag: Option<String>,
     /// What a person says about it.
     pub message: Option<String>,
+    /// Who asks for it.
+    pub asked_by: AskedBy,
 }
 
 impl SnapshotOptions {
@@ -48,6 +50,13 @@ impl SnapshotOptions {
         self.message = Some(message.into());
         self
     }
+
+    /// Sets who asks for it.
+    #[must_use]
+    pub fn asked_by(mut self, asked_by: AskedBy) -> Self {
+        self.asked_by = asked_by;
+        self
+    }
 }
 
 impl Workspace {
@@ -60,6 +69,27 @@ impl Workspace {
     pub fn snapshot_with(&self, options: &SnapshotOptions) -> Result<Snapshot> {
         let history = self.history(Operation::Snapshot)?;
         self.take(history, &history.asked_for(options))
+    }
+
+    /// Does the same, and returns also the snapshots that are gone to make room for it.
+    ///
+    /// ```
+    /// use wink_fs::{Retention, SnapshotOptions, Workspace};
+    ///
+    /// let files = Workspace::builder(wink_fs::MemoryBackend::new());
+    /// let files = files.retention(Retention::default().max_count(1)).build();
+    /// let (first, gone) = files.snapshot_making_room(&SnapshotOptions::default())?;
+    /// assert!(gone.is_empty());
+    /// let (_, gone) = files.snapshot_making_room(&SnapshotOptions::default())?;
+    /// assert_eq!(gone, [first.id]);
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn snapshot_making_room(
+        &self,
+        options: &SnapshotOptions,
+    ) -> Result<(Snapshot, Vec<SnapshotId>)> {
+        let history = self.history(Operation::Snapshot)?;
+        self.take_making_room(history, &history.asked_for(options))
     }
 
     /// Keeps the files as they are now, unless the snapshot that was taken or restored last holds the very
@@ -88,12 +118,20 @@ impl Workspace {
 
     /// Takes a snapshot, which is the last one then.
     pub(super) fn take(&self, history: &History, new: &NewSnapshot) -> Result<Snapshot> {
+        Ok(self.take_making_room(history, new)?.0)
+    }
+
+    fn take_making_room(
+        &self,
+        history: &History,
+        new: &NewSnapshot,
+    ) -> Result<(Snapshot, Vec<SnapshotId>)> {
         let mut writer = self.turn()?;
         let _alone = self.alone(history, &mut writer)?;
         history.excluded.ask()?;
-        let snapshot = history.snapshot(self.backend(&mut writer), new)?;
-        self.took(history, &snapshot)?;
-        Ok(snapshot)
+        let taken = history.snapshot(self.backend(&mut writer), new)?;
+        self.took(history, &taken.0)?;
+        Ok(taken)
     }
 
     /// Says that a snapshot is the last one now.

@@ -5,15 +5,16 @@ use std::sync::Arc;
 use super::Workspace;
 use super::halves::{left_behind, whole_half};
 use super::history::{History, describe, keep};
+use super::made_parents::with_made_parents;
 use super::moved_back::MovedBack;
 use super::restore::RESTORE;
 use crate::compare::{compare, count_files};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::Backend;
-use crate::operation::{Left, OperationCause, OperationChange, OperationRecord};
+use crate::operation::{Left, OperationCause, OperationChange, OperationRecord, check_contents};
 use crate::path::TreePath;
 use crate::scope::Scope;
-use crate::snapshot::{SAFETY_KEPT, SnapshotId};
+use crate::snapshot::SnapshotId;
 use crate::tree::{Kind, Tree};
 
 /// Says what taking an operation back, or doing it again, did.
@@ -58,9 +59,11 @@ impl Workspace {
     /// Takes back the last operation that was not taken back; see [`operations`](Self::operations).
     ///
     /// What somebody changed since is left alone and named; where that is all of it, or a program wrote into
-    /// what was kept because it still had it open, it is a Conflict. Of
-    /// the operations that replaced files as a whole, such as a restore or a program's run, the last ten can
-    /// be taken back: what was there before an older one is not kept, which is SnapshotNotFound.
+    /// what was kept because it still had it open, it is a Conflict. Where what was kept is missing, or
+    /// damaged, it is Corrupt, and nothing is changed. Of
+    /// the operations that replaced files as a whole, such as a restore or a program's run, only the last can
+    /// be taken back ([`Retention::max_safety`](crate::Retention::max_safety) says how many): what was there
+    /// before an older one is not kept, which is SnapshotNotFound.
     pub fn undo(&self) -> Result<Undone> {
         self.step(Way::Undo, None)
     }
@@ -279,11 +282,14 @@ fn go_back(
     {
         moved = whole_half(&*history.ledger, held, &before, &backend.live(), paths)?;
         moved.ok_or_else(|| written_since(&path))?;
+    } else if held.cause.saved().is_none() {
+        check_contents(held, &*before)?;
     }
-    let mut scope = Scope::paths(paths.iter().cloned());
-    if held.cause.saved().is_some() {
-        scope = scope.excluding(history.excluded.known());
-    }
+    let scope = match held.cause.saved() {
+        None => Scope::paths(paths.iter().cloned()),
+        Some(_) => Scope::paths(with_made_parents(&*before, &*backend.live(), paths)?)
+            .excluding(history.excluded.known()),
+    };
     let (sequence, aside) = history.ledger.next()?;
     let mut image = backend.before_image(&aside)?;
     keep(&mut *image, &scope)?;
@@ -299,7 +305,13 @@ fn go_back(
     let differences = compare(&*kept, &*before, &scope)?;
     let changes = describe(&differences, &*before)?;
     let operation = history.prepare(sequence, &of.name, cause, changes)?;
-    backend.replace(&*before, &scope).map_err(|error| error.during(Operation::Undo))?;
+    if let Err(error) = backend.replace(&*before, &scope) {
+        // Nothing was replaced: what was prepared must not be taken for a step that was cut off.
+        if error.kind() == ErrorKind::Conflict {
+            history.ledger.discard(sequence);
+        }
+        return Err(error.during(Operation::Undo));
+    }
     history.append(operation, Some(kept))?;
     Ok(sequence)
 }
@@ -416,8 +428,8 @@ fn not_kept(of: &OperationRecord, held: &OperationRecord, error: Error) -> Error
         OperationCause::Replacement { saved } if error.kind() == ErrorKind::SnapshotNotFound => {
             Error::new(Operation::Undo, ErrorKind::SnapshotNotFound).with_detail(format!(
                 "operation {sequence} ({name}) cannot be undone, because snapshot {} of what was \
-                 there before it is not kept any more; only the last {SAFETY_KEPT} are, so restore \
-                 an older snapshot",
+                 there before it is not kept any more: too many came after it, or it made room; \
+                 restore an older snapshot",
                 saved.short()
             ))
         }

@@ -8,6 +8,7 @@ mod clock;
 mod disk;
 mod execute;
 mod faults;
+mod kept;
 mod older;
 mod outside;
 mod scene;

@@ -104,3 +104,22 @@ fn fault_10_used_up_inodes_stop_an_import_before_anything_changes() {
     let said = check_no_space(&small, |round| small.fill_inodes(round), import);
     assert!(said.contains("inode"), "{said}");
 }
+
+/// Once, it was only said that there is no space, and the disk of the files had plenty.
+#[test]
+fn fault_08_where_the_disk_of_the_history_is_full_it_is_named() {
+    let (scene, small) = (Scene::host(), Small::new("size=1m"));
+    let store = Store::create_ambient(small.0.path().join("store")).unwrap();
+    let files = Workspace::host_with_store(scene.path("root"), store).unwrap();
+    files.write("a", "one").unwrap();
+    let filled = (0..100_000).take_while(|round| small.fill_blocks(*round)).count();
+    let error = files.write("a", "two").unwrap_err();
+    assert_eq!((error.kind(), error.path()), (ErrorKind::NoSpace, Some("a")));
+    assert!(error.to_string().contains("on the disk of the history"), "{error}");
+    let error = files.undo().unwrap_err();
+    assert!(error.to_string().contains("on the disk of the history"), "{error}");
+    assert_eq!(files.read("a").unwrap().content, "one");
+    (0..filled).for_each(|round| drop(fs::remove_file(small.0.path().join(round.to_string()))));
+    files.undo().unwrap();
+    assert!(!files.exists("a"));
+}

@@ -38,6 +38,63 @@ on_both! {
     the_last_ten_programs_are_undone_and_an_older_one_says_what_is_gone,
     an_old_program_says_what_is_gone_although_somebody_changed_some_of_it,
     operations_that_are_not_kept_any_more_are_not_said_to_be_taken_back,
+    directories_that_a_restore_made_for_some_paths_go_with_them,
+    directories_that_a_revert_or_merge_made_go_with_what_is_in_them,
+    a_directory_that_a_restore_made_stays_where_somebody_put_something_into_it,
+}
+
+/// A workspace with a snapshot of `d/s/f` and `d/s/g`, in which nothing is now but `a`.
+fn without_directory(files: &Workspace) -> Vec<String> {
+    files.write("d/s/f", "one").unwrap();
+    files.write("d/s/g", "two").unwrap();
+    files.write("d/h", "three").unwrap();
+    files.snapshot("with").unwrap();
+    files.delete_all("d").unwrap();
+    files.write("a", "four").unwrap();
+    files.snapshot("without").unwrap();
+    lines(files)
+}
+
+/// Once, they stayed, empty, and it was said that all was as before.
+fn directories_that_a_restore_made_for_some_paths_go_with_them(scene: Scene) {
+    let files = &scene.files;
+    let before = without_directory(files);
+    for paths in [&["d/s/f"][..], &["d/s/f", "d/s/g"], &["d/s"], &["d/h", "d/s/g"]] {
+        let mut options = RestoreOptions::default();
+        options.paths = paths.iter().map(|it| (*it).to_owned()).collect();
+        files.restore_with("with", &options).unwrap();
+        let restored = lines(files);
+        assert!(files.undo().unwrap().conflicts.is_empty());
+        assert_eq!(lines(files), before, "{paths:?}");
+        files.redo().unwrap();
+        assert_eq!(lines(files), restored, "{paths:?}");
+        files.undo().unwrap();
+        assert_eq!(lines(files), before, "{paths:?}");
+    }
+}
+
+fn directories_that_a_revert_or_merge_made_go_with_what_is_in_them(scene: Scene) {
+    let files = &scene.files;
+    let before = without_directory(files);
+    files.revert("with", "without").unwrap();
+    assert!(files.is_file("d/s/f"));
+    files.undo().unwrap();
+    assert_eq!(lines(files), before);
+    let fork = files.fork("without").unwrap();
+    fork.write("new/below/f", "five").unwrap();
+    files.merge(&fork).unwrap();
+    assert!(files.is_file("new/below/f"));
+    files.undo().unwrap();
+    assert_eq!(lines(files), before);
+}
+
+fn a_directory_that_a_restore_made_stays_where_somebody_put_something_into_it(scene: Scene) {
+    let files = &scene.files;
+    without_directory(files);
+    files.restore_with("with", &RestoreOptions::default().path("d/s/f")).unwrap();
+    files.mkdir("d/mine").unwrap();
+    files.undo_operation(files.operations().unwrap().len() as u64 - 1).unwrap();
+    assert!(files.is_dir("d/mine") && !files.exists("d/s"));
 }
 
 fn a_restore_can_be_undone_and_redone(scene: Scene) {

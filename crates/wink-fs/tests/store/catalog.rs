@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use wink_fs::{ErrorKind, MemoryBackend, Skipped, SnapshotCause, SnapshotId, SnapshotStore, Store};
+use wink_fs::{
+    AskedBy, ErrorKind, MemoryBackend, Skipped, SnapshotCause, SnapshotId, SnapshotStore, Store,
+};
 
 use crate::support::{Scene, new, noon, planted, put};
 
@@ -15,6 +17,7 @@ fn a_snapshot_is_listed_as_it_was_returned() {
         .tag("before \"the\" change")
         .message("two\nlines")
         .cause(SnapshotCause::Safety)
+        .asked_by(AskedBy::Agent)
         .file_count(3)
         .total_bytes(14)
         .backend("memory")

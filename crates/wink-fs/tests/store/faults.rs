@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
 use wink_fs::testkit::dump;
-use wink_fs::{Backend, ErrorKind, Scope, SnapshotStore, Store, VerifyOptions};
+use wink_fs::{Backend, ErrorKind, Pin, Scope, Snapshot, SnapshotStore, Store, VerifyOptions};
 
 use crate::places::Mounted;
 use crate::short::Short;
@@ -122,6 +122,36 @@ fn fault_08_snapshots_are_forgotten_although_the_disk_is_full() {
     std::fs::OpenOptions::new().write(true).open(record).unwrap().write_all(b"damaged").unwrap();
     assert!(store.delete(&second.id).unwrap());
     check_whole(directory.path(), &[0]);
+}
+
+/// Once, the packs of those that go had to be written down first, so that a prune failed for want of space.
+#[test]
+fn fault_08_a_prune_gives_space_back_although_the_disk_is_full() {
+    let directory = tempfile::tempdir().unwrap();
+    let _mounted = Mounted::tmpfs(directory.path(), c"size=1m");
+    let store = Store::create_ambient(directory.path()).unwrap();
+    let mut files = wink_fs::MemoryBackend::new();
+    put(&mut files, b"kept", noise(50_000, 9));
+    for seed in 0..6 {
+        put(&mut files, b"large", noise(100_000, seed));
+        store.save(&files, &new()).unwrap();
+    }
+    let mut filler = std::fs::File::create(directory.path().join("filler")).unwrap();
+    let full = std::iter::repeat_with(|| filler.write_all(&[1; 4096])).find_map(Result::err);
+    assert_eq!(full.unwrap().kind(), std::io::ErrorKind::StorageFull);
+    let but_last = |all: &[Snapshot], _: &[Pin]| all[..5].iter().map(|it| it.id).collect();
+    assert_eq!(store.forget(&but_last).unwrap().len(), 5);
+    let packs = || {
+        let all = std::fs::read_dir(directory.path().join("packs")).unwrap();
+        all.map(|it| it.unwrap().metadata().unwrap().len()).sum::<u64>()
+    };
+    store.reclaim().unwrap();
+    assert!((250_000..300_000).contains(&packs()), "only what nothing is needed of: {}", packs());
+    store.reclaim().unwrap();
+    assert!(packs() < 200_000, "the first is written anew when there is space: {}", packs());
+    check_whole(directory.path(), &[1]);
+    let last = store.list().unwrap();
+    assert_eq!(dump(&*store.load(&last[0].id).unwrap()).unwrap(), dump(&files).unwrap());
 }
 
 #[test]

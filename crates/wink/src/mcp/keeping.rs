@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout_at};
 use wink_agent::{Effect, Family, Tool, ToolContext};
-use wink_fs::{ErrorKind, Snapshot, SnapshotOptions, Workspace};
+use wink_fs::{AskedBy, ErrorKind, Snapshot, SnapshotOptions, Workspace};
 
 use crate::kept_fork::{KeptForks, Left};
 use crate::lock::lock;
@@ -72,7 +72,8 @@ impl Changes {
 
     fn keep(&mut self, files: &Workspace, why: &str) {
         let kept_at = files.operations_recorded();
-        match snapshot(files, &SnapshotOptions::default().message(why)) {
+        let unasked = SnapshotOptions::default().message(why).asked_by(AskedBy::Nobody);
+        match snapshot(files, &unasked) {
             // Where there is no history, there is nothing to keep it in.
             Err(error) if error.kind() != ErrorKind::Unsupported => self.failed(&error),
             _ => *self = Self { has_begun: true, kept_at, has_failed: false },

@@ -165,6 +165,7 @@ const OUTPUTS: &[(&str, &Fields)] = &[
             ("file_count", Number),
             ("total_bytes", Number),
             ("skipped", Number),
+            ("pruned", Number),
         ],
     ),
     (

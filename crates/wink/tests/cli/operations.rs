@@ -99,3 +99,24 @@ fn an_operation_into_whose_kept_files_a_program_wrote_is_not_said_to_be_built_up
     assert!(said.contains("still had it open") && said.contains("help: pass"), "{said}");
     assert!(!said.contains("what came since"), "{said}");
 }
+
+/// Once, only the last ten restores could be undone, and an agent could erase a file that nobody had kept by
+/// going to and fro eleven times.
+#[test]
+fn every_restore_that_is_listed_can_be_undone() {
+    let scene = Scene::new();
+    scene.write("base", "start");
+    scene.ok(&["snapshot", "--tag", "start"]);
+    for number in 0..25 {
+        scene.write("base", format!("edit {number}"));
+        scene.write(&format!("new{number}"), "nobody kept this");
+        scene.ok(&["restore", "start"]);
+    }
+    for number in (0..25).rev() {
+        scene.ok(&["undo"]);
+        assert_eq!(scene.read("base"), format!("edit {number}"));
+        assert_eq!(scene.read(&format!("new{number}")), "nobody kept this");
+        scene.write("base", "start");
+        std::fs::remove_file(scene.project(&format!("new{number}"))).unwrap();
+    }
+}

@@ -298,3 +298,32 @@ fn a_server_that_begins_a_history_names_those_without_a_directory() {
     let told = std::io::read_to_string(client.child.stderr.take().unwrap()).unwrap();
     assert!(told.contains("`wink init --moved-from OLD`") && told.contains("/old`"), "{told}");
 }
+
+/// Once, an agent that took many snapshots pushed out all that a person had taken, and nobody was told.
+#[test]
+fn an_agent_that_takes_many_snapshots_pushes_out_only_its_own_and_is_told() {
+    let place = tempfile::tempdir().unwrap();
+    std::fs::create_dir(place.path().join("work")).unwrap();
+    std::fs::write(place.path().join("work/a"), "precious\n").unwrap();
+    for args in
+        [&["init"][..], &["config", "set", "retention.count", "3"], &["snapshot", "-m", "precious"]]
+    {
+        assert!(wink_in(place.path()).args(args).output().unwrap().status.success(), "{args:?}");
+    }
+    std::fs::write(place.path().join("work/a"), "not kept by anybody\n").unwrap();
+    let mut client = Client::start_in(place, &[]);
+    client.request("initialize", initialize());
+    let mut said = Vec::new();
+    for number in 0..8 {
+        client.done("write_file", json!({"path": format!("b{number}"), "content": "x"}));
+        let kept = client.call("snapshot", json!({"message": format!("number {number}")}));
+        said.push(kept.to_string());
+    }
+    client.end();
+    assert!(said[..3].iter().all(|it| !it.contains("went")), "{said:?}");
+    let went = "To make room, 1 old snapshot without a tag went; one with a tag stays.";
+    assert!(said[3..].iter().all(|it| it.contains(went)), "{said:?}");
+    let log = wink(&client, &["log"]);
+    assert!(log.contains("precious") && log.contains("before the first change"), "{log}");
+    assert!(log.contains("number 7") && !log.contains("number 4"), "{log}");
+}

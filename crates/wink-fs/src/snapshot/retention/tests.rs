@@ -30,6 +30,7 @@ fn retentions() -> impl Strategy<Value = Retention> {
     let parts = (prop::option::of(0..12usize), prop::option::of(0..100u64), any::<bool>());
     parts.prop_map(|(count, age, keep_tagged)| Retention {
         max_count: count,
+        max_safety: 10,
         max_age: age.map(Duration::from_secs),
         keep_tagged,
         max_bytes: None,
@@ -59,11 +60,11 @@ proptest! {
 
     #[test]
     fn count_keeps_the_last_of_those_that_were_asked_for(
-        (all, count) in (snapshots(), 0..12usize)
+        (all, count, safety) in (snapshots(), 0..12usize, 0..12usize)
     ) {
-        let retention = Retention::default().max_count(count);
+        let retention = Retention::default().max_count(count).max_safety(safety);
         let going = retention.expired(&all, &[], at(1_000));
-        for (cause, kept) in [(SnapshotCause::Requested, count), (SnapshotCause::Safety, SAFETY_KEPT)] {
+        for (cause, kept) in [(SnapshotCause::Requested, count), (SnapshotCause::Safety, safety)] {
             let counted: Vec<_> =
                 all.iter().filter(|it| it.cause == cause && it.tag.is_none()).collect();
             let older = counted.len().saturating_sub(kept);
@@ -120,4 +121,17 @@ fn safety_goes_first_for_space_and_the_others_only_where_no_count_protects_them(
     assert_eq!(order(Retention::everything()), [b, d, a, c]);
     assert_eq!(order(Retention::default()), [b, d]);
     assert_eq!(order(Retention::default().space_first(true)), [b, d, a, c]);
+}
+
+#[test]
+fn what_agents_ask_for_pushes_out_nothing_that_people_did_and_goes_first() {
+    let ask = |number, by| Snapshot { asked_by: by, ..snapshot(number, number, false, false) };
+    let person = ask(1, AskedBy::Person);
+    let unasked = ask(2, AskedBy::Nobody);
+    let agents: Vec<_> = (3..=6).map(|number| ask(number, AskedBy::Agent)).collect();
+    let all = [&[person.clone(), unasked.clone()][..], &agents].concat();
+    let retention = Retention::default().max_count(2).space_first(true);
+    assert_eq!(retention.expired(&all, &[], at(10)), ids(&agents[..2]));
+    let order = [unasked.id, agents[0].id, agents[1].id, agents[2].id, person.id];
+    assert_eq!(retention.expendable(&all, &[], at(10)), order, "the newest stays");
 }

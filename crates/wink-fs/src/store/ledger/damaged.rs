@@ -1,12 +1,14 @@
-//! Operations whose record is damaged.
+//! Operations whose record, or what they kept, is damaged.
+
+use std::io;
 
 use super::super::disk::Disk;
 use super::super::operation_places::{self as places, DIRECTORY};
 use super::super::{BRANCHES, failure};
 use super::read::MAX_BYTES;
 use super::{StoreLedger, branches};
-use crate::error::{ErrorKind, Operation, Result};
-use crate::operation::{Ledger as _, last_kept};
+use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::operation::{Ledger as _, OperationRecord, check_contents, check_kinds, last_kept};
 
 impl StoreLedger {
     /// Returns the numbers of damaged records, as far back as others are listed.
@@ -26,11 +28,48 @@ impl StoreLedger {
         damaged.retain(|number| *number > oldest);
         Ok(damaged)
     }
+
+    /// Returns the operations of which not all is kept that was there before, each with what is wrong.
+    fn damaged_images(&self, contents: Contents) -> Result<Vec<(u64, String)>> {
+        let mut damaged = Vec::new();
+        for operation in self.list()? {
+            // What somebody forgot meanwhile lost its record first.
+            let is_there = || self.disk.is_there(&places::record(operation.sequence));
+            match self.check_image(&operation, contents) {
+                Err(error) if error.kind() == ErrorKind::Corrupt && is_there() => {
+                    damaged.push((operation.sequence, error.during(Operation::Verify).to_string()));
+                }
+                // What cannot be looked at just now is no damage, and neither is what only a process kept.
+                _ => {}
+            }
+        }
+        Ok(damaged)
+    }
+
+    fn check_image(&self, operation: &OperationRecord, contents: Contents) -> Result<()> {
+        if operation.cause.saved().is_some() || operation.changes.is_empty() {
+            return Ok(());
+        }
+        let kept = self.before(operation.sequence)?;
+        check_kinds(operation, &*kept)?;
+        match contents {
+            Contents::Read => check_contents(operation, &*kept),
+            Contents::Unread => Ok(()),
+        }
+    }
 }
 
-/// An operation whose record is damaged, with the places of what there is of it.
+/// Whether what operations kept is read, as far as its hash is known.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::store) enum Contents {
+    Read,
+    Unread,
+}
+
+/// An operation that is damaged, with the places of what there is of it.
 pub(in crate::store) struct DamagedOperation {
-    pub(in crate::store) number: u64,
+    /// What is wrong with it.
+    pub(in crate::store) what: String,
     pub(in crate::store) record: String,
     /// What was there before it.
     pub(in crate::store) kept: Vec<String>,
@@ -38,25 +77,44 @@ pub(in crate::store) struct DamagedOperation {
 
 /// Returns the damaged operations of all histories that share a store, but for those that a loss of power took:
 /// their records were never synced, and their loss says nothing of the store.
-pub(in crate::store) fn damaged_operations(store: &Disk) -> Result<Vec<DamagedOperation>> {
-    let failed = |error| failure::of(Operation::Verify, error);
+pub(in crate::store) fn damaged_operations(
+    store: &Disk,
+    contents: Contents,
+) -> Result<Vec<DamagedOperation>> {
     let mut damaged = Vec::new();
     for (name, disk) in branches(store).map_err(failed)? {
         let place = |place: String| match name.as_str() {
             "" => place,
             name => format!("{BRANCHES}/{name}/{place}"),
         };
-        for number in StoreLedger::new(disk.clone()).damaged()? {
-            let record = disk.read(&places::record(number), MAX_BYTES).map_err(failed)?;
-            if record.iter().all(|byte| *byte == 0) {
+        let ledger = StoreLedger::new(disk.clone());
+        for number in ledger.damaged()? {
+            let bytes = disk.read(&places::record(number), MAX_BYTES).map_err(failed)?;
+            if bytes.iter().all(|byte| *byte == 0) {
                 continue;
             }
-            let names = disk.names(DIRECTORY).map_err(failed)?;
-            let entries = names.iter().filter_map(|name| places::kept_by(number, name));
-            let directory = Some(places::kept(number)).filter(|it| disk.is_there(it));
-            let kept = entries.chain(directory).map(place).collect();
-            damaged.push(DamagedOperation { number, record: place(places::record(number)), kept });
+            let record = place(places::record(number));
+            let what =
+                format!("the record {record} is damaged: operation {number} cannot be undone");
+            let kept = kept_places(&disk, number)?.into_iter().map(place).collect();
+            damaged.push(DamagedOperation { what, record, kept });
+        }
+        for (number, what) in ledger.damaged_images(contents)? {
+            let kept = kept_places(&disk, number)?.into_iter().map(place).collect();
+            damaged.push(DamagedOperation { what, record: place(places::record(number)), kept });
         }
     }
     Ok(damaged)
+}
+
+/// Returns the places of what there is of what an operation kept.
+fn kept_places(disk: &Disk, number: u64) -> Result<Vec<String>> {
+    let names = disk.names(DIRECTORY).map_err(failed)?;
+    let entries = names.iter().filter_map(|name| places::kept_by(number, name));
+    let directory = Some(places::kept(number)).filter(|it| disk.is_there(it));
+    Ok(entries.chain(directory).collect())
+}
+
+fn failed(error: io::Error) -> Error {
+    failure::of(Operation::Verify, error)
 }

@@ -23,6 +23,8 @@ pub(in super::super) enum Care {
     Usual,
     /// Nothing may.
     Thorough,
+    /// As much as may be: no pack is written anew of which anything is needed.
+    Sparing,
 }
 
 /// Says what becomes of a pack.
@@ -65,6 +67,7 @@ impl Look {
         let dead = pack.object_count() > self.needed.len();
         match care {
             Care::Thorough => dead,
+            Care::Sparing => false,
             Care::Usual => dead && self.dead_bytes * DEAD_SHARE >= self.all_bytes,
         }
     }
@@ -96,7 +99,7 @@ pub(super) fn decide(
     let stays = |(pack, look): &&(&Arc<Pack>, Look)| {
         pack.bytes < SMALL_PACK_BYTES && !look.needed.is_empty()
     };
-    let merge = looks.iter().filter(stays).count() > SMALL_PACKS;
+    let merge = care != Care::Sparing && looks.iter().filter(stays).count() > SMALL_PACKS;
     let decide =
         |(pack, look): (&Arc<Pack>, Look)| (Arc::clone(pack), look.fate(pack, care, merge));
     Ok(looks.into_iter().map(decide).collect())

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use self::data::Part;
 use self::reach::{Reach, Walker};
 use super::disk::Disk;
-use super::ledger::{self, DamagedOperation};
+use super::ledger::{self, Contents};
 use super::library::{Library, Shelf};
 use super::missing::{self, Missing};
 use super::roster::{Found, Roster};
@@ -33,7 +33,7 @@ pub(super) fn verify_alone(disk: &Disk, options: &VerifyOptions) -> Result<Verif
     findings.packs(&shelf, &snapshots, &roster);
     findings.missing_records(disk, &snapshots, &roster);
     findings.pins(disk)?;
-    findings.operations(disk)?;
+    findings.operations(disk, options)?;
     let damage = match options.data {
         true => data::check(&library, &shelf, part, options.progress.as_ref()),
         false => data::Damage::default(),
@@ -148,11 +148,11 @@ impl Findings {
         Ok(())
     }
 
-    fn operations(&mut self, disk: &Disk) -> Result<()> {
-        for DamagedOperation { number, record, .. } in ledger::damaged_operations(disk)? {
-            let what =
-                format!("the record {record} is damaged: operation {number} cannot be undone");
-            self.add(what, Vec::new());
+    /// Reports damaged operations; what they kept is no part of what is verified in parts.
+    fn operations(&mut self, disk: &Disk, options: &VerifyOptions) -> Result<()> {
+        let contents = if options.data { Contents::Read } else { Contents::Unread };
+        for damaged in ledger::damaged_operations(disk, contents)? {
+            self.add(damaged.what, Vec::new());
         }
         Ok(())
     }
