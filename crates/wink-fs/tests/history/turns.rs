@@ -7,7 +7,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use wink_fs::{
-    ErrorKind, OperationRecord, SnapshotOptions, Tree, TreePath, VerifyOptions, Workspace,
+    Call, ErrorKind, HostBackend, Layer, Layered, OperationRecord, Result, SnapshotOptions, Store,
+    Tree, TreePath, VerifyOptions, Workspace,
 };
 
 use crate::scene::Scene;
@@ -136,4 +137,34 @@ fn check_one_moment(tree: &dyn Tree) {
     let generations: Vec<u64> = (0..50).map(generation).collect();
     let of_one_moment = generations.is_sorted_by(|a, b| a >= b);
     assert!(of_one_moment && generations[0] - generations[49] <= 1, "{generations:?}");
+}
+
+/// Somebody who writes a file when everything is ready to be replaced.
+struct Meanwhile(std::path::PathBuf);
+
+impl Layer for Meanwhile {
+    fn before(&self, _: &dyn Tree, call: &Call<'_>) -> Result<()> {
+        if let Call::Replace { .. } = call {
+            fs::write(&self.0, "theirs").unwrap();
+        }
+        Ok(())
+    }
+}
+
+/// Once, what an undo had prepared that met such a write was taken for a call that was cut off, and the next undo
+/// took back what somebody had written.
+#[test]
+fn an_undo_that_is_refused_for_what_somebody_writes_leaves_nothing_to_take_back() {
+    let scene = Scene::host();
+    let (root, store) = (scene.path("root"), Store::open_ambient(scene.path("store")).unwrap());
+    let backend = HostBackend::open_ambient(&root).unwrap();
+    let backend = Layered::new(backend, Meanwhile(root.join("made/new")));
+    let files = Workspace::builder(backend).store(store).build();
+    files.write("made/one", "ours").unwrap();
+    assert_eq!(files.undo().unwrap_err().kind(), ErrorKind::Conflict);
+    let again = scene.open_again();
+    let names: Vec<_> = again.operations().unwrap().into_iter().map(|it| it.name).collect();
+    assert_eq!(names, ["write"]);
+    assert_eq!(fs::read_to_string(root.join("made/new")).unwrap(), "theirs");
+    assert_eq!(fs::read_to_string(root.join("made/one")).unwrap(), "ours");
 }
