@@ -77,9 +77,10 @@ impl Workspace {
     /// use wink_fs::{Retention, SnapshotOptions, Workspace};
     ///
     /// let files = Workspace::builder(wink_fs::MemoryBackend::new());
-    /// let files = files.retention(Retention::default().max_count(1)).build();
+    /// let files = files.retention(Retention::default().max_count(2)).build();
     /// let (first, gone) = files.snapshot_making_room(&SnapshotOptions::default())?;
     /// assert!(gone.is_empty());
+    /// files.snapshot_with(&SnapshotOptions::default())?;
     /// let (_, gone) = files.snapshot_making_room(&SnapshotOptions::default())?;
     /// assert_eq!(gone, [first.id]);
     /// # Ok::<(), wink_fs::Error>(())
