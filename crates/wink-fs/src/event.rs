@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::filesystem::Removed;
 use crate::layer::{Call, Layer};
@@ -75,6 +76,7 @@ impl Event {
                 Self::FileDeleted { path: path.clone(), files, directories }
             }
             Call::Rename { from, to, .. } => Self::Renamed { from: from.clone(), to: to.clone() },
+            Call::Install { path, .. } => Self::Replaced { paths: vec![path.clone()] },
             Call::Replace { scope, plan } => Self::Replaced { paths: replaced_paths(scope, plan) },
             _ => return None,
         })
@@ -103,13 +105,17 @@ type Observer = Box<dyn Fn(&Event) + Send + Sync>;
 /// # Ok::<(), wink_fs::Error>(())
 /// ```
 #[derive(Default)]
-pub struct Observers(Vec<Observer>);
+pub struct Observers {
+    all: Vec<Observer>,
+    /// Whether changes are told of as a whole when they are all made.
+    is_quiet: AtomicBool,
+}
 
 impl Observers {
     /// Adds one that is told after those added before it.
     #[must_use]
     pub fn and(mut self, observer: impl Fn(&Event) + Send + Sync + 'static) -> Self {
-        self.0.push(Box::new(observer));
+        self.all.push(Box::new(observer));
         self
     }
 }
@@ -117,13 +123,21 @@ impl Observers {
 impl Observers {
     /// Tells all of them.
     pub(crate) fn tell(&self, event: &Event) {
-        self.0.iter().for_each(|observer| observer(event));
+        self.all.iter().for_each(|observer| observer(event));
+    }
+
+    /// Makes changes of which none is told by itself; the only writer does that.
+    pub(crate) fn quietly<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.is_quiet.store(true, Ordering::Relaxed);
+        let done = work();
+        self.is_quiet.store(false, Ordering::Relaxed);
+        done
     }
 }
 
 impl Layer for Observers {
     fn after(&self, call: &Call<'_>, removed: Removed) {
-        if self.0.is_empty() {
+        if self.all.is_empty() || self.is_quiet.load(Ordering::Relaxed) {
             return;
         }
         if let Some(event) = Event::of(call, removed) {
@@ -134,6 +148,6 @@ impl Layer for Observers {
 
 impl fmt::Debug for Observers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Observers({})", self.0.len())
+        write!(f, "Observers({})", self.all.len())
     }
 }

@@ -7,8 +7,10 @@ use std::sync::Arc;
 use crate::capture::Capture;
 use crate::error::Result;
 use crate::hash::ContentHash;
+use crate::layer::Source;
 use crate::limits::Limits;
-use crate::operation::BeforeImage;
+use crate::merkle::Identity;
+use crate::operation::{BeforeImage, KeptEntry, Left};
 use crate::path::{MountPoint, TreePath};
 use crate::replace_plan::ReplacePlan;
 use crate::scope::{Exclusions, Scope};
@@ -133,6 +135,35 @@ pub enum Recursion {
     OnlyEmpty,
     /// A directory goes with everything below it, or not at all.
     Recursive,
+    /// An entry goes only if it is this one, with everything below it; any other is a Conflict.
+    Unchanged(EntryIdentity),
+}
+
+/// Tells one file, link or directory with everything below it from every other, whatever its place.
+///
+/// ```
+/// use wink_fs::{EntryIdentity, ErrorKind, Filesystem, MemoryBackend, Recursion, TreePath};
+///
+/// let (mut files, path) = (MemoryBackend::new(), TreePath::parse("link")?);
+/// files.symlink(&path, b"here")?;
+/// let here = EntryIdentity::at(&files, &path)?.expect("a link");
+/// files.remove(&path, Recursion::OnlyEmpty)?;
+/// files.symlink(&path, b"there")?;
+/// let error = files.remove(&path, Recursion::Unchanged(here)).unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::Conflict);
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct EntryIdentity(pub(crate) Identity);
+
+impl EntryIdentity {
+    /// Looks at what is at a path; nothing, a FIFO, socket or device has none.
+    pub fn at(tree: &dyn Tree, path: &TreePath) -> Result<Option<Self>> {
+        Ok(match Left::at(tree, path)? {
+            Some(Left::Entry(identity)) => Some(Self(identity)),
+            _ => None,
+        })
+    }
 }
 
 /// Counts what a removal took away, the named entry included.
@@ -358,7 +389,20 @@ pub trait Backend: Filesystem {
     /// It makes the next capture faster and changes nothing else.
     fn learn(&mut self, captured: &dyn Tree, same: &dyn Tree);
 
-    /// Begins to keep what is about to change; a backend that needs a place for it gets `aside`.
+    /// Brings in an entry of another tree, with everything below it, where nothing is; in one step.
+    ///
+    /// Something that is there is AlreadyExists, a parent that is not NotFound.
+    fn install(&mut self, path: &TreePath, source: Source<'_>) -> Result<()>;
+
+    /// Moves an entry that was kept back to its place, where nothing is, and tells whether it could: else it is copied.
+    ///
+    /// What other programs write into it meanwhile, because they have it open, comes back with it.
+    fn give_back(&mut self, path: &TreePath, kept: &KeptEntry) -> Result<bool> {
+        let _ = (path, kept);
+        Ok(false)
+    }
+
+    /// Begins to keep what changes displace; a backend that needs a place for it gets `aside`.
     ///
     /// Nothing is there, and no other name beside it begins with that one and a dot.
     fn before_image(&self, aside: &Path) -> Result<Box<dyn BeforeImage>>;

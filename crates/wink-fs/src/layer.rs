@@ -12,7 +12,7 @@ use crate::filesystem::{
     Replacement,
 };
 use crate::hash::ContentHash;
-use crate::operation::BeforeImage;
+use crate::operation::{BeforeImage, KeptEntry};
 use crate::path::TreePath;
 use crate::replace_plan::ReplacePlan;
 use crate::scope::{Exclusions, Scope};
@@ -49,7 +49,31 @@ pub enum Call<'a> {
     SetMode { path: &'a TreePath, mode: FileMode },
     Remove { path: &'a TreePath, recursion: Recursion },
     Rename { from: &'a TreePath, to: &'a TreePath, replacement: Replacement },
+    Install { path: &'a TreePath, source: Source<'a> },
     Replace { scope: &'a Scope, plan: Option<&'a ReplacePlan<'a>> },
+}
+
+/// Names an entry of another tree that is brought in.
+///
+/// ```
+/// use wink_fs::{MemoryBackend, Source, TreePath};
+///
+/// let (files, at) = (MemoryBackend::new(), TreePath::parse("src")?);
+/// assert_eq!(format!("{:?}", Source { tree: &files, at: &at }), r#"Source("src")"#);
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct Source<'a> {
+    /// The tree that has it.
+    pub tree: &'a dyn Tree,
+    /// Its path there.
+    pub at: &'a TreePath,
+}
+
+impl fmt::Debug for Source<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Source").field(&self.at.to_string()).finish()
+    }
 }
 
 impl<'a> Call<'a> {
@@ -77,7 +101,7 @@ impl<'a> Call<'a> {
             Self::SetMode { .. } => Operation::SetMode,
             Self::Remove { .. } => Operation::Delete,
             Self::Rename { .. } => Operation::Rename,
-            Self::Replace { .. } => Operation::Replace,
+            Self::Install { .. } | Self::Replace { .. } => Operation::Replace,
         }
     }
 
@@ -95,7 +119,8 @@ impl<'a> Call<'a> {
             | Self::CreateDir { path }
             | Self::Symlink { path, .. }
             | Self::SetMode { path, .. }
-            | Self::Remove { path, .. } => Some(path),
+            | Self::Remove { path, .. }
+            | Self::Install { path, .. } => Some(path),
         }
     }
 
@@ -330,6 +355,14 @@ impl<L: Layer> Backend for Layered<L> {
 
     fn capture(&self, excluded: &Exclusions) -> Result<Capture> {
         self.inner.capture(excluded)
+    }
+
+    fn install(&mut self, path: &TreePath, source: Source<'_>) -> Result<()> {
+        self.change(&Call::Install { path, source }, |inner| inner.install(path, source))
+    }
+
+    fn give_back(&mut self, path: &TreePath, kept: &KeptEntry) -> Result<bool> {
+        self.inner.give_back(path, kept)
     }
 
     fn learn(&mut self, captured: &dyn Tree, same: &dyn Tree) {

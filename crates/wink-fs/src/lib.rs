@@ -128,20 +128,22 @@ pub use diff::{Changed, Diff, DiffLine, DiffOptions, Hunk, LineChange, Renamed, 
 pub use error::{Error, ErrorKind, Operation, Result};
 pub use event::{Event, Observers};
 pub use filesystem::{
-    Backend, DoneFirst, Durability, Filesystem, Properties, Put, PutCondition, PutOptions,
-    Recursion, Removed, Replaced, Replacement,
+    Backend, DoneFirst, Durability, EntryIdentity, Filesystem, Properties, Put, PutCondition,
+    PutOptions, Recursion, Removed, Replaced, Replacement,
 };
 pub use guard::Guard;
 pub use hash::ContentHash;
 pub use host::HostBackend;
 pub use host_options::HostOptions;
-pub use layer::{Call, Layer, Layered};
+pub use layer::{Call, Layer, Layered, Source};
 pub use limits::Limits;
 pub use memory::MemoryBackend;
 pub use merge::{ConflictKind, KeptMerge, MergeConflict, MergeOptions, Merged, OnConflict};
 pub use mount::{HostMount, LeftOut, MountReport, mount};
 pub use named::{NamedSnapshot, NamedSnapshots};
-pub use operation::{BeforeImage, OperationCause, OperationChange, OperationRecord};
+pub use operation::{
+    BeforeImage, KeptEntries, KeptEntry, OperationCause, OperationChange, OperationRecord,
+};
 pub use ops::{
     BytePage, Copied, LineOptions, LinePart, ListOptions, Listed, MkdirOptions, MoveOptions,
     PageLimit, ReadOptions, TextPage, WriteMode, WriteOptions, Written,

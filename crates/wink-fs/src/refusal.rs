@@ -106,6 +106,13 @@ pub(crate) fn conflict(path: &TreePath, current: Option<ContentHash>) -> Error {
     }
 }
 
+/// Says that an entry is not the one that was to be removed.
+pub(crate) fn not_expected(path: &TreePath) -> Error {
+    Error::new(Operation::Delete, ErrorKind::Conflict)
+        .with_path(path)
+        .with_detail("it changed since it was looked at; look at it again")
+}
+
 /// Says that a directory holds what no path can name, so that it could not be brought back.
 pub(crate) fn not_all_named(path: &TreePath) -> Error {
     Error::new(Operation::Delete, ErrorKind::TooLarge).with_path(path).with_detail(

@@ -1,7 +1,7 @@
 //! What stands for the host backend where the system is not Linux.
 
 use std::convert::Infallible;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::content::Content;
@@ -12,6 +12,8 @@ use crate::filesystem::{
 };
 use crate::hash::ContentHash;
 use crate::host_options::HostOptions;
+use crate::layer::Source;
+use crate::operation::{BeforeImage, KeptEntries, KeptEntry};
 use crate::path::TreePath;
 use crate::replace_plan::ReplacePlan;
 use crate::scope::{Exclusions, Scope};
@@ -46,22 +48,28 @@ impl HostBackend {
 }
 
 /// What operations keep in a directory of the host, on Linux.
-pub(crate) struct BeforeTree;
+pub(crate) struct HostKept;
 
-impl BeforeTree {
-    pub(crate) fn open(_: &Path, _: Vec<(TreePath, usize)>) -> Result<Arc<dyn Tree>> {
+impl HostKept {
+    pub(crate) fn open(_: PathBuf, _: Vec<(usize, TreePath)>) -> Self {
+        Self
+    }
+}
+
+impl KeptEntries for HostKept {
+    fn entry(&self, _: usize) -> Result<Option<KeptEntry>> {
         Err(unsupported())
     }
 }
 
 /// Finds nothing: nothing is kept in a directory of the host here.
-pub(crate) fn first_written_since(
-    _: &Path,
-    _: &Path,
-    _: &[(TreePath, usize)],
-    _: &[TreePath],
-) -> Result<Option<TreePath>> {
+pub(crate) fn first_written_since(_: &Path, _: &Path) -> Result<Option<TreePath>> {
     Ok(None)
+}
+
+/// Is never asked: nothing is kept in a directory of the host here.
+pub(crate) fn may_be_written(_: &Path) -> Result<bool> {
+    Ok(false)
 }
 
 fn unsupported() -> Error {
@@ -139,6 +147,10 @@ impl Backend for HostBackend {
     }
 
     fn capture(&self, _: &Exclusions) -> Result<Capture> {
+        match self.0 {}
+    }
+
+    fn install(&mut self, _: &TreePath, _: Source<'_>) -> Result<()> {
         match self.0 {}
     }
 

@@ -89,43 +89,22 @@ fn a_directory_whose_place_a_file_takes_meanwhile_is_a_conflict_and_the_file_sta
     assert_eq!(scene.read("zz"), "a file now");
 }
 
-/// What is kept for an undo is kept before the change: whatever comes in between would be in neither.
+/// Once, what came into a directory between keeping it and removing it was lost. What is kept now is the directory
+/// itself, as it was when it went out of view.
 #[test]
-fn what_is_written_between_keeping_and_replacing_is_a_conflict_and_stays() {
-    let scene = Scene::new();
-    let aside = tempfile::tempdir().unwrap();
-    let path = wink_fs::TreePath::parse("zz").unwrap();
-    let scope = Scope::paths([path.clone()]);
-    let mut backend = scene.open();
-    let mut image = backend.before_image(&aside.path().join("1")).unwrap();
-    image.keep(&path).unwrap();
-    fs::write(scene.path("zz/sub/new"), "x").unwrap();
-    let error = backend.replace(&MemoryBackend::new(), &scope).unwrap_err();
-    assert_eq!((error.kind(), error.path()), (ErrorKind::Conflict, Some("zz")));
-    assert_eq!(scene.read("zz/sub/new"), "x");
-    let mut image = backend.before_image(&aside.path().join("2")).unwrap();
-    image.keep(&path).unwrap();
-    backend.replace(&MemoryBackend::new(), &scope).unwrap();
-    assert!(!scene.path("zz").exists());
-}
-
-/// Once, what came into a directory between keeping it and removing it was lost.
-#[test]
-fn what_is_written_between_keeping_and_removing_is_a_conflict_and_stays() {
+fn what_is_written_between_announcing_a_removal_and_making_it_is_kept() {
     let scene = Scene::new();
     let aside = tempfile::tempdir().unwrap();
     let path = wink_fs::TreePath::parse("zz").unwrap();
     let mut backend = scene.open();
     let mut image = backend.before_image(&aside.path().join("1")).unwrap();
-    image.keep_removed(&path).unwrap();
+    image.begin("a line\n", Some(&path)).unwrap();
     fs::write(scene.path("zz/sub/new"), "x").unwrap();
-    let error = backend.remove(&path, Recursion::Recursive).unwrap_err();
-    assert_eq!((error.kind(), error.path()), (ErrorKind::Conflict, Some("zz")));
-    assert_eq!(scene.read("zz/sub/new"), "x");
-    let mut image = backend.before_image(&aside.path().join("2")).unwrap();
-    image.keep_removed(&path).unwrap();
     backend.remove(&path, Recursion::Recursive).unwrap();
     assert!(!scene.path("zz").exists());
+    let kept = image.kept().entry(0).unwrap().unwrap();
+    let new = wink_fs::TreePath::parse(&format!("{}/sub/new", kept.at)).unwrap();
+    assert_eq!(kept.tree.open(&new).unwrap().read_all().unwrap(), "x");
 }
 
 #[test]

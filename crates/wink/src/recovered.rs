@@ -48,8 +48,8 @@ fn taken_back_warnings(taken_back: &[TreePath], left: &[TreePath]) -> Vec<String
     });
     let left = named(left).map(|paths| {
         format!(
-            "somebody wrote into files since a call was cut off, so they stay as they are: {paths}; \
-             `wink undo` brings back what was there before the call"
+            "other programs may have written into files since a call was cut off, so they stay as they are: {paths}; \
+             `wink op log` names the operation that keeps what was there before"
         )
     });
     taken_back.into_iter().chain(left).collect()
@@ -77,8 +77,8 @@ mod tests {
             [
                 "a call was cut off before it was done, and what it had changed was taken back: \
                  a, b, c and 2 paths more",
-                "somebody wrote into files since a call was cut off, so they stay as they are: f; \
-                 `wink undo` brings back what was there before the call",
+                "other programs may have written into files since a call was cut off, so they stay as they are: f; \
+                 `wink op log` names the operation that keeps what was there before",
             ]
         );
         let (finished, left) = (paths(&["a", "b"]), paths(&["zz"]));

@@ -1,6 +1,6 @@
 //! What calls changed that failed.
 
-use wink_fs::{TreePath, Workspace};
+use wink_fs::{OperationCause, OperationRecord, TreePath, Workspace};
 
 use crate::session::FileChange;
 
@@ -26,7 +26,9 @@ impl TakenBack {
         };
         // A workspace that writes down nothing takes nothing back.
         let Ok(operations) = operations else { return Self::default() };
-        let new = operations.into_iter().filter(|operation| operation.sequence > after);
+        // What took a call back is recorded too, and changed nothing that was there before the call.
+        let is_call = |it: &OperationRecord| it.cause != OperationCause::Recovery;
+        let new = operations.into_iter().filter(|it| it.sequence > after && is_call(it));
         let recorded = new.flat_map(|operation| operation.changes).map(|change| change.path);
         Self { touched, recorded: recorded.collect() }
     }

@@ -76,7 +76,9 @@ fn an_executor_that_fails_or_panics_changes_nothing() {
             let result = shell(&context, json!({"command": "make"}));
             assert_eq!(result.code(), Some(code), "{}", result.message);
             assert_eq!(hash(files), before);
-            assert!(files.snapshots().unwrap().is_empty());
+            // What others may have saved while it ran can be found.
+            let snapshots = files.snapshots().unwrap();
+            assert!(snapshots.iter().all(|it| it.cause == wink_fs::SnapshotCause::Safety));
         });
     }
 }

@@ -6,9 +6,9 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant, SystemTime};
 
 use wink_fs::{
-    ErrorKind, ExecutionPlace, HostBackend, MemoryBackend, NewSnapshot, PruneOptions, Recursion,
-    Result, Retention, Snapshot, SnapshotStore as _, Store, Strategy, StrategyOptions, TreePath,
-    Workspace, WriteOptions, ops,
+    ErrorKind, ExecutionPlace, Filesystem, HostBackend, MemoryBackend, NewSnapshot, PruneOptions,
+    Recursion, Replacement, Result, Retention, Snapshot, SnapshotStore as _, Store, Strategy,
+    StrategyOptions, TreePath, Workspace, WriteMode, WriteOptions, ops,
 };
 
 /// How long things are done that are done again and again.
@@ -94,6 +94,14 @@ fn run(what: &str, directory: &str) -> Result<()> {
         "execute" => files.as_executor("make", make).map(drop),
         "write" => files.write("d/file", "new content").map(drop),
         "write-new" => files.write("new/deep/file", "new content").map(drop),
+        "append" => {
+            let append = WriteOptions::default().mode(WriteMode::Append);
+            files.write_with("d/file", " and more", &append).map(drop)
+        }
+        "mkdir" => files.mkdir("made/deep").map(drop),
+        "symlink" => files.symlink("d/pointer", b"somewhere").map(drop),
+        "copy" => files.copy("d", "copied").map(drop),
+        "several" => files.as_agent("several", write_several),
         "delete" => files.delete_all("d").map(drop),
         "rename" => files.rename("d", "moved/d").map(drop),
         "snapshot" => files.snapshot("crash").map(drop),
@@ -118,6 +126,15 @@ fn make(place: &mut ExecutionPlace<'_>) -> Result<()> {
     ops::write(place.files, &TreePath::parse("d/file")?, "made", &options)?;
     place.files.remove(&TreePath::parse("changed")?, Recursion::OnlyEmpty)?;
     ops::write(place.files, &TreePath::parse("made/by/it")?, "made", &options).map(drop)
+}
+
+/// Changes several files in one call.
+fn write_several(fs: &mut dyn Filesystem) -> Result<()> {
+    let options = WriteOptions::default();
+    ops::write(fs, &TreePath::parse("d/file")?, "new content", &options)?;
+    ops::write(fs, &TreePath::parse("new/deep/file")?, "new content", &options)?;
+    fs.remove(&TreePath::parse("changed")?, Recursion::OnlyEmpty)?;
+    fs.rename(&TreePath::parse("added")?, &TreePath::parse("moved")?, Replacement::Refuse)
 }
 
 /// Does several things one after another, and each once more where it fails.

@@ -226,6 +226,13 @@ impl Error {
         matches!(self.kind(), ErrorKind::NotFound | ErrorKind::PermissionDenied)
     }
 
+    /// Tells whether the process was short of something that other processes may give back: files, memory.
+    pub(crate) fn is_shortage(&self) -> bool {
+        const SHORT_OF: [i32; 4] = [4, 12, 23, 24]; // EINTR, ENOMEM, ENFILE, EMFILE
+        let code = self.0.source.as_ref().and_then(io::Error::raw_os_error);
+        code.is_some_and(|code| SHORT_OF.contains(&code))
+    }
+
     /// Returns the operation that failed.
     pub fn operation(&self) -> Operation {
         self.0.operation

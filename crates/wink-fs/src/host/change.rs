@@ -5,11 +5,11 @@ use std::io::Write as _;
 use std::sync::Arc;
 
 use rustix::fd::OwnedFd;
-use rustix::fs::{AtFlags, Mode};
-use rustix::io::Errno;
+use rustix::fs::Mode;
 
+use super::relocate::{self, Relocation};
 use super::staging::{Area, Temporary, TemporaryWriter};
-use super::{HostBackend, entry, failure, place, relocate};
+use super::{HostBackend, displace, entry, failure, place};
 use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::{
@@ -18,7 +18,7 @@ use crate::filesystem::{
 use crate::path::TreePath;
 use crate::refusal;
 use crate::staged::{Staged, Staging};
-use crate::tree::FileMode;
+use crate::tree::{FileMode, Kind};
 
 impl Filesystem for HostBackend {
     fn properties(&self) -> &Properties {
@@ -38,14 +38,15 @@ impl Filesystem for HostBackend {
             }
             let slot = this.host.new_slot(Operation::Write, path)?;
             let area = this.host.area().map_err(|e| failure::any(Operation::Write, path, e))?;
+            let kept = this.host.kept_place(path);
             match staged.body_mut::<Temporary>() {
                 Some(own) if Arc::ptr_eq(own.area(), &area) && !own.is_placed() => {
-                    place::put(&this.host.root, path, &slot, own, options)
+                    place::put(&this.host.root, path, &slot, own, options, kept)
                 }
                 _ => {
                     let mut copy = copy_of(&staged.content(), &area)
                         .map_err(|error| Error::system(Operation::Write, error).with_path(path))?;
-                    place::put(&this.host.root, path, &slot, &mut copy, options)
+                    place::put(&this.host.root, path, &slot, &mut copy, options, kept)
                 }
             }
         })
@@ -83,19 +84,7 @@ impl Filesystem for HostBackend {
     fn remove(&mut self, path: &TreePath, recursion: Recursion) -> Result<Removed> {
         self.changing(|this| {
             let slot = this.host.slot(Operation::Delete, path)?;
-            let failed = |errno| failure::looking(Operation::Delete, path, errno);
-            match rustix::fs::unlinkat(&slot.directory, slot.name, AtFlags::empty()) {
-                Ok(()) => return Ok(Removed::new(1, 0)),
-                Err(Errno::ISDIR) => {}
-                Err(errno) => return Err(failed(errno)),
-            }
-            match rustix::fs::unlinkat(&slot.directory, slot.name, AtFlags::REMOVEDIR) {
-                Ok(()) => Ok(Removed::new(0, 1)),
-                Err(Errno::NOTEMPTY) if recursion == Recursion::Recursive => {
-                    this.host.remove_directory(path, &slot)
-                }
-                Err(errno) => Err(failed(errno)),
-            }
+            displace::remove(&this.host, path, &slot, recursion)
         })
     }
 
@@ -106,7 +95,12 @@ impl Filesystem for HostBackend {
             let moved = relocate::look_at_source(&source, from)?;
             refusal::check_not_into_itself(Operation::Rename, moved.kind, from, to)?;
             let target = this.host.new_slot(Operation::Rename, to)?;
-            relocate::relocate(&source, &moved, &target, to, replacement)
+            let is_directory = moved.kind == Kind::Directory;
+            let kept = this.host.kept_place(to);
+            match (Relocation { source, moved, target, to, kept }).run(replacement)? {
+                Err(_) if is_directory => this.move_by_copy(from, to, replacement),
+                renamed => renamed.map_err(|errno| failure::any(Operation::Rename, to, errno)),
+            }
         })
     }
 }
@@ -115,7 +109,7 @@ impl HostBackend {
     /// Changes something, and remembers when.
     pub(super) fn changing<T>(&mut self, change: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let changed = change(self);
-        self.host.expect_nothing();
+        self.host.keep_nothing();
         self.host.touch();
         changed.map_err(|error| self.host.said_of_the_root(error))
     }

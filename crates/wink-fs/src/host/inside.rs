@@ -4,7 +4,7 @@
 
 use rustix::fd::{AsFd, BorrowedFd};
 use rustix::fs::OFlags;
-use rustix::io::{Errno, Result};
+use rustix::io::Result;
 
 use super::capture::bytes::Reader;
 use super::capture::stamp::{self, Stamp};
@@ -24,27 +24,13 @@ pub(super) struct Inside([u8; 32]);
 impl Inside {
     /// Looks at an entry of an open directory, and at everything below it.
     ///
-    /// One on which another file system is mounted, or into which nobody may look, is an error.
+    /// One on which another file system is mounted, or which may not be read, is an error.
     pub(super) fn of(root: &Root, start: BorrowedFd<'_>, name: &[u8]) -> Result<Self> {
-        Self::look(root, start, name, |stamp| stamp)
-    }
-
-    /// Does the same, with stamps that stay as they are when further links are made of files.
-    pub(super) fn but_for_links(root: &Root, start: BorrowedFd<'_>, name: &[u8]) -> Result<Self> {
-        Self::look(root, start, name, Stamp::but_for_links)
-    }
-
-    fn look(
-        root: &Root,
-        start: BorrowedFd<'_>,
-        name: &[u8],
-        counted: fn(Stamp) -> Stamp,
-    ) -> Result<Self> {
-        let mut look = Look { root, start, counted, inside: Builder::default() };
+        let mut look = Look { root, start, inside: Builder::default() };
         let stamp = Stamp::of(&stamp::look(start, name)?);
         match stamp.kind() {
             Kind::Directory => look.directory(name.to_vec())?,
-            _ => look.inside.entry(b"", &counted(stamp)),
+            _ => look.inside.entry(b"", &stamp),
         }
         Ok(look.inside.finish())
     }
@@ -93,7 +79,6 @@ impl Builder {
 struct Look<'a> {
     root: &'a Root,
     start: BorrowedFd<'a>,
-    counted: fn(Stamp) -> Stamp,
     inside: Builder,
 }
 
@@ -102,7 +87,7 @@ impl Look<'_> {
     fn directory(&mut self, path: Vec<u8>) -> Result<()> {
         for (name, stamp) in self.stamps(&path)? {
             if stamp.kind() != Kind::Directory {
-                self.inside.entry(name.as_bytes(), &(self.counted)(stamp));
+                self.inside.entry(name.as_bytes(), &stamp);
                 continue;
             }
             self.inside.enter(name.as_bytes());
@@ -122,13 +107,5 @@ impl Look<'_> {
             Ok((entry.name, Stamp::of(&found)))
         });
         stamps.collect()
-    }
-}
-
-/// Takes what is not there, or has no place of its own, for nothing.
-pub(super) fn if_there(looked: Result<Option<Inside>>) -> Result<Option<Inside>> {
-    match looked {
-        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(None),
-        looked => looked,
     }
 }

@@ -4,12 +4,13 @@ mod aside;
 mod capture;
 mod change;
 pub(crate) mod copies;
+mod displace;
 pub(crate) mod entry;
-mod expected;
 pub(crate) mod failure;
 mod identity;
 mod index_file;
 mod inside;
+mod install;
 mod kept;
 mod links;
 mod mounting;
@@ -35,18 +36,19 @@ use tempfile::TempDir;
 
 use self::aside::Aside;
 use self::capture::tree::Captured;
-pub(crate) use self::kept::BeforeTree;
+pub(crate) use self::kept::HostKept;
 use self::mounting::Mounting;
 use self::root::{Resolver, Root};
 use self::shared::Host;
-pub(crate) use self::written::first_written_since;
+pub(crate) use self::written::{first_written_since, may_be_written};
 use crate::capture::Capture;
 use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::{Backend, DoneFirst, Properties, Replaced};
 use crate::hash::ContentHash;
 use crate::host_options::HostOptions;
-use crate::operation::BeforeImage;
+use crate::layer::Source;
+use crate::operation::{BeforeImage, KeptEntry};
 use crate::path::{MountPoint, TreePath};
 use crate::refusal;
 use crate::replace_plan::ReplacePlan;
@@ -211,6 +213,14 @@ impl Backend for HostBackend {
             true => Err(refusal::root_is_gone(Operation::Capture)),
             false => capture,
         }
+    }
+
+    fn install(&mut self, path: &TreePath, source: Source<'_>) -> Result<()> {
+        self.changing(|this| install::install(&this.host, path, source))
+    }
+
+    fn give_back(&mut self, path: &TreePath, kept: &KeptEntry) -> Result<bool> {
+        self.changing(|this| install::give_back(&this.host, path, kept))
     }
 
     fn learn(&mut self, captured: &dyn Tree, same: &dyn Tree) {

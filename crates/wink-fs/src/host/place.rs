@@ -1,20 +1,24 @@
 //! Putting a complete temporary file in the place of an entry, in one step.
 
 use std::fs::File;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use rustix::fs::{AtFlags, Gid, Mode, OFlags, RawMode, RenameFlags, Stat, Uid};
+use rustix::fd::BorrowedFd;
+use rustix::fs::{AtFlags, CWD, Gid, Mode, OFlags, RawMode, RenameFlags, Stat, Uid};
 use rustix::io::{Errno, Result as SystemResult};
 
 use super::entry::{self, KEPT_BITS};
-use super::failure;
+use super::links::copy_file;
 use super::root::{Root, Slot};
 use super::staging::{self, Temporary};
+use super::{aside, failure};
 use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::{Durability, Put, PutCondition, PutOptions};
 use crate::hash::ContentHash;
+use crate::operation::beside;
 use crate::path::TreePath;
 use crate::refusal;
 use crate::tree::FileMode;
@@ -22,28 +26,34 @@ use crate::tree::FileMode;
 /// How often a replacement starts again because the entry comes and goes meanwhile.
 const TRIES: usize = 16;
 
+/// What the name of a copy ends with until it is whole.
+const COPY: &str = ".copy";
+
 /// A file changed so short a time ago may have been changed again within the clock's grain.
 const RACY: Duration = Duration::from_secs(2);
 
-/// Puts content in its place.
+/// Puts content in its place; what it displaces goes to `kept`, where that is said.
 pub(super) fn put(
     root: &Root,
     path: &TreePath,
     slot: &Slot<'_>,
     temporary: &mut Temporary,
     options: &PutOptions,
+    kept: Option<PathBuf>,
 ) -> Result<Put> {
     if options.durability == Durability::Synced {
         // After a failure the kernel may have dropped the pages: never try again, write anew.
         rustix::fs::fsync(temporary.file())
             .map_err(|errno| failure::any(Operation::Write, path, errno))?;
     }
-    let mut placing = Placing { path, slot, temporary, mode: options.mode };
+    let (mode, is_seated, ours) = (options.mode, false, None);
+    let mut placing = Placing { path, slot, temporary, mode, kept, is_seated, ours };
     let created = match options.condition {
         PutCondition::Absent => placing.create().map(|()| true),
         PutCondition::AbsentOrFile => placing.create_or_replace(root),
         PutCondition::Unchanged(hash) => placing.exchange(root, hash).map(|()| false),
-    }?;
+    };
+    let created = created.inspect_err(|_| placing.unseat())?;
     Ok(Put::new(created, reach(options.durability, root, path)))
 }
 
@@ -62,6 +72,12 @@ struct Placing<'a> {
     slot: &'a Slot<'a>,
     temporary: &'a mut Temporary,
     mode: Option<FileMode>,
+    /// Where what is displaced is to go.
+    kept: Option<PathBuf>,
+    /// Whether the new file waits there, so that one exchange puts it in place and keeps what was there.
+    is_seated: bool,
+    /// The new file as it was before it came into view.
+    ours: Option<Stat>,
 }
 
 /// The file that was there when it was checked.
@@ -98,7 +114,11 @@ impl Placing<'_> {
             // What is there may be another process's exchange that is not settled yet.
             let _lock = root.lock().map_err(|errno| self.failed(errno))?;
             match self.look() {
-                Ok(there) => return self.replace(&there).map(|()| false),
+                Ok(there) => match self.replace(&there) {
+                    // It went between the look and the exchange.
+                    Err(error) if error.kind() == ErrorKind::NotFound => self.unseat(),
+                    replaced => return replaced.map(|()| false),
+                },
                 Err(Errno::NOENT) => {}
                 Err(errno) => return Err(self.failed(errno)),
             }
@@ -108,9 +128,29 @@ impl Placing<'_> {
 
     fn replace(&mut self, there: &Stat) -> Result<()> {
         refusal::check_file(Operation::Write, self.path, entry::kind_of(there.st_mode))?;
-        self.adopt(there)
-            .and_then(|()| self.rename(RenameFlags::empty()))
-            .map_err(|errno| self.failed(errno))
+        self.adopt(there).map_err(|errno| self.failed(errno))?;
+        if self.kept.is_none() {
+            return self.rename(RenameFlags::empty()).map_err(|errno| self.failed(errno));
+        }
+        self.seat(there).map_err(|errno| self.failed(errno))?;
+        match self.rename(RenameFlags::EXCHANGE) {
+            Ok(()) => self.settle_any(there),
+            // This file system cannot exchange: what is kept is what was there a moment ago.
+            Err(Errno::INVAL) => self.replace_after_a_copy(there),
+            Err(errno) => Err(self.failed(errno)),
+        }
+    }
+
+    /// Keeps whatever file the exchange brought out.
+    fn settle_any(&mut self, there: &Stat) -> Result<()> {
+        let displaced = self.look_displaced().map_err(|errno| self.failed(errno))?;
+        match refusal::check_file(Operation::Write, self.path, entry::kind_of(displaced.st_mode)) {
+            Ok(()) => self.keep(&displaced, there),
+            Err(error) => {
+                self.put_back().map_err(|errno| self.failed(errno))?;
+                Err(error)
+            }
+        }
     }
 
     /// Replaces the file only if it is the one the caller knows, and looks again after the exchange.
@@ -118,17 +158,94 @@ impl Placing<'_> {
         let _lock = root.lock().map_err(|errno| self.failed(errno))?;
         let known = self.open_expected(expected)?;
         self.adopt(&known.stat).map_err(|errno| self.failed(errno))?;
+        if self.kept.is_some() {
+            self.seat(&known.stat).map_err(|errno| self.failed(errno))?;
+        }
         match self.rename(RenameFlags::EXCHANGE) {
             Ok(()) => self.settle(&known, expected),
             // This file system cannot exchange: what remains is a plain rename after the check.
-            Err(Errno::INVAL) => {
-                self.rename(RenameFlags::empty()).map_err(|errno| self.failed(errno))
-            }
+            Err(Errno::INVAL) => self.replace_after_a_copy(&known.stat),
             Err(Errno::NOENT) if self.look_displaced().is_ok() => {
                 Err(refusal::conflict(self.path, None))
             }
             Err(errno) => Err(self.failed(errno)),
         }
+    }
+
+    /// Lets the new file wait where what it displaces is to go; on another file system, copies that first.
+    fn seat(&mut self, there: &Stat) -> SystemResult<()> {
+        let Some(kept) = &self.kept else { return Ok(()) };
+        let (from, name) = (self.temporary.area().directory(), self.temporary.name());
+        match rustix::fs::renameat(from, name, CWD, kept) {
+            Err(Errno::XDEV) => copy_file(self.slot, there, kept),
+            seated => {
+                seated?;
+                self.is_seated = true;
+                self.ours = Some(rustix::fs::fstat(self.temporary.file())?);
+                Ok(())
+            }
+        }
+    }
+
+    /// Takes the new file back from there, so that it can be put again, and what was kept with it.
+    fn unseat(&mut self) {
+        let Some(kept) = &self.kept else { return };
+        if self.temporary.is_placed() {
+            return;
+        }
+        if self.is_seated {
+            let (area, name) = (self.temporary.area().directory(), self.temporary.name());
+            let _ = rustix::fs::renameat(CWD, kept, area, name);
+            self.is_seated = false;
+        } else {
+            aside::remove(kept);
+        }
+    }
+
+    /// Keeps what was displaced, which is out of view now.
+    fn keep(&mut self, displaced: &Stat, expected: &Stat) -> Result<()> {
+        let Some(kept) = self.kept.clone() else {
+            self.temporary.discard();
+            return Ok(());
+        };
+        let is_copied = !self.is_seated;
+        // Through another name of it, a program could write into what is kept.
+        let wants_copy = self.is_seated && displaced.st_nlink > 1;
+        if (is_copied && !same_file(displaced, expected)) || wants_copy {
+            self.copy_displaced(displaced, &kept).map_err(|errno| self.failed(errno))?;
+        }
+        match self.is_seated {
+            true => self.temporary.set_placed(),
+            false => self.temporary.discard(),
+        }
+        Ok(())
+    }
+
+    /// Puts a copy of what was displaced in the place of what is kept.
+    fn copy_displaced(&mut self, displaced: &Stat, kept: &Path) -> SystemResult<()> {
+        let area = self.temporary.area().clone();
+        let source = match self.is_seated {
+            true => Slot::at(CWD, kept.as_os_str().as_encoded_bytes())?,
+            false => Slot::at(area.directory(), self.temporary.name().as_bytes())?,
+        };
+        let copy = beside(kept, COPY);
+        let copied = copy_file(&source, displaced, &copy)
+            .and_then(|()| rustix::fs::renameat(CWD, &copy, CWD, kept));
+        // Where there is no room for a copy, or it may not be read, the file itself is better than nothing.
+        if copied.is_err() {
+            aside::remove(&copy);
+        }
+        if self.is_seated { Ok(()) } else { copied }
+    }
+
+    /// Replaces the file by a plain rename, after a copy of it was made.
+    fn replace_after_a_copy(&mut self, there: &Stat) -> Result<()> {
+        if let Some(kept) = self.kept.clone() {
+            self.unseat();
+            aside::remove(&kept);
+            copy_file(self.slot, there, &kept).map_err(|errno| self.failed(errno))?;
+        }
+        self.rename(RenameFlags::empty()).map_err(|errno| self.failed(errno))
     }
 
     fn open_expected(&self, expected: ContentHash) -> Result<Known> {
@@ -147,8 +264,8 @@ impl Placing<'_> {
     fn settle(&mut self, known: &Known, expected: ContentHash) -> Result<()> {
         match self.is_displaced(known, expected) {
             Ok(true) => {
-                self.temporary.discard();
-                Ok(())
+                let displaced = self.look_displaced().map_err(|errno| self.failed(errno))?;
+                self.keep(&displaced, &known.stat)
             }
             Ok(false) => {
                 self.put_back().map_err(|errno| self.failed(errno))?;
@@ -173,15 +290,27 @@ impl Placing<'_> {
     ///
     /// Anything else that comes out was put there meanwhile, is newer, and goes back in turn.
     fn put_back(&mut self) -> SystemResult<()> {
+        let put_back = self.exchange_back();
+        // Another program wrote into our file while it was in view, or took it away and left one of its own: what
+        // is kept now is that program's, and is not put again.
+        let is_ours = |waiting: Stat| self.ours.is_none_or(|ours| same_file(&waiting, &ours));
+        if self.is_seated && !self.look_displaced().is_ok_and(is_ours) {
+            self.temporary.set_placed();
+        }
+        put_back
+    }
+
+    fn exchange_back(&mut self) -> SystemResult<()> {
         let mut placed = identity(&rustix::fs::fstat(self.temporary.file())?);
         loop {
             let held = identity(&self.look_displaced()?);
             match self.rename(RenameFlags::EXCHANGE) {
-                // Whoever removed the entry meanwhile removed what we hold with it.
-                Err(Errno::NOENT) => {
-                    self.temporary.discard();
-                    return Ok(());
-                }
+                // Our file was removed or moved away meanwhile. What we hold is another program's, which may
+                // have meant something else: better there once too often than lost.
+                Err(Errno::NOENT) => match self.rename(RenameFlags::NOREPLACE) {
+                    Err(Errno::EXIST) => continue,
+                    back => return back,
+                },
                 result => result?,
             }
             if identity(&self.look_displaced()?) == placed {
@@ -192,7 +321,7 @@ impl Placing<'_> {
     }
 
     fn rename(&mut self, flags: RenameFlags) -> SystemResult<()> {
-        let (from, name) = (self.temporary.area().directory(), self.temporary.name());
+        let (from, name) = self.waiting();
         rustix::fs::renameat_with(from, name, &self.slot.directory, self.slot.name, flags)?;
         if flags != RenameFlags::EXCHANGE {
             self.temporary.set_placed();
@@ -204,8 +333,16 @@ impl Placing<'_> {
         rustix::fs::statat(&self.slot.directory, self.slot.name, AtFlags::SYMLINK_NOFOLLOW)
     }
 
+    /// Returns where the new file waits, and after an exchange what it displaced.
+    fn waiting(&self) -> (BorrowedFd<'_>, &[u8]) {
+        match &self.kept {
+            Some(kept) if self.is_seated => (CWD, kept.as_os_str().as_encoded_bytes()),
+            _ => (self.temporary.area().directory(), self.temporary.name().as_bytes()),
+        }
+    }
+
     fn look_displaced(&self) -> SystemResult<Stat> {
-        let (directory, name) = (self.temporary.area().directory(), self.temporary.name());
+        let (directory, name) = self.waiting();
         rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)
     }
 
@@ -342,8 +479,16 @@ mod tests {
             let slot = self.root.open_parent(&path).unwrap().unwrap();
             let mut temporary = Temporary::create(&self.area).unwrap();
             temporary.file().write_all(b"new").unwrap();
-            let mut placing =
-                Placing { path: &path, slot: &slot, temporary: &mut temporary, mode: None };
+            let (temporary, mode) = (&mut temporary, None);
+            let mut placing = Placing {
+                path: &path,
+                slot: &slot,
+                temporary,
+                mode,
+                kept: None,
+                is_seated: false,
+                ours: None,
+            };
             let mut known = placing.open().unwrap();
             tamper(&mut known);
             placing.rename(RenameFlags::EXCHANGE).unwrap();

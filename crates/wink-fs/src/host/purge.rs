@@ -14,6 +14,8 @@ pub(super) struct Survey {
     pub(super) counts: Removed,
     /// How many bytes the longest path has, relative to where the survey started.
     pub(super) longest: usize,
+    /// The first FIFO, socket or device, as a path relative to where the survey started.
+    pub(super) special: Option<Vec<u8>>,
     /// Every directory, parents first, as paths relative to where the survey started.
     directories: Vec<Vec<u8>>,
 }
@@ -24,7 +26,7 @@ pub(super) struct Survey {
 /// read, or on which another file system is mounted, is an error.
 pub(super) fn survey(root: &Root, start: BorrowedFd<'_>, name: &[u8]) -> Result<Survey> {
     let (counts, directories) = (Removed::new(0, 1), vec![name.to_vec()]);
-    let mut survey = Survey { counts, longest: name.len(), directories };
+    let mut survey = Survey { counts, longest: name.len(), special: None, directories };
     let mut done = 0;
     while done < survey.directories.len() {
         let path = survey.directories[done].clone();
@@ -35,6 +37,9 @@ pub(super) fn survey(root: &Root, start: BorrowedFd<'_>, name: &[u8]) -> Result<
                 survey.directories.push([&path, &b"/"[..], child.name.as_bytes()].concat());
             } else {
                 survey.counts.files += 1;
+            }
+            if child.kind == Kind::Other && survey.special.is_none() {
+                survey.special = Some([&path, &b"/"[..], child.name.as_bytes()].concat());
             }
         }
         done += 1;

@@ -16,6 +16,9 @@ use crate::path::TreePath;
 /// How often the kernel may ask to try again because somebody renames directories meanwhile.
 const TRIES: usize = 32;
 
+/// How often an entry may seem to be outside because another process renames it.
+const MOVED_TRIES: usize = 4;
+
 /// The longest path the kernel takes, without the NUL that ends it.
 const LONGEST_PATH: usize = 4095;
 
@@ -202,6 +205,16 @@ pub(super) struct Slot<'p> {
     pub(super) name: &'p [u8],
 }
 
+impl<'p> Slot<'p> {
+    /// Takes an entry of a directory that is open already.
+    pub(super) fn at(directory: BorrowedFd<'_>, name: &'p [u8]) -> Result<Self> {
+        let directory = if name.starts_with(b"/") { CWD } else { directory };
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let directory = rustix::fs::openat(directory, ".", flags, Mode::empty())?;
+        Ok(Self { directory, name })
+    }
+}
+
 /// Which file system a file lies on, and by which mount it was reached.
 pub(crate) type Mount = (u32, u32, u64);
 
@@ -241,9 +254,12 @@ fn best_resolver(fd: BorrowedFd<'_>) -> Resolver {
 
 fn ask_kernel(start: BorrowedFd<'_>, path: &[u8], flags: OFlags) -> Result<OwnedFd> {
     let path = if path.is_empty() { b"." } else { path };
-    for _ in 0..TRIES {
+    for tried in 0..TRIES {
         match rustix::fs::openat2(start, path, safe(flags), Mode::empty(), BENEATH) {
             Err(Errno::AGAIN | Errno::INTR) => thread::yield_now(),
+            // An entry that is renamed out of the directory meanwhile looks like one of another file system, which
+            // would say so every time.
+            Err(Errno::XDEV) if tried < MOVED_TRIES => thread::yield_now(),
             // Asked for a directory, the kernel says the same of a link as of a file.
             Err(Errno::NOTDIR) if flags.contains(OFlags::DIRECTORY) => {
                 let found = ask_kernel(start, path, OFlags::PATH)?;

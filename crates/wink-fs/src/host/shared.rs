@@ -1,5 +1,6 @@
 //! What the backend shares with its views, and how a directory of the host is looked at.
 
+use std::any::Any;
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,16 +12,14 @@ use tempfile::TempDir;
 
 use super::capture::index::Index;
 use super::capture::stamp::Moment;
-use super::expected::{Expected, changed_meanwhile};
 use super::mounting::Mounting;
 use super::root::{Root, Slot};
 use super::staging::{Area, Temporary};
-use super::{entry, failure, index_file, purge, replace};
+use super::{entry, failure, index_file};
 use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation, Result};
-use crate::filesystem::Removed;
 use crate::hash::ContentHash;
-use crate::path::{MAX_PATH_BYTES, RESERVED_NAME, TreePath};
+use crate::path::{RESERVED_NAME, TreePath};
 use crate::refusal;
 use crate::tree::{Entry, Kind, Stat, Tree};
 use crate::tree_hash::TreeHash;
@@ -34,8 +33,8 @@ pub(super) struct Host {
     pub(super) index: Mutex<Option<Arc<Index>>>,
     pub(super) index_file: Option<PathBuf>,
     pub(super) mounting: Mounting,
-    /// What was kept for the change that comes next.
-    pub(super) expected: Mutex<Vec<Expected>>,
+    /// Where what the next change displaces is to go, by its path.
+    pub(super) keep: Mutex<Vec<(TreePath, PathBuf)>>,
     /// When this backend last changed something.
     pub(super) touched: Mutex<Moment>,
     /// The directory itself where nobody gave one; declared last, because it goes last.
@@ -51,7 +50,7 @@ impl Host {
             index: Mutex::default(),
             index_file: None,
             mounting: Mounting::default(),
-            expected: Mutex::default(),
+            keep: Mutex::default(),
             touched: Mutex::new(Moment::EARLIEST),
             temporary: None,
         }
@@ -152,36 +151,6 @@ impl Host {
             _ => failure::looking(Operation::List, path, errno),
         }
     }
-
-    /// Removes a directory with all that is in it: out of sight in one step, then for good.
-    pub(super) fn remove_directory(&self, path: &TreePath, slot: &Slot<'_>) -> Result<Removed> {
-        let failed = |errno| failure::any(Operation::Delete, path, errno);
-        // Refuses what cannot be removed, such as another file system below, while all is in place.
-        let survey =
-            purge::survey(&self.root, slot.directory.as_fd(), slot.name).map_err(failed)?;
-        let above = path.as_bytes().len() - slot.name.len();
-        if above + survey.longest > MAX_PATH_BYTES {
-            return Err(refusal::not_all_named(path));
-        }
-        let area = self.area().map_err(failed)?;
-        let aside = area.new_name();
-        rustix::fs::renameat(&slot.directory, slot.name, area.directory(), &*aside)
-            .map_err(failed)?;
-        if !self.is_expected(path, area.directory(), aside.as_bytes()) {
-            return Err(self.bring_back(path, &area, aside));
-        }
-        // It is gone from the workspace; what resists now (an immutable file, say) stays aside.
-        let _ = purge::purge(&self.root, area.directory(), aside.as_bytes());
-        Ok(survey.counts)
-    }
-
-    /// Puts a directory back into which somebody wrote after it was kept.
-    fn bring_back(&self, path: &TreePath, area: &Area, aside: String) -> Error {
-        match replace::bring_back(self, area, path, aside) {
-            Ok(()) => changed_meanwhile(Operation::Delete, path),
-            Err(error) => error,
-        }
-    }
 }
 
 impl Tree for Host {
@@ -228,5 +197,9 @@ impl Tree for Host {
 
     fn known_tree_hash(&self, _: &TreePath) -> Option<TreeHash> {
         None
+    }
+
+    fn own_state(&self) -> Option<&dyn Any> {
+        Some(self)
     }
 }

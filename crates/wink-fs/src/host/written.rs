@@ -1,7 +1,6 @@
-//! Whether somebody wrote into what was kept.
+//! Whether another program wrote into what was kept.
 //!
-//! A file that is kept as a further hard link is the file itself: a program that has it open, or a name for it
-//! elsewhere, can still change it.
+//! What was displaced is the file itself: a program that has it open can still write into it.
 
 use std::path::Path;
 
@@ -9,34 +8,30 @@ use rustix::fs::{CWD, OFlags};
 use rustix::io::{Errno, Result as SystemResult};
 
 use super::capture::stamp::{self, Moment, Stamp};
-use super::kept;
+use super::root::Root;
 use super::{Host, failure};
 use crate::descend::descend;
 use crate::error::{Error, Operation, Result};
-use crate::operation::{BEFORE, beside, numbered};
 use crate::path::TreePath;
 use crate::tree::{Kind, Tree as _};
 
-/// Finds the first file at or below some paths into which somebody wrote since the operation that kept it was
-/// written down, in the place of that operation or for a line of its list.
-pub(crate) fn first_written_since(
-    record: &Path,
-    place: &Path,
-    lines: &[(TreePath, usize)],
-    paths: &[TreePath],
-) -> Result<Option<TreePath>> {
+/// Finds the first file at a kept entry, or below it, into which a program wrote after the operation was recorded;
+/// its path begins with the entry's own name.
+pub(crate) fn first_written_since(record: &Path, kept: &Path) -> Result<Option<TreePath>> {
     let failed = |errno| Error::system(Operation::Undo, errno);
     let done = look(record).map_err(failed)?.modified();
-    for (path, line) in lines.iter().filter(|(it, _)| paths.iter().any(|path| it.starts_with(path)))
-    {
-        let kept = look(&beside(place, &numbered(*line))).map_err(failed)?;
-        if kept.is_written_after(done) {
-            return Ok(Some(path.clone()));
-        }
-    }
-    let Some(rest) = kept::open(&place.join(BEFORE), None)? else { return Ok(None) };
-    let written = paths.iter().map(|path| written_below(&rest, path, done));
-    written.filter_map(Result::transpose).next().transpose()
+    let (Some(parent), Some(name)) = (kept.parent(), kept.file_name()) else { return Ok(None) };
+    let root = Root::open_ambient(parent, None).map_err(failed)?;
+    let name = TreePath::from_disk(name.as_encoded_bytes())?;
+    written_below(&Host::new(root), &name, done)
+}
+
+/// Tells whether a program may have written into a file after it was displaced.
+///
+/// A rename sets the time of the last change of status, and a write both times.
+pub(crate) fn may_be_written(kept: &Path) -> Result<bool> {
+    let stamp = look(kept).map_err(|errno| Error::system(Operation::Undo, errno))?;
+    Ok(stamp.is_written_last())
 }
 
 fn look(file: &Path) -> SystemResult<Stamp> {

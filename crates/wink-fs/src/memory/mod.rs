@@ -31,6 +31,7 @@ use crate::filesystem::{
     Recursion, Removed, Replaced, Replacement,
 };
 use crate::hash::ContentHash;
+use crate::layer::Source;
 use crate::operation::BeforeImage;
 use crate::path::TreePath;
 use crate::refusal;
@@ -234,8 +235,14 @@ impl Filesystem for MemoryBackend {
         let now = self.clock.now();
         self.change(|state| {
             let node = state.find(Operation::Delete, path)?;
-            if recursion == Recursion::OnlyEmpty && node.has_entries() {
-                return Err(Error::new(Operation::Delete, ErrorKind::NotEmpty).with_path(path));
+            match recursion {
+                Recursion::OnlyEmpty if node.has_entries() => {
+                    return Err(Error::new(Operation::Delete, ErrorKind::NotEmpty).with_path(path));
+                }
+                Recursion::Unchanged(expected) if node.identity() != expected.0 => {
+                    return Err(refusal::not_expected(path));
+                }
+                _ => {}
             }
             state.set(path, None, now);
             let Totals { files, directories, .. } = node.totals();
@@ -280,6 +287,14 @@ impl Backend for MemoryBackend {
         first()?;
         *self.live.write() = after;
         Ok(counts)
+    }
+
+    fn install(&mut self, path: &TreePath, source: Source<'_>) -> Result<()> {
+        let now = self.clock.now();
+        let (excluded, kind) = (&Exclusions::default(), source.tree.stat(source.at)?.kind);
+        let builder = Builder { target: source.tree, shared: None, excluded, now };
+        let node = builder.node(source.at, kind)?;
+        self.change(|state| create(state, Operation::Replace, path, node, now))
     }
 
     /// Does nothing: every hash is known already.

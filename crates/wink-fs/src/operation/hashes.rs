@@ -2,33 +2,55 @@
 
 use std::collections::BTreeMap;
 
+use super::left::Left;
 use crate::content::Content;
 use crate::error::Result;
 use crate::hash::ContentHash;
+use crate::merkle::Identity;
 use crate::path::TreePath;
 use crate::tree::{Entry, KnownEntry, Stat, Tree};
 use crate::tree_hash::TreeHash;
 
-/// The hashes of some files, by their paths.
+/// The hashes of some files, and of directories with everything in them, by their paths.
 #[derive(Default)]
-pub(crate) struct Hashes(BTreeMap<TreePath, ContentHash>);
+pub(crate) struct Hashes {
+    files: BTreeMap<TreePath, ContentHash>,
+    directories: Vec<(TreePath, TreeHash)>,
+}
 
 impl Hashes {
     pub(super) fn note(&mut self, path: &TreePath, hash: ContentHash) {
-        self.0.insert(path.clone(), hash);
+        self.files.insert(path.clone(), hash);
     }
 
-    /// Forgets what is at a path and below it.
+    /// Notes what an entry that moved is in its new place.
+    pub(super) fn note_moved(&mut self, to: &TreePath, moved: &Left) {
+        match moved {
+            Left::Entry(Identity::File { hash, .. }) => self.note(to, *hash),
+            Left::Entry(Identity::Directory(hash)) => self.directories.push((to.clone(), *hash)),
+            _ => {}
+        }
+    }
+
+    /// Forgets what is at a path and below it, and what the directories above it are.
     pub(super) fn forget(&mut self, path: &TreePath) {
-        let from_there = self.0.range(path.clone()..).map(|(known, _)| known);
+        self.directories.retain(|(known, _)| !known.overlaps(path));
+        if self.files.is_empty() {
+            return;
+        }
+        let from_there = self.files.range(path.clone()..).map(|(known, _)| known);
         let below = from_there.take_while(|known| known.starts_with(path)).cloned();
         for known in below.collect::<Vec<_>>() {
-            self.0.remove(&known);
+            self.files.remove(&known);
         }
     }
 
     pub(crate) fn of(&self, path: &TreePath) -> Option<ContentHash> {
-        self.0.get(path).copied()
+        self.files.get(path).copied()
+    }
+
+    fn of_directory(&self, path: &TreePath) -> Option<TreeHash> {
+        self.directories.iter().find(|(known, _)| known == path).map(|(_, hash)| *hash)
     }
 
     /// Returns a tree in which they are known.
@@ -68,6 +90,6 @@ impl Tree for WithHashes<'_> {
     }
 
     fn known_tree_hash(&self, path: &TreePath) -> Option<TreeHash> {
-        self.tree.known_tree_hash(path)
+        self.hashes.of_directory(path).or_else(|| self.tree.known_tree_hash(path))
     }
 }

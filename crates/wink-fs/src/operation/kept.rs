@@ -2,17 +2,20 @@
 //!
 //! Something that is missing looks like something that was not there: to bring that back would be to delete.
 
+use super::ledger::Ledger;
+use super::recorded::Recorded;
 use super::value::OperationRecord;
-use crate::compare::kind_at;
 use crate::error::{Error, Operation, Result, damaged};
 use crate::ops;
 use crate::path::TreePath;
-use crate::tree::Tree;
 
-/// Checks that something of the right kind is kept for all that was there; what is not is Corrupt.
-pub(crate) fn check_kinds(operation: &OperationRecord, kept: &dyn Tree) -> Result<()> {
+/// Checks that something of the right kind is kept for all that was displaced; what is not is Corrupt.
+pub(crate) fn check_kinds(operation: &OperationRecord, recorded: &Recorded) -> Result<()> {
     for change in operation.changes.iter().filter(|it| it.before.is_some()) {
-        match kind_at(kept, &change.path)? {
+        if recorded.has_moved(&change.path) {
+            continue;
+        }
+        match recorded.displaced_kind(&change.path)? {
             None => return Err(not_whole(operation, &change.path, "is missing")),
             is if is != change.before => {
                 return Err(not_whole(operation, &change.path, "is something else"));
@@ -24,11 +27,18 @@ pub(crate) fn check_kinds(operation: &OperationRecord, kept: &dyn Tree) -> Resul
 }
 
 /// Checks the bytes of the files that are kept and whose hash is known; what is not the same is Corrupt.
-pub(crate) fn check_contents(operation: &OperationRecord, kept: &dyn Tree) -> Result<()> {
+///
+/// A program that had a file open when it was displaced may have written into it since: that is no damage.
+pub(crate) fn check_contents(
+    ledger: &dyn Ledger,
+    operation: &OperationRecord,
+    recorded: &Recorded,
+) -> Result<()> {
     for change in &operation.changes {
-        if let Some(was) = change.replaced
-            && ops::content_hash(kept, &change.path)? != was
-        {
+        let Some(was) = change.replaced else { continue };
+        let Some(kept) = recorded.first_kept(&change.path)? else { continue };
+        let is_same = ops::content_hash(&*kept.tree, &kept.at)? == was;
+        if !is_same && !ledger.may_be_written(&kept.at)? {
             return Err(not_whole(operation, &change.path, "is damaged"));
         }
     }

@@ -3,14 +3,12 @@
 use std::any::Any;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::Arc;
 
+use super::recorded::Recorded;
 use super::value::{OperationCause, OperationRecord};
 use crate::error::Result;
-use crate::hash::ContentHash;
 use crate::path::TreePath;
 use crate::snapshot::SnapshotId;
-use crate::tree::Tree;
 
 const KEPT: usize = OperationRecord::MOST_KEPT;
 
@@ -68,12 +66,11 @@ pub(crate) trait Ledger: Send + Sync {
         self.lock().map(Some)
     }
 
-    /// Returns the operations, last first, that a process began and did not live to write down, each with
-    /// the paths that it may have changed.
-    fn interrupted(&self) -> Result<Vec<(u64, Vec<TreePath>)>>;
+    /// Returns the numbers of the operations, last first, that were begun and neither done nor taken back.
+    fn interrupted(&self) -> Result<Vec<u64>>;
 
     /// Remembers an operation that failed and could not be taken back.
-    fn remember_interrupted(&self, sequence: u64, paths: &[TreePath], before: Arc<dyn Tree>);
+    fn remember_interrupted(&self, sequence: u64, recorded: Recorded);
 
     /// Returns the number of the next operation, and the directory in which it may keep things.
     fn next(&self) -> Result<(u64, PathBuf)>;
@@ -89,7 +86,7 @@ pub(crate) trait Ledger: Send + Sync {
     }
 
     /// Adds an operation that was prepared.
-    fn append(&self, operation: OperationRecord, before: Option<Arc<dyn Tree>>) -> Result<()>;
+    fn append(&self, operation: OperationRecord, recorded: Option<Recorded>) -> Result<()>;
 
     /// Takes away what an operation kept that is not to be added.
     fn discard(&self, sequence: u64);
@@ -117,12 +114,6 @@ pub(crate) trait Ledger: Send + Sync {
         Ok(None)
     }
 
-    /// Returns the contents of files that an interrupted operation may have put anywhere; nothing where nobody
-    /// else could have changed files since.
-    fn put_by(&self, _sequence: u64) -> Result<Option<BTreeSet<ContentHash>>> {
-        Ok(None)
-    }
-
     /// Tells whether something is kept for an operation of which nobody knows any more where it was.
     fn keeps_nameless(&self, _sequence: u64) -> Result<bool> {
         Ok(false)
@@ -138,14 +129,19 @@ pub(crate) trait Ledger: Send + Sync {
         Ok(Vec::new())
     }
 
-    /// Returns the first of the files at or below some paths into which somebody wrote after they were kept
-    /// for an operation: they are not what was there before it.
-    fn first_written_since(&self, _sequence: u64, _paths: &[TreePath]) -> Result<Option<TreePath>> {
+    /// Returns the first of the files that an operation keeps into which a program wrote after they were kept: they
+    /// are not what was there before it.
+    fn first_written_since(&self, _sequence: u64) -> Result<Option<TreePath>> {
         Ok(None)
     }
 
-    /// Returns what was there before an operation.
-    fn before(&self, sequence: u64) -> Result<Arc<dyn Tree>>;
+    /// Tells whether a program may have written into a kept file after it was displaced.
+    fn may_be_written(&self, _kept: &TreePath) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// Returns the changes of an operation, with what they displaced; it may be one that was interrupted.
+    fn recorded(&self, sequence: u64) -> Result<Recorded>;
 
     /// Returns the snapshot that was taken or restored last.
     fn head(&self) -> Result<Option<SnapshotId>>;

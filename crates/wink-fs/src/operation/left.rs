@@ -43,6 +43,17 @@ impl Left {
         Ok(Self::Entry(Identity::File { mode, hash: ops::content_hash(tree, path)? }))
     }
 
+    /// Tells whether both are of the same content, whatever the modes of files are.
+    pub(crate) fn has_content_of(&self, other: &Self) -> bool {
+        match (self, other) {
+            (
+                Self::Entry(Identity::File { hash, .. }),
+                Self::Entry(Identity::File { hash: other, .. }),
+            ) => hash == other,
+            _ => self == other,
+        }
+    }
+
     /// Reads what was written down; a text that means nothing here equals only itself.
     pub(crate) fn parse(text: &str) -> Self {
         let other = || Self::Other(text.into());

@@ -3,16 +3,15 @@
 use std::any::Any;
 use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::ledger::{Ledger, MANY_RECORDS, last_kept, not_kept};
+use super::recorded::Recorded;
 use super::value::OperationRecord;
 use crate::error::{Error, ErrorKind, Operation, Result};
-use crate::path::TreePath;
 use crate::snapshot::SnapshotId;
-use crate::tree::Tree;
 
-type Kept = (OperationRecord, Option<Arc<dyn Tree>>);
+type Kept = (OperationRecord, Option<Recorded>);
 
 /// Keeps operations in memory.
 #[derive(Default)]
@@ -25,8 +24,7 @@ pub(crate) struct MemoryLedger {
 /// An operation that failed and could not be taken back.
 struct Interrupted {
     sequence: u64,
-    paths: Vec<TreePath>,
-    before: Arc<dyn Tree>,
+    recorded: Recorded,
 }
 
 impl MemoryLedger {
@@ -48,14 +46,14 @@ impl Ledger for MemoryLedger {
         Ok(Box::new(()))
     }
 
-    fn interrupted(&self) -> Result<Vec<(u64, Vec<TreePath>)>> {
-        let interrupted = self.interrupted_operations();
-        Ok(interrupted.iter().rev().map(|it| (it.sequence, it.paths.clone())).collect())
+    fn interrupted(&self) -> Result<Vec<u64>> {
+        Ok(self.interrupted_operations().iter().rev().map(|it| it.sequence).collect())
     }
 
-    fn remember_interrupted(&self, sequence: u64, paths: &[TreePath], before: Arc<dyn Tree>) {
-        let paths = paths.to_vec();
-        self.interrupted_operations().push(Interrupted { sequence, paths, before });
+    fn remember_interrupted(&self, sequence: u64, recorded: Recorded) {
+        let mut interrupted = self.interrupted_operations();
+        interrupted.retain(|it| it.sequence != sequence);
+        interrupted.push(Interrupted { sequence, recorded });
     }
 
     fn next(&self) -> Result<(u64, PathBuf)> {
@@ -68,9 +66,10 @@ impl Ledger for MemoryLedger {
         Ok(())
     }
 
-    fn append(&self, operation: OperationRecord, before: Option<Arc<dyn Tree>>) -> Result<()> {
+    fn append(&self, operation: OperationRecord, recorded: Option<Recorded>) -> Result<()> {
+        self.discard(operation.sequence);
         let mut operations = self.operations();
-        operations.push_back((operation, before));
+        operations.push_back((operation, recorded));
         if operations.len() <= MANY_RECORDS {
             return Ok(());
         }
@@ -105,14 +104,14 @@ impl Ledger for MemoryLedger {
         Ok(())
     }
 
-    fn before(&self, sequence: u64) -> Result<Arc<dyn Tree>> {
+    fn recorded(&self, sequence: u64) -> Result<Recorded> {
         let interrupted = self.interrupted_operations();
         if let Some(found) = interrupted.iter().find(|it| it.sequence == sequence) {
-            return Ok(found.before.clone());
+            return Ok(found.recorded.clone());
         }
         let operations = self.operations();
         let found = operations.iter().find(|(operation, _)| operation.sequence == sequence);
-        found.and_then(|(_, before)| before.clone()).ok_or_else(gone)
+        found.and_then(|(_, recorded)| recorded.clone()).ok_or_else(gone)
     }
 
     fn head(&self) -> Result<Option<SnapshotId>> {

@@ -1,16 +1,19 @@
-//! The layer that keeps what a call changes, before it does.
+//! The layer that writes every change of an operation down before it is made.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::hashes::Hashes;
 use super::image::{BeforeImage, Nothing};
+use super::left::Left;
+use super::recorded::Recorded;
+use super::step::{Line, Step};
 use crate::error::Result;
-use crate::filesystem::{PutCondition, Removed};
+use crate::filesystem::{PutCondition, Removed, Replacement};
 use crate::layer::{Call, Layer};
+use crate::merkle::Identity;
 use crate::ops;
 use crate::path::TreePath;
-use crate::refusal;
 use crate::store::failure::of_history;
 use crate::tree::{Kind, Tree};
 
@@ -18,27 +21,29 @@ use crate::tree::{Kind, Tree};
 #[derive(Default)]
 pub(crate) struct Recording(Mutex<Option<Record>>);
 
-/// What an operation has touched so far.
+/// What an operation has done so far.
 pub(crate) struct Record {
     image: Box<dyn BeforeImage>,
-    touched: Vec<TreePath>,
-    /// Whether the call that is under way is the first to touch its path.
-    is_first: bool,
+    lines: usize,
+    /// The changes that were made, with the numbers of their lines, and those of the call under way.
+    steps: Vec<(usize, Step)>,
+    /// How many of them were made.
+    done: usize,
     /// Content that was replaced, where the call said which it is, so that it need not be read.
     replaced: Hashes,
-    /// Content that was put and still stands there, so that it need not be read again.
+    /// What was put and still stands there, so that it need not be read again.
     put: Hashes,
 }
 
 impl Record {
     fn new(image: Box<dyn BeforeImage>) -> Self {
         let (replaced, put) = (Hashes::default(), Hashes::default());
-        Self { image, touched: Vec::new(), is_first: false, replaced, put }
+        Self { image, lines: 0, steps: Vec::new(), done: 0, replaced, put }
     }
 }
 
 impl Recording {
-    /// Does something and records what it touches.
+    /// Does something and records what it changes.
     pub(crate) fn during<T>(
         &self,
         image: Box<dyn BeforeImage>,
@@ -56,12 +61,31 @@ impl Recording {
 }
 
 impl Record {
-    pub(crate) fn touched(&self) -> &[TreePath] {
-        &self.touched
+    /// Returns the changes that were made, with what they displaced.
+    pub(crate) fn recorded(&self) -> Recorded {
+        let steps = self.steps[..self.done].to_vec();
+        Recorded::new(steps, self.image.kept())
     }
 
-    pub(crate) fn tree(&self) -> Result<Arc<dyn Tree>> {
-        self.image.tree()
+    /// Returns the paths of changes that were not made and for which something is kept all the same: another program
+    /// wrote into what a change had put in view, or put something in its place, before it was given up.
+    pub(crate) fn rescued(&self) -> Result<Recorded> {
+        let (kept, mut steps) = (self.image.kept(), Vec::new());
+        let given_up = &self.steps[self.done..];
+        for (line, step) in given_up.iter().filter(|_| self.image.keeps_by_the_change()) {
+            let Some(entry) = kept.entry(*line)? else { continue };
+            let is_ours = match step {
+                Step::Put { content, .. } => {
+                    ops::content_hash(&*entry.tree, &entry.at)? == *content
+                }
+                Step::Remove { .. } => false,
+                _ => true,
+            };
+            if !is_ours {
+                steps.push((*line, step.clone()));
+            }
+        }
+        Ok(Recorded::new(steps, kept))
     }
 
     /// Returns the hashes of contents that were replaced, as far as they are known.
@@ -69,79 +93,101 @@ impl Record {
         &self.replaced
     }
 
-    /// Returns the hashes of contents that were put and still stand where they were.
+    /// Returns the hashes of what was put and still stands where it was.
     pub(crate) fn put(&self) -> &Hashes {
         &self.put
     }
 
-    fn keep_for(&mut self, tree: &dyn Tree, call: &Call<'_>) -> Result<()> {
-        let before = self.touched.len();
-        let mut paths = changed_paths(call).into_iter().flatten();
-        let kept = paths.try_for_each(|path| self.keep(tree, call, path));
-        self.is_first = self.touched.len() > before;
-        kept.map_err(of_history)
+    /// Writes the changes of a call down.
+    fn begin(&mut self, tree: &dyn Tree, call: &Call<'_>) -> Result<()> {
+        self.void()?;
+        for step in steps_of(tree, call)? {
+            self.announce(step)?;
+        }
+        Ok(())
+    }
+
+    fn announce(&mut self, step: Step) -> Result<()> {
+        let displaced = match &step {
+            Step::Put { path, .. } | Step::Remove { path } => Some(path),
+            _ => None,
+        };
+        let line = Line::Step(step.clone()).encode();
+        let begun = self.image.begin(&line, displaced);
+        begun.map_err(|error| of_history(error.with_path(step.path())))?;
+        if let Step::Move { from, moved: Left::Entry(Identity::File { .. }), .. } = &step {
+            self.image.keep_copy(from).map_err(of_history)?;
+        }
+        self.steps.push((self.lines, step));
+        self.lines += 1;
+        Ok(())
+    }
+
+    /// Writes down that the last call changed nothing, where it failed.
+    fn void(&mut self) -> Result<()> {
+        let Some((from, _)) = self.steps.get(self.done) else { return Ok(()) };
+        let line = Line::Void { from: *from }.encode();
+        self.image.note(&line).map_err(of_history)?;
+        self.lines += 1;
+        self.steps.truncate(self.done);
+        Ok(())
     }
 
     fn done(&mut self, call: &Call<'_>) {
-        let Call::Put { path, staged, options } = call else {
-            changed_paths(call).into_iter().flatten().for_each(|path| self.put.forget(path));
-            return;
-        };
-        if let (PutCondition::Unchanged(hash), true) = (options.condition, self.is_first) {
-            self.replaced.note(path, hash);
-        }
-        self.put.note(path, staged.hash());
-    }
-
-    /// Keeps what is at a path, but for what was kept before: the first image is the one that counts.
-    fn keep(&mut self, tree: &dyn Tree, call: &Call<'_>, path: &TreePath) -> Result<()> {
-        // No call changes what the root itself is.
-        if path.is_root() {
-            return Ok(());
-        }
-        if self.touched.iter().any(|kept| path.starts_with(kept)) {
-            return match call {
-                Call::Put { staged, .. } => self.image.note_replaced(path, staged.hash()),
-                _ => Ok(()),
-            };
-        }
-        let is_kept_in_part = self.touched.iter().any(|kept| kept.starts_with(path));
-        if is_kept_in_part && ops::is_dir(tree, path) {
-            for child in tree.list(path)? {
-                let child_path = path.join(&child.name)?;
-                if child.kind == Kind::Other && matches!(call, Call::Remove { .. }) {
-                    return Err(refusal::holds_special(&child_path));
+        for (_, step) in &self.steps[self.done..] {
+            step.paths().for_each(|path| self.put.forget(path));
+            match step {
+                Step::Put { path, content } => {
+                    let condition = match call {
+                        Call::Put { options, .. } => options.condition,
+                        _ => PutCondition::AbsentOrFile,
+                    };
+                    if let (PutCondition::Unchanged(hash), 0) = (condition, self.done) {
+                        self.replaced.note(path, hash);
+                    }
+                    self.put.note(path, *content);
                 }
-                self.keep(tree, call, &child_path)?;
+                Step::Move { to, moved, .. } => self.put.note_moved(to, moved),
+                _ => {}
             }
-            // Last: it says that all that was in it is kept.
-            self.image.keep_directory(path)?;
-        } else if matches!(call, Call::SetMode { .. }) {
-            self.image.keep_copy(path)?;
-        } else if matches!(call, Call::Rename { from, .. } if *from == path) {
-            self.image.keep_moved(path)?;
-        } else if let Call::Put { staged, .. } = call {
-            self.image.keep_replaced(path, staged.hash())?;
-        } else if matches!(call, Call::Remove { .. }) {
-            self.image.keep_removed(path)?;
-        } else {
-            self.image.keep(path)?;
         }
-        self.touched.push(path.clone());
-        Ok(())
+        self.done = self.steps.len();
     }
 }
 
-fn changed_paths<'a>(call: &Call<'a>) -> [Option<&'a TreePath>; 2] {
-    match *call {
-        Call::Rename { from, to, .. } => [Some(from), Some(to)],
-        Call::Put { path, .. }
-        | Call::CreateDir { path }
-        | Call::Symlink { path, .. }
-        | Call::SetMode { path, .. }
-        | Call::Remove { path, .. } => [Some(path), None],
-        _ => [None, None],
-    }
+/// Returns the changes that a call is about to make; none where it is sure to fail.
+fn steps_of(tree: &dyn Tree, call: &Call<'_>) -> Result<Vec<Step>> {
+    let path = call.path().filter(|path| !path.is_root()).cloned();
+    let Some(path) = path else { return Ok(Vec::new()) };
+    let is_free = |path: &TreePath| tree.stat(path).is_err();
+    Ok(match *call {
+        Call::Put { staged, .. } => vec![Step::Put { path, content: staged.hash() }],
+        Call::CreateDir { .. } if is_free(&path) => vec![Step::MakeDir { path }],
+        Call::Symlink { target, .. } if is_free(&path) => {
+            vec![Step::Place { path, left: Left::Entry(Identity::of_link(target)) }]
+        }
+        Call::Install { source, .. } if is_free(&path) => match Left::at(source.tree, source.at)? {
+            Some(left) => vec![Step::Place { path, left }],
+            None => Vec::new(),
+        },
+        Call::SetMode { mode, .. } => match tree.stat(&path) {
+            Ok(stat) if stat.kind == Kind::File => {
+                vec![Step::SetMode { path, was: stat.mode, is: mode }]
+            }
+            _ => Vec::new(),
+        },
+        Call::Remove { .. } => vec![Step::Remove { path }],
+        Call::Rename { to, replacement, .. } if !to.is_root() && path != *to => {
+            // Before it moves: what others put into a directory that is on its way is not ours.
+            let Some(moved) = Left::at(tree, &path)? else { return Ok(Vec::new()) };
+            // Also where nothing is there: another program may be faster than the call.
+            let may_displace = replacement == Replacement::Replace;
+            let displaced = may_displace.then(|| Step::Remove { path: to.clone() });
+            let step = Step::Move { from: path, to: to.clone(), moved };
+            displaced.into_iter().chain([step]).collect()
+        }
+        _ => Vec::new(),
+    })
 }
 
 impl Layer for Recording {
@@ -150,7 +196,7 @@ impl Layer for Recording {
             return Ok(());
         }
         match &mut *self.lock() {
-            Some(record) => record.keep_for(tree, call),
+            Some(record) => record.begin(tree, call),
             None => Ok(()),
         }
     }

@@ -82,11 +82,20 @@ pub struct OperationRecord {
     pub by: Option<String>,
     /// What it changed, in the order of paths.
     pub changes: Vec<OperationChange>,
+    /// The paths that it was to change and left alone, because another program had changed them.
+    pub left_alone: Vec<TreePath>,
+    /// The snapshot of what was there before it, where it took back, or did again, what replaced everything.
+    pub(crate) saved: Option<SnapshotId>,
 }
 
 impl OperationRecord {
     /// How many operations are kept before the oldest goes; to take one back, or do it again, is none of them.
     pub const MOST_KEPT: usize = 200;
+
+    /// Returns the snapshot of what was there before, where files were replaced as a whole.
+    pub(crate) fn saved(&self) -> Option<SnapshotId> {
+        self.saved.or_else(|| self.cause.saved())
+    }
 }
 
 /// Names an entry that an operation made, changed or removed; a new directory stands for all in it.

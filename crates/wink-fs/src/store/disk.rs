@@ -102,6 +102,19 @@ impl Disk {
         }
     }
 
+    /// Removes an entry of whatever kind, if it is there, with all that is in it.
+    pub(crate) fn remove_entry(&self, name: &str) -> io::Result<()> {
+        match self.remove(name) {
+            Err(error) if error.kind() == io::ErrorKind::IsADirectory => {
+                self.remove_all(name).or_else(|_| {
+                    make_removable(&self.root.join(name));
+                    self.remove_all(name)
+                })
+            }
+            removed => removed.map(drop),
+        }
+    }
+
     pub(crate) fn open(&self, name: &str) -> io::Result<File> {
         File::open(self.root.join(name))
     }
@@ -201,6 +214,25 @@ impl Disk {
         let _ = directory;
         Ok(())
     }
+}
+
+/// Lets the owner into directories that are to be removed: they have the permissions that they had in view.
+fn make_removable(directory: &Path) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let Ok(known) = fs::symlink_metadata(directory) else { return };
+        if !known.is_dir() {
+            return;
+        }
+        if known.permissions().mode() & 0o700 != 0o700 {
+            let _ = fs::set_permissions(directory, fs::Permissions::from_mode(0o700));
+        }
+        let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+        entries.for_each(|entry| make_removable(&entry.path()));
+    }
+    #[cfg(not(unix))]
+    let _ = directory;
 }
 
 /// What goes meanwhile takes no space.

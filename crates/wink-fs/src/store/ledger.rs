@@ -9,7 +9,7 @@ mod forget;
 mod read;
 
 use std::any::Any;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,12 +21,12 @@ use super::operation_places::{self as places, DIRECTORY, Numbers};
 use super::temporary::Temporary;
 use super::{BRANCHES, failure, lock, operation_record};
 use crate::error::{Operation, Result};
-use crate::hash::ContentHash;
-use crate::host::{BeforeTree, first_written_since};
-use crate::operation::{Ledger, OperationRecord, Touched, gone, last_kept};
+use crate::host::{HostKept, first_written_since, may_be_written};
+use crate::operation::{
+    Ledger, OperationRecord, Recorded, Step, earlier_paths, gone, last_kept, steps,
+};
 use crate::path::TreePath;
 use crate::snapshot::SnapshotId;
-use crate::tree::Tree;
 
 const HEAD: &str = "head";
 
@@ -37,7 +37,7 @@ pub(crate) struct StoreLedger {
     known: Mutex<Known>,
     /// What was there before operations for which nothing is listed: their backend keeps it, as memory does,
     /// and it is gone with the process.
-    unlisted: Mutex<BTreeMap<u64, Option<Arc<dyn Tree>>>>,
+    unlisted: Mutex<BTreeMap<u64, Option<Recorded>>>,
 }
 
 /// What is known of the directory without a look, for as long as nobody else has had the turn.
@@ -60,7 +60,7 @@ impl StoreLedger {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn unlisted(&self) -> MutexGuard<'_, BTreeMap<u64, Option<Arc<dyn Tree>>>> {
+    fn unlisted(&self) -> MutexGuard<'_, BTreeMap<u64, Option<Recorded>>> {
         self.unlisted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -92,6 +92,30 @@ impl StoreLedger {
     }
 }
 
+/// Returns the changes of an operation that an earlier version wrote down: it says what it left at each path, and
+/// not how.
+fn earlier_recorded(
+    done: OperationRecord,
+    place: PathBuf,
+    mut earlier: Vec<(usize, TreePath)>,
+) -> Recorded {
+    let mut steps = Vec::new();
+    for change in done.changes {
+        let known = earlier.iter().find(|(_, path)| *path == change.path).map(|(line, _)| *line);
+        let line = known.unwrap_or_else(|| {
+            let next = earlier.iter().map(|(line, _)| line + 1).max().unwrap_or_default();
+            earlier.push((next, change.path.clone()));
+            next
+        });
+        let step = match change.left {
+            Some(left) => Step::Place { path: change.path, left },
+            None => Step::Remove { path: change.path },
+        };
+        steps.push((line, step));
+    }
+    Recorded::new(steps, Arc::new(HostKept::open(place, earlier)))
+}
+
 /// Returns where the histories are that share a store: its own, which has no name, and those of its branches.
 fn branches(store: &Disk) -> io::Result<Vec<(String, Disk)>> {
     let names = match store.names(BRANCHES) {
@@ -115,19 +139,19 @@ impl Ledger for StoreLedger {
         Ok(held.map(|held| self.locked(held)))
     }
 
-    fn interrupted(&self) -> Result<Vec<(u64, Vec<TreePath>)>> {
+    fn interrupted(&self) -> Result<Vec<u64>> {
         if let Known::Next(_) = *self.known() {
             return Ok(Vec::new());
         }
-        let failed = |error| failure::of(Operation::Undo, error);
-        let numbers = self.look().map_err(failed)?.begun;
-        let paths = |touched: Vec<Touched>| touched.into_iter().map(|it| it.path);
-        let with_paths = |number| Ok((number, paths(self.touched(number)?).collect()));
-        numbers.into_iter().map(with_paths).collect::<io::Result<_>>().map_err(failed)
+        Ok(self.look().map_err(|error| failure::of(Operation::Undo, error))?.begun)
     }
 
-    /// Does nothing: what was kept for it is on the disk.
-    fn remember_interrupted(&self, _: u64, _: &[TreePath], _: Arc<dyn Tree>) {}
+    /// Remembers what only a backend in memory keeps: what was kept on the disk is there.
+    fn remember_interrupted(&self, sequence: u64, recorded: Recorded) {
+        if self.list_of(sequence).is_ok_and(|list| list.is_empty()) {
+            self.unlisted().insert(sequence, Some(recorded));
+        }
+    }
 
     fn next(&self) -> Result<(u64, PathBuf)> {
         let mut known = self.known();
@@ -162,10 +186,10 @@ impl Ledger for StoreLedger {
         written.map_err(|error| failure::of(Operation::Write, error))
     }
 
-    fn append(&self, operation: OperationRecord, before: Option<Arc<dyn Tree>>) -> Result<()> {
+    fn append(&self, operation: OperationRecord, recorded: Option<Recorded>) -> Result<()> {
         let number = operation.sequence;
         if let Some(unlisted) = self.unlisted().get_mut(&number) {
-            *unlisted = before;
+            *unlisted = recorded;
         }
         let renamed = self.disk.rename(&places::begun(number), &places::record(number));
         renamed.map_err(|error| failure::of(Operation::Write, error))?;
@@ -223,42 +247,54 @@ impl Ledger for StoreLedger {
         Ok(operation_record::decode(sequence, &bytes).ok())
     }
 
-    fn put_by(&self, sequence: u64) -> Result<Option<BTreeSet<ContentHash>>> {
-        let touched = self.touched(sequence);
-        let touched = touched.map_err(|error| failure::of(Operation::Undo, error))?;
-        Ok(Some(touched.into_iter().filter_map(|it| it.content).collect()))
-    }
-
     fn keeps_nameless(&self, sequence: u64) -> Result<bool> {
         let failed = |error| failure::of(Operation::Prune, error);
-        let lines = self.touched(sequence).map_err(failed)?;
+        let lines = steps(&self.list_of(sequence).map_err(failed)?);
         let names = self.disk.names(DIRECTORY).map_err(failed)?;
         let mut kept = names.iter().filter_map(|name| places::kept_by(sequence, name));
-        Ok(kept.any(|kept| lines.iter().all(|it| places::entry(sequence, it.line) != kept)))
+        Ok(kept.any(|kept| lines.iter().all(|(line, _)| places::entry(sequence, *line) != kept)))
     }
 
-    fn first_written_since(&self, sequence: u64, paths: &[TreePath]) -> Result<Option<TreePath>> {
-        let (record, place) = (places::record(sequence), places::kept(sequence));
-        let lines = self.kept_lines(sequence)?;
-        first_written_since(&self.disk.path(&record), &self.disk.path(&place), &lines, paths)
+    fn first_written_since(&self, sequence: u64) -> Result<Option<TreePath>> {
+        let record = self.disk.path(&places::record(sequence));
+        for (line, step) in self.recorded(sequence)?.steps {
+            let place = places::entry(sequence, line);
+            if !self.disk.is_there(&place) {
+                continue;
+            }
+            let kept = self.disk.path(&place);
+            if let Some(written) = first_written_since(&record, &kept)? {
+                let name = kept.file_name().unwrap_or_default().as_encoded_bytes();
+                let inside = written.rebase(&TreePath::from_disk(name)?, step.path());
+                return inside.unwrap_or_else(|| Ok(step.path().clone())).map(Some);
+            }
+        }
+        Ok(None)
     }
 
-    fn before(&self, sequence: u64) -> Result<Arc<dyn Tree>> {
+    fn may_be_written(&self, kept: &TreePath) -> Result<bool> {
+        may_be_written(&self.disk.path(&format!("{DIRECTORY}/{kept}")))
+    }
+
+    fn recorded(&self, sequence: u64) -> Result<Recorded> {
         let is_known = |numbers: Numbers| {
             numbers.records.contains(&sequence) || numbers.begun.contains(&sequence)
         };
-        if !self.look().is_ok_and(is_known) {
-            return Err(gone());
-        }
         if let Some(Some(unlisted)) = self.unlisted().get(&sequence) {
             return Ok(unlisted.clone());
         }
-        let failed = |error| failure::of(Operation::Undo, error);
-        if self.touched(sequence).map_err(failed)?.is_empty() {
+        let list = self.list_of(sequence).map_err(|error| failure::of(Operation::Undo, error))?;
+        let steps = steps(&list);
+        if steps.is_empty() && !self.look().is_ok_and(is_known) {
             return Err(gone());
         }
-        let kept = self.kept_lines(sequence)?;
-        BeforeTree::open(&self.disk.path(&places::kept(sequence)), kept)
+        let (place, earlier) = (self.disk.path(&places::kept(sequence)), earlier_paths(&list));
+        match self.read(sequence) {
+            Ok(done) if !earlier.is_empty() => Ok(earlier_recorded(done, place, earlier)),
+            // Its backend kept everything in the memory of a process that is gone.
+            Ok(done) if steps.is_empty() && !done.changes.is_empty() => Err(gone()),
+            _ => Ok(Recorded::new(steps, Arc::new(HostKept::open(place, earlier)))),
+        }
     }
 
     fn head(&self) -> Result<Option<SnapshotId>> {

@@ -11,10 +11,10 @@ use crate::operation::{Left, OperationCause, OperationChange, OperationRecord};
 use crate::path::TreePath;
 use crate::tree::Kind;
 
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
-/// In the second version the list did not say what was put at a path. In the first, all that an operation kept was
-/// at its own path, as what is larger still is.
+/// In the third version the list said of a path only that it may have changed, and what was put there. In the second
+/// it did not say what was put. In the first, all that an operation kept was at its own path.
 const VERSIONS: RangeInclusive<u32> = 1..=VERSION;
 
 /// Holds an operation as it stands in its file; fields that are not known are passed over.
@@ -28,6 +28,10 @@ struct Stored {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     by: Option<String>,
     changes: Vec<Change>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    left_alone: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    saved: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -71,6 +75,8 @@ pub(super) fn encode(operation: &OperationRecord, list: &str) -> Result<Vec<u8>>
         },
         by: operation.by.clone(),
         changes: operation.changes.iter().map(to_change).collect(),
+        left_alone: operation.left_alone.iter().map(ToString::to_string).collect(),
+        saved: operation.saved.map(|saved| saved.to_string()),
     };
     let failed = |error: serde_json::Error| Error::system(Operation::Write, error);
     let json = serde_json::to_string(&stored).map_err(failed)?;
@@ -115,8 +121,11 @@ fn from_stored(stored: Stored) -> Option<OperationRecord> {
         Cause::Redo { of } => OperationCause::Redo { of },
     };
     let changes = stored.changes.into_iter().map(from_change).collect::<Option<_>>()?;
-    let (sequence, name, by) = (stored.sequence, stored.name, stored.by);
-    Some(OperationRecord { sequence, at: at.into(), name, cause, by, changes })
+    let left_alone = stored.left_alone.iter().map(|text| TreePath::parse(text).ok());
+    let left_alone = left_alone.collect::<Option<_>>()?;
+    let saved = stored.saved.map(|saved| saved.parse()).transpose().ok()?;
+    let (sequence, name, by, at) = (stored.sequence, stored.name, stored.by, at.into());
+    Some(OperationRecord { sequence, at, name, cause, by, changes, left_alone, saved })
 }
 
 fn from_change(change: Change) -> Option<OperationChange> {
@@ -144,19 +153,18 @@ fn from_change(change: Change) -> Option<OperationChange> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::operation::touched;
+    use crate::operation::{Step, earlier_paths, steps};
 
-    const GOLDEN: &[u8] = include_bytes!("../../tests/golden/operation-v3.op");
+    const GOLDEN: &[u8] = include_bytes!("../../tests/golden/operation-v4.op");
+    const THIRD: &[u8] = include_bytes!("../../tests/golden/operation-v3.op");
     const SECOND: &[u8] = include_bytes!("../../tests/golden/operation-v2.op");
     const FIRST: &[u8] = include_bytes!("../../tests/golden/operation-v1.op");
 
     #[test]
     fn an_operation_is_written_as_it_always_was() {
         let operation = decode(1, GOLDEN).unwrap();
-        let list = concat!(
-            "b29ded03 src/main.rs\t",
-            "818d9ff49fbd58fbf805761e11a462985783918c4f953f76cb84ece756671dca\n"
-        );
+        let end = GOLDEN.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+        let list = std::str::from_utf8(&GOLDEN[..end]).unwrap();
         let written = [list.as_bytes(), &encode(&operation, list).unwrap()].concat();
         assert_eq!(String::from_utf8_lossy(&written), String::from_utf8_lossy(GOLDEN));
         assert_eq!(operation.changes[0].path.to_string(), "src/main.rs");
@@ -164,19 +172,22 @@ mod tests {
 
     #[test]
     fn an_operation_of_an_earlier_version_is_read() {
-        for earlier in [FIRST, SECOND] {
+        for earlier in [FIRST, SECOND, THIRD] {
             assert_eq!(decode(1, earlier).unwrap(), decode(1, GOLDEN).unwrap());
         }
     }
 
-    /// A reader of the second version takes a line with a content for a damaged one, and would take nothing back.
+    /// A reader of the third version takes a line that says what was done for a damaged one, and would take nothing
+    /// back.
     #[test]
-    fn a_list_with_contents_is_of_a_version_of_its_own() {
-        let has_contents = |file: &[u8]| touched(file).iter().any(|it| it.content.is_some());
-        assert!(has_contents(GOLDEN) && !has_contents(SECOND));
-        assert_eq!(touched(SECOND).len(), 1);
+    fn a_list_of_changes_is_of_a_version_of_its_own() {
         let version =
             |file: &[u8]| serde_json::from_str::<Stored>(whole(file).unwrap()).unwrap().version;
-        assert_eq!((version(SECOND), version(GOLDEN)), (2, 3));
+        let versions = [SECOND, THIRD, GOLDEN].map(version);
+        assert_eq!(versions, [2, 3, 4]);
+        let earlier = [SECOND, THIRD, GOLDEN].map(|file| earlier_paths(file).len());
+        assert_eq!(earlier, [1, 1, 0]);
+        assert!(matches!(steps(THIRD)[..], [(0, Step::Put { .. })]));
+        assert_eq!(steps(GOLDEN), steps(THIRD));
     }
 }

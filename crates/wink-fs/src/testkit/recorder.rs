@@ -147,6 +147,7 @@ fn method(call: &Call<'_>) -> &'static str {
         Call::SetMode { .. } => "set_mode",
         Call::Remove { .. } => "remove",
         Call::Rename { .. } => "rename",
+        Call::Install { .. } => "install",
         Call::Replace { .. } => "replace",
     }
 }

@@ -14,7 +14,7 @@ use crate::filesystem::{Backend, Filesystem};
 use crate::operation::{OperationCause, OperationChange, OperationRecord};
 use crate::path::TreePath;
 use crate::scope::Scope;
-use crate::snapshot::{Snapshot, SnapshotId};
+use crate::snapshot::{AskedBy, Snapshot, SnapshotId};
 use crate::tree::Tree;
 
 /// Says where a program finds the files.
@@ -113,32 +113,29 @@ impl Workspace {
         };
         let _alone = self.alone(history, &mut writer)?;
         history.excluded.ask()?;
-        let (done, execution) = self.executed(history, self.backend(&mut writer), name, work)?;
-        if !execution.changes.is_empty() {
-            let paths = execution.changes.iter().map(|change| change.path.clone()).collect();
+        let before = history.before_execution(self.backend(&mut writer), name)?;
+        let done = run(self.backend(&mut writer), work);
+        let changes = self.record_executed(history, self.backend(&mut writer), &before)?;
+        if !changes.is_empty() {
+            let paths = changes.iter().map(|change| change.path.clone()).collect();
             self.0.observers.tell(&Event::Replaced { paths });
         }
-        Ok((done, Some(execution)))
-    }
-
-    /// Runs it between a state that is kept and one that is compared with it.
-    fn executed<T>(
-        &self,
-        history: &History,
-        backend: &mut dyn Backend,
-        name: &str,
-        work: impl FnOnce(&mut ExecutionPlace<'_>) -> Result<T>,
-    ) -> Result<(T, Execution)> {
-        let before = history.before_execution(backend, name)?;
-        let done = run(backend, work).and_then(|done| {
-            let changes = self.record_executed(history, backend, &before)?;
-            let saved = (!changes.is_empty()).then_some(before.saved.id);
-            Ok((done, Execution { changes, saved }))
-        });
-        if done.is_err() {
-            history.take_back_executed(backend, &before)?;
+        let saved = (!changes.is_empty()).then_some(before.saved.id);
+        match done {
+            Ok(done) => Ok((done, Some(Execution { changes, saved }))),
+            Err(error) => {
+                // What others saved meanwhile cannot be told from what the program did, so all of it is recorded
+                // before it is taken back. Where that fails, the record can still be undone.
+                if saved.is_some()
+                    && self
+                        .undo_at_once(history, &mut writer, before.begun.sequence)
+                        .unwrap_or(false)
+                {
+                    history.forget_unneeded(&before.saved);
+                }
+                Err(error)
+            }
         }
-        done
     }
 
     /// Writes down what changed, so that it can be undone.
@@ -153,7 +150,14 @@ impl Workspace {
             let after = history.capture(backend)?;
             let differences = compare(&*before.tree, &*after.tree, &history.everything())?;
             describe(&differences, &*live)
-        })?;
+        });
+        let changes = match changes {
+            // Files change all the time: what they are while they are read has to do.
+            Err(error) if error.kind() == ErrorKind::Conflict => {
+                describe(&compare(&*before.tree, &*live, &history.everything())?, &*live)?
+            }
+            changes => changes?,
+        };
         if changes.is_empty() {
             history.forget_executed(&before.begun, &before.saved);
             return Ok(changes);
@@ -184,7 +188,7 @@ impl History {
         let backend_name = backend.properties().backend;
         let (capture, saved) = retried(|| {
             let capture = self.capture(backend)?;
-            let saved = self.save_before(backend_name, &capture)?;
+            let saved = self.save_before(backend_name, &capture, AskedBy::default())?;
             Ok((capture, saved))
         })?;
         let tree = self.snapshots.load(&saved.id)?;
@@ -211,20 +215,6 @@ impl History {
         self.append(operation, None)
     }
 
-    /// Puts back what a program changed that could not be run to its end.
-    fn take_back_executed(&self, backend: &mut dyn Backend, before: &Before) -> Result<()> {
-        // What a program left that is being ended may still write.
-        let differences = retried(|| {
-            let after = self.capture(backend)?;
-            compare(&*before.tree, &*after.tree, &self.everything())
-        })?;
-        if !differences.is_empty() {
-            backend.replace(&*before.tree, &self.everything())?;
-        }
-        self.forget_executed(&before.begun, &before.saved);
-        Ok(())
-    }
-
     /// Forgets a run that left nothing changed.
     fn forget_executed(&self, begun: &OperationRecord, saved: &Snapshot) {
         self.ledger.discard(begun.sequence);
@@ -234,6 +224,8 @@ impl History {
     /// Forgets what was kept in vain, so that it takes no place of what undo needs.
     pub(super) fn forget_unneeded(&self, saved: &Snapshot) {
         // One too many does no harm; a later one takes it away.
-        let _ = self.snapshots.delete_unpinned(&saved.id, self.clock.now());
+        if self.snapshots.delete_unpinned(&saved.id, self.clock.now()).is_ok() {
+            self.forgot_saved(&saved.id);
+        }
     }
 }

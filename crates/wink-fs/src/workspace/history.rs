@@ -10,31 +10,34 @@ use super::SnapshotOptions;
 use super::excluded::Excluded;
 use crate::capture::Capture;
 use crate::clock::{Clock, SystemClock};
-use crate::compare::{Difference, compare};
+use crate::compare::{Difference, compare, kind_at};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::event::{Event, Observers};
 use crate::excluding::Excluding;
 use crate::filesystem::Backend;
 use crate::operation::{
-    BeforeImage, Ledger, Left, MemoryLedger, OperationCause, OperationChange, OperationRecord,
-    Record, check_kinds,
+    Ledger, Left, MemoryLedger, OperationCause, OperationChange, OperationRecord, Record, Recorded,
+    Step, check_kinds,
 };
 use crate::parallel;
 use crate::path::TreePath;
 use crate::progress::Progress;
 use crate::scope::Scope;
 use crate::snapshot::{
-    MemorySnapshots, NewSnapshot, Retention, Snapshot, SnapshotCause, SnapshotId, SnapshotStore,
-    StateName,
+    AskedBy, MemorySnapshots, NewSnapshot, Retention, Snapshot, SnapshotCause, SnapshotId,
+    SnapshotStore, StateName,
 };
 use crate::store::Store;
 use crate::store::disk::Disk;
-use crate::store::failure::of_history;
 use crate::store::ledger::StoreLedger;
 use crate::tree::{Kind, Tree};
 
 /// How often a snapshot is tried because somebody else writes meanwhile.
 const TRIES: usize = 3;
+
+/// Who asks for what is saved before an undo or a redo: it counts by itself, so that going to and fro pushes out
+/// nothing that undo needs.
+pub(super) const STEP: AskedBy = AskedBy::Nobody;
 
 /// From how many directories on a backend learns also from what is about to be replaced.
 const WORTH_LEARNING: u64 = 128;
@@ -213,8 +216,14 @@ impl History {
     }
 
     /// Keeps what was captured because it is about to be replaced.
-    pub(super) fn save_before(&self, backend: &'static str, capture: &Capture) -> Result<Snapshot> {
-        let new = NewSnapshot::new(self.clock.now()).cause(SnapshotCause::Safety);
+    pub(super) fn save_before(
+        &self,
+        backend: &'static str,
+        capture: &Capture,
+        asked_by: AskedBy,
+    ) -> Result<Snapshot> {
+        let mut new = NewSnapshot::new(self.clock.now()).cause(SnapshotCause::Safety);
+        new.asked_by = asked_by;
         self.save_unlearnt(backend, capture, &*capture.tree, &new)
     }
 
@@ -228,6 +237,7 @@ impl History {
         if capture.unlearnt > WORTH_LEARNING {
             self.teach(backend, capture, saved);
         }
+        self.forget_steps()?;
         self.forget_oldest_saved(saved.id)
     }
 
@@ -246,6 +256,12 @@ impl History {
         oldest.into_iter().try_for_each(|id| self.forget_saved(id))
     }
 
+    /// Notes that one is gone, which does not count any more.
+    pub(super) fn forgot_saved(&self, gone: &SnapshotId) {
+        let mut known = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
+        known.iter_mut().for_each(|saved| saved.retain(|id| id != gone));
+    }
+
     /// Forgets it unless it is pinned; then it goes with a later prune.
     fn forget_saved(&self, id: SnapshotId) -> Result<()> {
         if self.snapshots.delete_unpinned(&id, self.clock.now())? {
@@ -261,8 +277,34 @@ impl History {
 
     fn all_saved(&self) -> Result<VecDeque<SnapshotId>> {
         let all = self.snapshots.list()?.into_iter();
-        let is_ours = |it: &Snapshot| it.cause == SnapshotCause::Safety && self.is_of_line(it);
+        let is_ours = |it: &Snapshot| {
+            it.cause == SnapshotCause::Safety && it.asked_by != STEP && self.is_of_line(it)
+        };
         Ok(all.filter(is_ours).map(|it| it.id).collect())
+    }
+
+    /// Forgets what was saved before earlier steps of an operation: only the last one can be taken back.
+    pub(super) fn forget_earlier_steps(&self, of: u64, last: SnapshotId) -> Result<()> {
+        let steps = self.ledger.list()?.into_iter().filter(|it| it.cause.step_of() == Some(of));
+        let saved = steps.filter_map(|it| it.saved).filter(|id| *id != last);
+        self.forget_quietly(saved.collect())
+    }
+
+    /// Forgets what was saved before undos: after a new operation none of them can be done again.
+    fn forget_steps(&self) -> Result<()> {
+        let is_step = |it: &Snapshot| {
+            it.cause == SnapshotCause::Safety && it.asked_by == STEP && self.is_of_line(it)
+        };
+        let steps = self.snapshots.list()?.into_iter().filter(is_step).map(|it| it.id);
+        self.forget_quietly(steps.collect())
+    }
+
+    /// Forgets what only steps needed, and tells no observer.
+    fn forget_quietly(&self, ids: Vec<SnapshotId>) -> Result<()> {
+        let now = self.clock.now();
+        ids.iter().try_for_each(|id| self.snapshots.delete_unpinned(id, now).map(drop))?;
+        *self.last_head() = None;
+        Ok(())
     }
 
     /// Tells whether a snapshot was taken of this workspace, and not of another that shares the history.
@@ -313,24 +355,39 @@ impl History {
         sequence: u64,
         name: &str,
         record: &Record,
-        live: &dyn Tree,
+        live: &Arc<dyn Tree>,
     ) -> Result<Option<u64>> {
-        if record.touched().is_empty() {
-            return Ok(None);
-        }
-        let before = record.tree()?;
-        let scope = Scope::paths(record.touched().iter().cloned());
-        let live = record.put().within(live);
-        let differences = compare(&record.replaced().within(&*before), &live, &scope)?;
-        if differences.is_empty() {
+        let changes = self.changes_of(record, live)?;
+        if changes.is_empty() {
             self.ledger.discard(sequence);
             return Ok(None);
         }
-        let mut changes = describe(&differences, &live)?;
-        changes.iter_mut().for_each(|it| it.replaced = record.replaced().of(&it.path));
         let operation = self.prepare(sequence, name, OperationCause::Call, changes)?;
-        self.append(operation, Some(before))?;
+        self.append(operation, Some(record.recorded()))?;
         Ok(Some(sequence))
+    }
+
+    /// Says what the changes of a call come to.
+    pub(super) fn changes_of(
+        &self,
+        record: &Record,
+        live: &Arc<dyn Tree>,
+    ) -> Result<Vec<OperationChange>> {
+        let recorded = record.recorded();
+        if recorded.steps.is_empty() {
+            return Ok(Vec::new());
+        }
+        let scope = Scope::paths(recorded.paths().cloned());
+        let before = recorded.clone().before(live.clone());
+        let now = record.put().within(&**live);
+        let differences = compare(&record.replaced().within(&before), &now, &scope)?;
+        let mut changes = describe(&differences, &now)?;
+        if changes.is_empty() {
+            // Other programs may have made it look as if nothing had changed.
+            changes = displaced_changes(&recorded, &**live)?;
+        }
+        changes.iter_mut().for_each(|it| it.replaced = record.replaced().of(&it.path));
+        Ok(changes)
     }
 
     /// Writes down what is about to be done, so that nothing is done that cannot be written down.
@@ -341,10 +398,25 @@ impl History {
         cause: OperationCause,
         changes: Vec<OperationChange>,
     ) -> Result<OperationRecord> {
-        let (at, name, by) = (self.clock.now(), name.to_owned(), self.who());
-        let operation = OperationRecord { sequence, at, name, cause, by, changes };
+        self.prepare_record(self.operation(sequence, name, cause, changes))
+    }
+
+    pub(super) fn prepare_record(&self, operation: OperationRecord) -> Result<OperationRecord> {
         self.ledger.prepare(&operation)?;
         Ok(operation)
+    }
+
+    /// Makes the record of an operation that is done now.
+    pub(super) fn operation(
+        &self,
+        sequence: u64,
+        name: &str,
+        cause: OperationCause,
+        changes: Vec<OperationChange>,
+    ) -> OperationRecord {
+        let (at, name, by) = (self.clock.now(), name.to_owned(), self.who());
+        let (left_alone, saved) = (Vec::new(), None);
+        OperationRecord { sequence, at, name, cause, by, changes, left_alone, saved }
     }
 
     /// Says whose turn it is, where that is another than usual.
@@ -364,9 +436,9 @@ impl History {
     pub(super) fn append(
         &self,
         operation: OperationRecord,
-        before: Option<Arc<dyn Tree>>,
+        recorded: Option<Recorded>,
     ) -> Result<()> {
-        self.ledger.append(operation, before)?;
+        self.ledger.append(operation, recorded)?;
         self.recorded.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
@@ -376,14 +448,24 @@ impl History {
         self.recorded.load(Ordering::Relaxed)
     }
 
-    /// Returns what was there before an operation; where not all of it is kept that was there, it is Corrupt.
-    pub(super) fn before(&self, operation: &OperationRecord) -> Result<Arc<dyn Tree>> {
-        if let OperationCause::Replacement { saved } = operation.cause {
-            return self.snapshots.load(&saved);
-        }
-        let kept = self.ledger.before(operation.sequence)?;
-        check_kinds(operation, &*kept)?;
-        Ok(kept)
+    /// Returns the changes of an operation with what they displaced; where not all of that is kept, it is Corrupt.
+    pub(super) fn recorded_changes(&self, operation: &OperationRecord) -> Result<Recorded> {
+        let recorded = self.ledger.recorded(operation.sequence)?;
+        check_kinds(operation, &recorded)?;
+        Ok(recorded)
+    }
+
+    /// Returns the files as they were before an operation, where `after` are the files as it left them.
+    pub(super) fn before(
+        &self,
+        operation: &OperationRecord,
+        after: Arc<dyn Tree>,
+    ) -> Result<Arc<dyn Tree>> {
+        let recorded = match operation.saved() {
+            Some(saved) => Recorded::replacement(operation, self.snapshots.load(&saved)?),
+            None => self.recorded_changes(operation)?,
+        };
+        Ok(Arc::new(recorded.before(after)))
     }
 
     /// Returns a tree as an operation saw it: what replaces all files leaves out what is excluded.
@@ -392,7 +474,7 @@ impl History {
         operation: &OperationRecord,
         tree: Arc<dyn Tree>,
     ) -> Arc<dyn Tree> {
-        match operation.cause.saved() {
+        match operation.saved() {
             Some(_) => self.without_excluded(tree),
             None => tree,
         }
@@ -484,7 +566,7 @@ fn unknown(text: &str, why: &str) -> Error {
         .with_detail(why)
 }
 
-/// Does something again, a few times, where somebody else writes meanwhile.
+/// Does something again, a few times, where another program writes meanwhile.
 pub(super) fn retried<T>(mut work: impl FnMut() -> Result<T>) -> Result<T> {
     let mut tries = 1;
     loop {
@@ -498,6 +580,30 @@ pub(super) fn retried<T>(mut work: impl FnMut() -> Result<T>) -> Result<T> {
 /// A replacement that met somebody else's change is theirs to repeat who asked for it.
 fn is_worth_a_try(error: &Error) -> bool {
     error.kind() == ErrorKind::Conflict && error.operation() != Operation::Replace
+}
+
+/// Says where something was displaced that is not there any more, and that the operation had not put there itself.
+fn displaced_changes(recorded: &Recorded, live: &dyn Tree) -> Result<Vec<OperationChange>> {
+    let mut changes = Vec::new();
+    for (number, (line, step)) in recorded.steps.iter().enumerate() {
+        // Of what moved, a copy is kept that may never be needed.
+        let kept = recorded.kept(*line)?.filter(|_| !matches!(step, Step::Move { .. }));
+        let Some(kept) = kept else { continue };
+        let path = step.path();
+        let (was, is) = (Left::at(&*kept.tree, &kept.at)?, Left::at(live, path)?);
+        let mut earlier = recorded.steps[..number].iter().rev();
+        let ours = earlier.find_map(|(_, step)| step.left_at(path)).flatten();
+        let is_ours = ours.zip(was.as_ref()).is_some_and(|(ours, was)| ours.has_content_of(was));
+        if was == is || is_ours {
+            continue;
+        }
+        let (before, after) = (kind_at(&*kept.tree, &kept.at)?, kind_at(live, path)?);
+        let (path, inside, replaced) = (path.clone(), Vec::new(), None);
+        changes.push(OperationChange { path, before, after, inside, left: is, replaced });
+    }
+    changes.sort_by(|a, b| a.path.cmp(&b.path));
+    changes.dedup_by(|a, b| a.path == b.path);
+    Ok(changes)
 }
 
 /// Words differences as the changes of an operation.
@@ -534,9 +640,4 @@ pub(super) fn inside(tree: &dyn Tree, directory: &TreePath) -> Vec<TreePath> {
         waiting.extend(entries.filter_map(|it| Some((path.join(&it.name).ok()?, it.kind))));
     }
     found
-}
-
-/// Keeps what is at the paths of a scope.
-pub(super) fn keep(image: &mut dyn BeforeImage, scope: &Scope) -> Result<()> {
-    scope.starts().iter().try_for_each(|path| image.keep(path)).map_err(of_history)
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::replacement::Restore;
+use super::replacement::{Going, Restore};
 use super::{At, Workspace};
 use crate::error::{Operation, Result};
 use crate::merge::{MergeOptions, Merged, OnConflict, Sides, three_way};
@@ -219,7 +219,7 @@ impl Workspace {
             merged.changes = changes.map_err(|error| error.during(operation))?;
             return Ok(merged);
         }
-        let done = restore.replace_captured(backend, before, &operation.to_string());
+        let done = restore.replace_captured(backend, before, &Going::to(&operation.to_string()));
         let done = done.map_err(|error| error.during(operation))?;
         merged.applied = true;
         (merged.changes, merged.saved) = (done.changes, done.saved.map(|saved| saved.id));

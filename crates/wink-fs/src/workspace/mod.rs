@@ -10,10 +10,8 @@ mod halves;
 mod history;
 mod keep_fork;
 mod look;
-mod looking_back;
 mod made_parents;
 mod merge;
-mod moved_back;
 mod operate;
 mod operation_trees;
 mod outside;
@@ -26,6 +24,7 @@ mod restore;
 mod room;
 mod snapshot_after;
 mod snapshots;
+mod take_back;
 mod turn;
 mod undo;
 

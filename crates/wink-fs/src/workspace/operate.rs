@@ -4,14 +4,14 @@ use std::any::Any;
 
 use super::Workspace;
 use super::history::History;
+use super::recover::Failed;
+use super::take_back::is_of_the_path;
 use super::turn::Turn;
-use crate::compare::compare;
 use crate::error::Result;
 use crate::filesystem::{Backend, Filesystem};
 use crate::guard::Guard;
 use crate::layer::Layered;
 use crate::operation::Record;
-use crate::scope::Scope;
 
 impl Workspace {
     /// Does something for an agent, as the only writer, within the limits.
@@ -68,12 +68,14 @@ impl Workspace {
             return Ok(());
         }
         let mut writer = self.turn()?;
-        if interrupted.iter().any(|(_, paths)| !paths.is_empty()) {
+        let has_changes =
+            |number: &u64| history.ledger.recorded(*number).is_ok_and(|it| !it.steps.is_empty());
+        if interrupted.iter().any(has_changes) {
             return self.alone(history, &mut writer).map(drop);
         }
         // It may be a program that runs just now, and nobody waits for that to open a workspace.
         match history.ledger.lock_if_free()? {
-            Some(_alone) => history.recover(self.backend(&mut writer)),
+            Some(_alone) => history.recover(self.backend(&mut writer), &self.0.recording),
             None => Ok(()),
         }
     }
@@ -85,7 +87,7 @@ impl Workspace {
         writer: &mut Layered<Guard>,
     ) -> Result<Box<dyn Any + Send>> {
         let alone = history.ledger.lock()?;
-        history.recover(self.backend(writer))?;
+        history.recover(self.backend(writer), &self.0.recording)?;
         Ok(alone)
     }
 
@@ -102,41 +104,30 @@ impl Workspace {
         let recorded = self.0.recording.during(writer.before_image(&aside)?, || work(&mut writer));
         let (result, record) = recorded;
         let done = result
-            .and_then(|done| Ok((done, history.record(sequence, name, &record, &*self.0.live)?)));
+            .and_then(|done| Ok((done, history.record(sequence, name, &record, &self.0.live)?)));
         if done.is_err() {
-            self.abandon(history, &mut writer, sequence, &record);
+            self.roll_back(history, &mut writer, sequence, name, &record);
         }
         done
     }
 
     /// Takes back an operation that failed; where that fails too, the next call that writes tries again.
-    fn abandon(
+    pub(super) fn roll_back(
         &self,
         history: &History,
         writer: &mut Layered<Guard>,
-        sequence: u64,
+        number: u64,
+        name: &str,
         record: &Record,
     ) {
-        match (self.take_back(writer, record), record.tree()) {
-            (Ok(()), _) => history.ledger.discard(sequence),
-            (Err(_), Ok(before)) => {
-                history.ledger.remember_interrupted(sequence, record.touched(), before);
-            }
-            // What was kept cannot be looked at just now; it is all there is.
-            (Err(_), Err(_)) => {}
-        }
-    }
-
-    /// Puts back what an operation changed that failed.
-    fn take_back(&self, writer: &mut Layered<Guard>, record: &Record) -> Result<()> {
-        if record.touched().is_empty() {
-            return Ok(());
-        }
-        let scope = Scope::paths(record.touched().iter().cloned());
-        let before = record.tree()?;
-        match compare(&*before, &*self.0.live, &scope)?.is_empty() {
-            true => Ok(()),
-            false => self.backend(writer).replace(&*before, &scope).map(drop),
+        let recorded = record.recorded();
+        let rolled_back = record.rescued().and_then(|rescued| {
+            let failed = Failed { number, name, recorded: recorded.clone().and(rescued) };
+            let backend = self.backend(writer);
+            history.roll_back(backend, &self.0.recording, &failed, is_of_the_path)
+        });
+        if rolled_back.is_err() {
+            history.ledger.remember_interrupted(number, recorded);
         }
     }
 }

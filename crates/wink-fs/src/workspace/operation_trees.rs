@@ -1,13 +1,12 @@
 //! What an operation changed, as it was before and after.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Bound;
 use std::sync::Arc;
 
 use super::Workspace;
 use super::history::History;
-use super::looking_back::LookingBack;
 use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::Backend as _;
@@ -75,7 +74,8 @@ impl Workspace {
         let operation = operations[at].clone();
         let (mut pieces, mut unknown) = (BTreeMap::new(), Vec::new());
         let live = history.seen_by(&operation, self.tree());
-        let then = history.looking_back(&operation, &operations[at + 1..], self.tree());
+        let then = history.looking_back(&operations[at + 1..], self.tree());
+        let then = history.seen_by(&operation, then);
         for OperationChange { path, left, .. } in &operation.changes {
             let is_it =
                 |tree: &&Arc<dyn Tree>| Left::at(&***tree, path).is_ok_and(|it| it == *left);
@@ -87,7 +87,7 @@ impl Workspace {
         let before = match operation.changes.is_empty() {
             // One that was passed over kept nothing.
             true => MemoryBackend::new().live(),
-            false => history.before(&operation)?,
+            false => history.before(&operation, then.clone())?,
         };
         let paths = pieces.keys().cloned().collect();
         Ok(OperationTrees { operation, paths, before, after: Arc::new(Pieced(pieces)), unknown })
@@ -95,17 +95,13 @@ impl Workspace {
 }
 
 impl History {
-    /// Returns the files as an operation left them and saw them, as far as later ones kept what they changed of them.
-    fn looking_back(
-        &self,
-        operation: &OperationRecord,
-        later: &[OperationRecord],
-        live: Arc<dyn Tree>,
-    ) -> Arc<dyn Tree> {
-        let paths: BTreeSet<&TreePath> = operation.changes.iter().map(|it| &it.path).collect();
-        let mut then = LookingBack::new(live);
-        later.iter().for_each(|next| then.add(next, &paths, || self.before(next)));
-        self.seen_by(operation, Arc::new(then))
+    /// Returns the files as they were before some operations, oldest first, as far as that can be looked at.
+    fn looking_back(&self, later: &[OperationRecord], live: Arc<dyn Tree>) -> Arc<dyn Tree> {
+        later
+            .iter()
+            .rev()
+            .filter(|next| !next.changes.is_empty())
+            .fold(live, |after, next| self.before(next, after.clone()).unwrap_or(after))
     }
 }
 

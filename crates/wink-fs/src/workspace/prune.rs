@@ -3,10 +3,11 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::Workspace;
+use crate::compare::kind_at;
 use crate::descend::descend;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::event::Event;
-use crate::operation::{Ledger, OperationCause};
+use crate::operation::{KeptEntry, Ledger};
 use crate::path::TreePath;
 use crate::scope::Exclusions;
 use crate::snapshot::{Reclaimed, Redacted, Retention, Snapshot, Usage};
@@ -191,11 +192,9 @@ fn keeping(ledger: &dyn Ledger, out: &Exclusions) -> Result<Vec<u64>> {
     let (listed, mut numbers) = (ledger.list()?, Vec::new());
     for number in ledger.numbers()? {
         let known = listed.iter().find(|it| it.sequence == number);
-        let keeps = match known.map(|it| (&it.cause, &it.changes)) {
+        let keeps = match known.map(|it| (it.saved().is_some(), &it.changes)) {
             // What was there before is in a snapshot.
-            Some((OperationCause::Replacement { .. }, changes)) => {
-                changes.iter().any(|change| out.matches(&change.path))
-            }
+            Some((true, changes)) => changes.iter().any(|change| out.matches(&change.path)),
             _ => may_keep(ledger, number, out)?,
         };
         if keeps {
@@ -237,7 +236,7 @@ fn matches_below(
 /// Fails where a process died in another workspace while it kept something that matches: only who opens
 /// that one can take back what was begun, and needs it for that.
 fn check_nothing_begun(name: &str, ledger: &dyn Ledger, out: &Exclusions) -> Result<()> {
-    for (number, _) in ledger.interrupted()? {
+    for number in ledger.interrupted()? {
         if may_keep(ledger, number, out)? {
             return Err(Error::new(Operation::Prune, ErrorKind::Conflict)
                 .with_path_text(name)
@@ -255,23 +254,32 @@ fn may_keep(ledger: &dyn Ledger, number: u64, out: &Exclusions) -> Result<bool> 
     if ledger.keeps_nameless(number)? {
         return Ok(true);
     }
-    match ledger.before(number) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-        kept => has_match(&*kept?, out),
+    let recorded = match ledger.recorded(number) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+        recorded => recorded?,
+    };
+    for (line, step) in &recorded.steps {
+        let Some(kept) = recorded.kept(*line)? else { continue };
+        if out.matches(step.path()) || has_match(&kept, step.path(), out)? {
+            return Ok(true);
+        }
     }
+    Ok(false)
 }
 
-/// Tells whether anything in a tree matches.
-fn has_match(tree: &dyn Tree, out: &Exclusions) -> Result<bool> {
-    let mut waiting = vec![TreePath::root()];
-    while let Some(directory) = waiting.pop() {
-        for entry in tree.list(&directory)? {
-            let path = directory.join(&entry.name)?;
-            match entry.kind {
-                _ if out.matches_entry(&path) => return Ok(true),
-                Kind::Directory => waiting.push(path),
-                _ => {}
+/// Tells whether anything matches in a directory that was displaced at a path.
+fn has_match(kept: &KeptEntry, path: &TreePath, out: &Exclusions) -> Result<bool> {
+    let mut waiting = vec![(kept.at.clone(), path.clone())];
+    while let Some((at, path)) = waiting.pop() {
+        if kind_at(&*kept.tree, &at)? != Some(Kind::Directory) {
+            continue;
+        }
+        for entry in kept.tree.list(&at)? {
+            let path = path.join(&entry.name)?;
+            if out.matches_entry(&path) {
+                return Ok(true);
             }
+            waiting.push((at.join(&entry.name)?, path));
         }
     }
     Ok(false)

@@ -2,196 +2,184 @@
 
 use std::collections::BTreeSet;
 
-use super::history::{History, describe, keep};
-use crate::compare::{compare, kind_at};
-use crate::descend::descend;
-use crate::error::Result;
+use super::history::History;
+use super::take_back::{Kept, Outcome, is_lasting, is_of_the_path};
+use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::filesystem::Backend;
-use crate::hash::ContentHash;
-use crate::operation::{Left, OperationCause, OperationChange, OperationRecord};
-use crate::ops;
+use crate::operation::{
+    Left, OperationCause, OperationChange, OperationRecord, Recorded, Recording,
+};
 use crate::path::TreePath;
-use crate::scope::Scope;
 use crate::tree::{Kind, Tree};
 
-/// What a call is called of which nothing is known but what it may have changed.
+/// What a call is called of which nothing is known but its changes.
 const INTERRUPTED: &str = "interrupted";
 
+/// An operation that failed, or whose process died.
+pub(super) struct Failed<'a> {
+    pub(super) number: u64,
+    /// What was called.
+    pub(super) name: &'a str,
+    pub(super) recorded: Recorded,
+}
+
 impl History {
-    /// Takes back what calls had changed whose process died, but for what somebody changed since, and says of a
-    /// replacement that the backend has finished since that it was done.
-    pub(super) fn recover(&self, backend: &mut dyn Backend) -> Result<()> {
-        for (number, paths) in self.ledger.interrupted()? {
+    /// Takes back what calls had changed whose process died, but for what other programs changed since, and records
+    /// a replacement as done that the backend has finished.
+    pub(super) fn recover(&self, backend: &mut dyn Backend, recording: &Recording) -> Result<()> {
+        for number in self.ledger.interrupted()? {
             match self.ledger.begun_record(number)? {
                 Some(begun) if is_programs_run(&begun) => self.recover_executed(backend, begun)?,
-                Some(done) if is_done(&*backend.live(), &done)? => self.finish(backend, done)?,
-                begun => self.take_back_call(backend, number, paths, begun)?,
+                Some(begun) if begun.saved().is_some() => self.finish(backend, begun)?,
+                begun => {
+                    let name = begun.map_or_else(|| INTERRUPTED.to_owned(), |begun| begun.name);
+                    self.recover_call(backend, recording, number, &name)?;
+                }
             }
         }
         Ok(())
     }
 
-    /// Writes down what is done, and tells of a replacement how far it is.
-    fn finish(&self, backend: &dyn Backend, done: OperationRecord) -> Result<()> {
-        let told = match done.cause.saved() {
-            Some(_) => Some(how_far(&*backend.live(), &done)?),
-            None => None,
-        };
-        self.append(done, None)?;
-        told.iter().for_each(|event| self.observers.tell(event));
+    fn recover_call(
+        &self,
+        backend: &mut dyn Backend,
+        recording: &Recording,
+        number: u64,
+        name: &str,
+    ) -> Result<()> {
+        let failed = Failed { number, name, recorded: self.ledger.recorded(number)? };
+        let (back, left) = self.roll_back(backend, recording, &failed, is_lasting)?;
+        self.tell_recovered(back, left);
         Ok(())
     }
 
-    fn take_back_call(
+    /// Takes back what an operation changed that failed, or whose process died. That is an operation of its own: a
+    /// program that has one of the files open may still write into it. Returns the paths that are as they were, and
+    /// those that were left alone and for which something is kept.
+    pub(super) fn roll_back(
         &self,
         backend: &mut dyn Backend,
-        number: u64,
-        paths: Vec<TreePath>,
-        begun: Option<OperationRecord>,
-    ) -> Result<()> {
-        if paths.is_empty() {
+        recording: &Recording,
+        failed: &Failed<'_>,
+        is_left: fn(&Error) -> bool,
+    ) -> Result<(Vec<TreePath>, Vec<TreePath>)> {
+        let outcome = match failed.recorded.has_changes() {
+            true => self.roll_back_changes(backend, recording, failed, is_left)?,
+            false => Outcome::default(),
+        };
+        let back = outcome.back.iter().cloned().collect();
+        Ok((back, self.settle_taken_back(failed, outcome)?))
+    }
+
+    fn roll_back_changes(
+        &self,
+        backend: &mut dyn Backend,
+        recording: &Recording,
+        failed: &Failed<'_>,
+        is_left: fn(&Error) -> bool,
+    ) -> Result<Outcome> {
+        let (sequence, aside) = self.ledger.next()?;
+        let image = backend.before_image(&aside)?;
+        let take_back = || self.take_back(backend, &failed.recorded, is_of_the_path, Kept::Goes);
+        let (outcome, record) = recording.during(image, take_back);
+        let outcome = match outcome {
+            // Nothing can be recorded, as on a full disk: what is given back takes no space.
+            Err(error) if is_lasting(&error) => {
+                self.ledger.discard(sequence);
+                return self.take_back(backend, &failed.recorded, is_left, Kept::Goes);
+            }
+            outcome => outcome?,
+        };
+        // It is done: where it cannot be recorded, it is none.
+        let recorded = self.changes_of(&record, &backend.live()).and_then(|changes| {
+            if changes.is_empty() {
+                return Ok(false);
+            }
+            let done = self.prepare(sequence, failed.name, OperationCause::Recovery, changes)?;
+            self.append(done, Some(record.recorded()))?;
+            Ok(true)
+        });
+        if !recorded.unwrap_or(false) {
+            self.ledger.discard(sequence);
+        }
+        Ok(outcome)
+    }
+
+    /// Ends an operation that was taken back: nothing is kept of it, but for what belongs to paths that were left
+    /// alone. It stays in the history for those, which are returned, so that what they were can be found.
+    fn settle_taken_back(&self, failed: &Failed<'_>, outcome: Outcome) -> Result<Vec<TreePath>> {
+        let Failed { number, name, recorded } = failed;
+        let (number, changes) = (*number, left_changes(recorded, &outcome)?);
+        if changes.is_empty() {
             self.ledger.discard(number);
+            return Ok(Vec::new());
+        }
+        let left: Vec<_> = changes.iter().map(|it| it.path.clone()).collect();
+        let mut operation = self.operation(number, name, OperationCause::Call, changes);
+        operation.left_alone = left.clone();
+        let operation = self.prepare_record(operation)?;
+        self.append(operation, Some(recorded.clone()))?;
+        Ok(left)
+    }
+
+    /// Records a replacement that is done, and tells how far it is; one of which nothing was done is forgotten.
+    fn finish(&self, backend: &dyn Backend, begun: OperationRecord) -> Result<()> {
+        let (finished, left) = how_far(&*backend.live(), &begun)?;
+        if finished.is_empty() {
+            self.ledger.discard(begun.sequence);
             return Ok(());
         }
-        let before = self.ledger.before(number)?;
-        let (theirs, ours) = match self.ledger.put_by(number)? {
-            Some(put) => told_apart(&*before, &*backend.live(), put, begun.as_ref(), paths)?,
-            None => (Vec::new(), paths),
-        };
-        let taken_back = self.take_back(backend, &*before, &ours)?;
-        let left = self.what_it_left(&*before, &*backend.live(), theirs)?;
-        self.tell_recovered(taken_back, &left);
-        match left.is_empty() {
-            true => self.ledger.discard(number),
-            false => {
-                let left = self.prepare(number, INTERRUPTED, OperationCause::Call, left)?;
-                self.append(left, Some(before))?;
-            }
-        }
+        let name = begun.name.clone();
+        self.append(begun, None)?;
+        self.observers.tell(&Event::ReplacementFinished { name, finished, left });
         Ok(())
     }
 
-    pub(super) fn tell_recovered(&self, taken_back: Vec<TreePath>, left: &[OperationChange]) {
+    pub(super) fn tell_recovered(&self, taken_back: Vec<TreePath>, left: Vec<TreePath>) {
         if !taken_back.is_empty() || !left.is_empty() {
-            let left = left.iter().map(|it| it.path.clone()).collect();
             self.observers.tell(&Event::Recovered { taken_back, left });
         }
-    }
-
-    /// Says of what somebody changed since what was there before the call, as of any operation: so it is not
-    /// lost, and neither is what they did.
-    fn what_it_left(
-        &self,
-        before: &dyn Tree,
-        live: &dyn Tree,
-        theirs: Vec<TreePath>,
-    ) -> Result<Vec<OperationChange>> {
-        match theirs.is_empty() {
-            true => Ok(Vec::new()),
-            false => describe(&compare(before, live, &Scope::paths(theirs))?, live),
-        }
-    }
-
-    /// Makes paths what they were and returns those that were not; an operation of its own, so that nothing is
-    /// lost.
-    fn take_back(
-        &self,
-        backend: &mut dyn Backend,
-        before: &dyn Tree,
-        paths: &[TreePath],
-    ) -> Result<Vec<TreePath>> {
-        if paths.is_empty() {
-            return Ok(Vec::new());
-        }
-        let scope = Scope::paths(paths.iter().cloned());
-        let differences = compare(&*backend.live(), before, &scope)?;
-        if differences.is_empty() {
-            return Ok(Vec::new());
-        }
-        let (sequence, aside) = self.ledger.next()?;
-        let mut image = backend.before_image(&aside)?;
-        keep(&mut *image, &scope)?;
-        let changes = describe(&differences, before)?;
-        let operation = self.prepare(sequence, "recover", OperationCause::Recovery, changes)?;
-        let kept = image.tree()?;
-        backend.replace(before, &scope)?;
-        self.append(operation, Some(kept))?;
-        Ok(differences.into_iter().map(|it| it.path).collect())
     }
 }
 
 /// Tells whether an operation is a program's run: what it will change is not known before.
 fn is_programs_run(operation: &OperationRecord) -> bool {
-    operation.cause.saved().is_some() && operation.changes.is_empty()
-}
-
-/// Tells whether an operation that was written down is done, because something is as it leaves it: one that the
-/// backend finishes, or one that stays as it was found. All else is taken back, whoever was told that it failed.
-fn is_done(live: &dyn Tree, operation: &OperationRecord) -> Result<bool> {
-    if operation.name != INTERRUPTED && operation.cause.saved().is_none() {
-        return Ok(false);
-    }
-    for change in &operation.changes {
-        if Left::at(live, &change.path)? == change.left {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+    operation.saved().is_some() && operation.changes.is_empty()
 }
 
 /// Tells what a replacement made as it leaves it from what it did not.
-fn how_far(live: &dyn Tree, done: &OperationRecord) -> Result<Event> {
+fn how_far(live: &dyn Tree, done: &OperationRecord) -> Result<(Vec<TreePath>, Vec<TreePath>)> {
     let (mut finished, mut left) = (Vec::new(), Vec::new());
     for change in &done.changes {
-        let is_finished = Left::at(live, &change.path)? == change.left;
+        let is_finished = Left::at(live, &change.path).ok() == Some(change.left.clone());
         if is_finished { &mut finished } else { &mut left }.push(change.path.clone());
     }
-    Ok(Event::ReplacementFinished { name: done.name.clone(), finished, left })
+    Ok((finished, left))
 }
 
-/// Tells the paths that somebody else wrote into since a call from those that only the call may have changed;
-/// those in or around the first count with them.
-fn told_apart(
-    before: &dyn Tree,
-    live: &dyn Tree,
-    put: BTreeSet<ContentHash>,
-    begun: Option<&OperationRecord>,
-    paths: Vec<TreePath>,
-) -> Result<(Vec<TreePath>, Vec<TreePath>)> {
-    let mut known = put;
-    for path in &paths {
-        each_file(before, path, &mut |hash| known.extend([hash]))?;
-    }
-    let mut changed = Vec::new();
-    for path in &paths {
-        if is_left_by(begun, live, path)? {
+/// Says of the paths that were left alone what the operation had found and left there.
+///
+/// Where nothing was displaced, what is there now is all that there is: nothing has to be found.
+fn left_changes(recorded: &Recorded, outcome: &Outcome) -> Result<Vec<OperationChange>> {
+    let mut changes = Vec::new();
+    let rescued = recorded.rescued.iter();
+    for path in outcome.left.iter().chain(rescued).collect::<BTreeSet<_>>() {
+        let before = recorded.displaced_kind(path)?;
+        if before.is_none() && !recorded.has_moved(path) {
             continue;
         }
-        let mut is_known = true;
-        each_file(live, path, &mut |hash| is_known &= known.contains(&hash))?;
-        changed.extend((!is_known).then(|| path.clone()));
+        let left = recorded.steps.iter().rev().find_map(|(_, step)| step.left_at(path)).flatten();
+        let after = left.as_ref().and_then(kind_of);
+        let (path, inside, replaced) = (path.clone(), Vec::new(), None);
+        changes.push(OperationChange { path, before, after, inside, left, replaced });
     }
-    Ok(paths.into_iter().partition(|path| changed.iter().any(|other| path.overlaps(other))))
+    Ok(changes)
 }
 
-/// Tells whether a path is as an operation leaves it that was written down.
-fn is_left_by(begun: Option<&OperationRecord>, live: &dyn Tree, path: &TreePath) -> Result<bool> {
-    let change = begun.and_then(|begun| begun.changes.iter().find(|it| it.path == *path));
-    change.map_or(Ok(false), |change| Ok(Left::at(live, path)? == change.left))
-}
-
-/// Looks at the content of each file at a path and below it.
-fn each_file(tree: &dyn Tree, path: &TreePath, look: &mut dyn FnMut(ContentHash)) -> Result<()> {
-    match kind_at(tree, path)? {
-        Some(Kind::File) => look(ops::content_hash(tree, path)?),
-        Some(Kind::Directory) => {
-            for entry in tree.list(path)? {
-                let below = path.join(&entry.name)?;
-                descend(|| each_file(tree, &below, look))?;
-            }
-        }
-        _ => {}
+fn kind_of(left: &Left) -> Option<Kind> {
+    match left {
+        Left::Entry(identity) => Some(identity.kind()),
+        Left::Other(_) => None,
     }
-    Ok(())
 }

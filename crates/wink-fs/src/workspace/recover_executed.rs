@@ -25,7 +25,7 @@ impl History {
             Ok(Some((_, changes))) if !changes.is_empty() => {
                 let saved = begun.cause.saved();
                 self.append_executed(begun, changes.clone())?;
-                self.tell_recovered(Vec::new(), &changes);
+                self.tell_recovered(Vec::new(), changes.into_iter().map(|it| it.path).collect());
                 saved.map_or(Ok(()), |saved| self.forget_oldest_saved(saved))
             }
             Err(error) if !is_untold(&error) => Ok(()),

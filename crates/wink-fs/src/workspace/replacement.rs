@@ -1,14 +1,15 @@
 //! Becoming another state: what is there is kept, and it is written down as an operation.
 
-use super::history::{History, describe, retried};
+use super::history::{History, STEP, describe, retried};
 use crate::capture::Capture;
 use crate::compare::{Difference, count_files};
 use crate::error::Result;
 use crate::filesystem::{Backend, DoneFirst, Replaced};
 use crate::operation::{OperationCause, OperationChange, OperationRecord};
+use crate::path::TreePath;
 use crate::replace_plan::ReplacePlan;
 use crate::scope::Scope;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{AskedBy, Snapshot};
 use crate::tree::Tree;
 
 /// One way to another state.
@@ -24,12 +25,30 @@ struct BeforeReplacement {
     operation: OperationRecord,
 }
 
+/// What a replacement is recorded as.
+pub(super) struct Going<'a> {
+    pub(super) name: &'a str,
+    /// Where it takes back another operation, or does it again: which one, and the paths that are left alone.
+    pub(super) step: Option<(OperationCause, Vec<TreePath>)>,
+    /// Whether what is saved before such a step stays as long as what is saved before any other replacement.
+    pub(super) is_kept_for_good: bool,
+}
+
+impl<'a> Going<'a> {
+    /// Names one that is an operation of its own.
+    pub(super) fn to(name: &'a str) -> Self {
+        Self { name, step: None, is_kept_for_good: true }
+    }
+}
+
 /// What a replacement did.
 pub(super) struct Done<'a> {
     pub(super) plan: ReplacePlan<'a>,
     pub(super) counts: Replaced,
     pub(super) saved: Option<Snapshot>,
     pub(super) changes: Vec<OperationChange>,
+    /// The number of the operation, where anything changed.
+    pub(super) sequence: Option<u64>,
 }
 
 impl<'a> Restore<'a> {
@@ -51,12 +70,12 @@ impl<'a> Restore<'a> {
         &self,
         backend: &mut dyn Backend,
         before: Capture,
-        name: &str,
+        going: &Going<'_>,
     ) -> Result<Done<'a>> {
         let mut before = Some(before);
         retried(|| {
             let before = before.take().map_or_else(|| self.history.capture(backend), Ok)?;
-            self.replace_captured(backend, before, name)
+            self.replace_captured(backend, before, going)
         })
     }
 
@@ -65,7 +84,7 @@ impl<'a> Restore<'a> {
         &self,
         backend: &mut dyn Backend,
         before: Capture,
-        name: &str,
+        going: &Going<'_>,
     ) -> Result<Done<'a>> {
         let plan = ReplacePlan::new(before, self.target, self.scope)?;
         let changes = self.describe(&plan)?;
@@ -73,12 +92,14 @@ impl<'a> Restore<'a> {
         let mut kept = None;
         let counts = self.replace_counted(backend, &plan, &mut || {
             if !plan.is_empty() {
-                kept = Some(self.keep(backend_name, &plan.before, name, &changes)?);
+                kept = Some(self.keep(backend_name, &plan.before, going, &changes)?);
             }
             Ok(())
         })?;
-        let saved = kept.map(|kept| self.settle(backend, &plan.before, kept)).transpose()?;
-        Ok(Done { plan, counts, saved, changes })
+        let sequence = kept.as_ref().map(|kept| kept.operation.sequence);
+        let settled = kept.map(|kept| self.settle(backend, &plan.before, kept, going));
+        let saved = settled.transpose()?;
+        Ok(Done { plan, counts, saved, changes, sequence })
     }
 
     /// Does what is planned, and counts the files it writes where somebody wants to know.
@@ -100,11 +121,12 @@ impl<'a> Restore<'a> {
         &self,
         backend: &'static str,
         before: &Capture,
-        name: &str,
+        going: &Going<'_>,
         changes: &[OperationChange],
     ) -> Result<BeforeReplacement> {
-        let saved = self.history.save_before(backend, before)?;
-        let operation = self.write_down(name, &saved, changes)?;
+        let asked_by = if going.is_kept_for_good { AskedBy::default() } else { STEP };
+        let saved = self.history.save_before(backend, before, asked_by)?;
+        let operation = self.write_down(going, &saved, changes)?;
         Ok(BeforeReplacement { saved, operation })
     }
 
@@ -114,21 +136,32 @@ impl<'a> Restore<'a> {
         backend: &mut dyn Backend,
         before: &Capture,
         kept: BeforeReplacement,
+        going: &Going<'_>,
     ) -> Result<Snapshot> {
+        let step_of = kept.operation.cause.step_of();
         self.history.append(kept.operation, None)?;
-        self.history.settle(backend, before, &kept.saved)?;
+        match step_of.filter(|_| !going.is_kept_for_good) {
+            None => self.history.settle(backend, before, &kept.saved)?,
+            Some(of) => self.history.forget_earlier_steps(of, kept.saved.id)?,
+        }
         Ok(kept.saved)
     }
 
     fn write_down(
         &self,
-        name: &str,
+        going: &Going<'_>,
         saved: &Snapshot,
         changes: &[OperationChange],
     ) -> Result<OperationRecord> {
         let (sequence, _) = self.history.ledger.next()?;
-        let cause = OperationCause::Replacement { saved: saved.id };
-        self.history.prepare(sequence, name, cause, changes.to_vec())
+        let (cause, left_alone) = match &going.step {
+            None => (OperationCause::Replacement { saved: saved.id }, Vec::new()),
+            Some((cause, left_alone)) => (*cause, left_alone.clone()),
+        };
+        let mut operation = self.history.operation(sequence, going.name, cause, changes.to_vec());
+        operation.left_alone = left_alone;
+        operation.saved = going.step.as_ref().map(|_| saved.id);
+        self.history.prepare_record(operation)
     }
 
     /// Says what would change.

@@ -1,7 +1,7 @@
 //! Going back to states of a workspace, and on to those of archives.
 
 use super::at::At;
-use super::replacement::Restore;
+use super::replacement::{Going, Restore};
 use super::{Workspace, outside};
 use crate::archive::{self, ArchiveTree, Imported};
 use crate::capture::Capture;
@@ -181,12 +181,13 @@ impl Workspace {
         let restore = Restore { history, target: archive, scope: &scope };
         let backend = self.backend(&mut writer);
         let before = history.capture(backend)?;
-        let replaced = restore.replace(backend, before, "import").map_err(|error| {
-            match error.operation() {
+        let replaced =
+            restore.replace(backend, before, &Going::to("import")).map_err(|error| match error
+                .operation()
+            {
                 Operation::Replace => error.during(Operation::Import),
                 _ => error,
-            }
-        })?;
+            })?;
         Ok(Imported::new(archive, replaced.counts))
     }
 }
@@ -214,7 +215,7 @@ impl Restore<'_> {
         before: Capture,
         snapshot: SnapshotId,
     ) -> Result<Receipt> {
-        let done = self.replace(backend, before, RESTORE).map_err(as_restore)?;
+        let done = self.replace(backend, before, &Going::to(RESTORE)).map_err(as_restore)?;
         let mut receipt = receipt(snapshot, &done.plan, done.changes)?;
         receipt.saved = done.saved.map(|saved| saved.id);
         Ok(receipt)

@@ -3,15 +3,20 @@
 use std::sync::Arc;
 
 use super::Workspace;
-use super::halves::{left_behind, whole_half};
-use super::history::{History, describe, keep};
+use super::halves::left_behind;
+use super::history::History;
 use super::made_parents::with_made_parents;
-use super::moved_back::MovedBack;
+use super::replacement::{Going, Restore};
 use super::restore::RESTORE;
-use crate::compare::{compare, count_files};
+use super::take_back::{Kept, Outcome, is_of_the_path};
+use crate::compare::count_files;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::Backend;
-use crate::operation::{Left, OperationCause, OperationChange, OperationRecord, check_contents};
+use crate::guard::Guard;
+use crate::layer::Layered;
+use crate::operation::{
+    Left, OperationCause, OperationChange, OperationRecord, Record, check_contents,
+};
 use crate::path::TreePath;
 use crate::scope::Scope;
 use crate::snapshot::SnapshotId;
@@ -41,18 +46,14 @@ pub struct Undone {
     pub conflicts: Vec<TreePath>,
 }
 
+/// How often what replaced files as a whole is taken back again because other programs write meanwhile.
+const REPLACE_TRIES: usize = 64;
+
 /// Which way to go.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
     Undo,
     Redo,
-}
-
-/// An operation that can be taken back, and the later one that holds what was there before.
-#[derive(Clone, Copy)]
-struct Step {
-    of: u64,
-    held_by: u64,
 }
 
 impl Workspace {
@@ -174,14 +175,21 @@ impl Workspace {
         kept.retain(|it| operations.contains(&it.sequence));
         let mut left_alone = Vec::new();
         for operation in kept.iter().rev() {
-            let (paths, conflicts) = self.sort_out(history, operation, operation)?;
-            let mut gone = vec![operation.sequence];
-            if !paths.is_empty() {
-                let backend = self.backend(&mut writer);
-                gone.push(go_back(history, backend, operation, operation, &paths, Way::Undo)?);
+            let step = Step {
+                history,
+                of: operation,
+                source: operation,
+                way: Way::Undo,
+                is_at_once: false,
+            };
+            let (went, step) = step.go(self, &mut writer)?;
+            // What is kept for paths that were left alone has to be found.
+            if went.conflicts.is_empty() {
+                let gone: Vec<u64> =
+                    [Some(operation.sequence), step].into_iter().flatten().collect();
+                history.ledger.forget(&gone)?;
             }
-            history.ledger.forget(&gone)?;
-            left_alone.extend(conflicts);
+            left_alone.extend(went.conflicts);
         }
         let is_gone = |number: &&u64| kept.iter().all(|it| it.sequence != **number);
         match operations.iter().filter(is_gone).count() {
@@ -207,8 +215,8 @@ impl Workspace {
         let mut writer = self.turn()?;
         let _alone = self.alone(history, &mut writer)?;
         let mut operations = history.ledger.list()?;
-        let step = last_step(&operations, Way::Undo);
-        let at = operations.iter().position(|it| step.is_some_and(|step| step.of == it.sequence));
+        let next = next_step(&operations, Way::Undo);
+        let at = operations.iter().position(|it| next.is_some_and(|(of, _)| of == it.sequence));
         let of = operations.swap_remove(at.ok_or_else(|| nothing_to(Way::Undo))?);
         let (sequence, _) = history.ledger.next()?;
         let cause = OperationCause::Undo { of: of.sequence };
@@ -217,23 +225,26 @@ impl Workspace {
         Ok(Undone { operation: of, paths: Vec::new(), conflicts: Vec::new() })
     }
 
-    /// Tells the paths that can be as they were before an operation from those that are left alone.
-    fn sort_out(
+    /// Takes back an operation within the call that it was recorded by; where nothing of it is left, neither is an
+    /// operation, and it returns true.
+    pub(super) fn undo_at_once(
         &self,
         history: &History,
-        of: &OperationRecord,
-        held: &OperationRecord,
-    ) -> Result<(Vec<TreePath>, Vec<TreePath>)> {
-        let (mut same, mut changed) =
-            sort_out(&*history.seen_by(held, self.tree()), &held.changes)?;
-        if same.is_empty() || changed.is_empty() {
-            return Ok((same, changed));
+        writer: &mut Layered<Guard>,
+        sequence: u64,
+    ) -> Result<bool> {
+        let operations = history.ledger.list()?;
+        let of = operations.iter().find(|it| it.sequence == sequence);
+        let of = of.ok_or_else(|| nothing_to(Way::Undo))?;
+        let step = Step { history, of, source: of, way: Way::Undo, is_at_once: true };
+        let (undone, number) = step.go(self, writer)?;
+        let is_all_back = undone.conflicts.is_empty();
+        if is_all_back {
+            // What was there is in a snapshot.
+            let numbers: Vec<u64> = [Some(sequence), number].into_iter().flatten().collect();
+            history.ledger.forget(&numbers)?;
         }
-        let before = history.before(held).map_err(|error| not_kept(of, held, error))?;
-        let left_behind = left_behind(&*before, held, &changed)?;
-        changed.extend(same.extract_if(.., |path| left_behind.contains(path)));
-        changed.sort();
-        Ok((same, changed))
+        Ok(is_all_back)
     }
 
     /// Goes one step: the next one, or that of an operation.
@@ -243,77 +254,216 @@ impl Workspace {
         let _alone = self.alone(history, &mut writer)?;
         history.excluded.ask()?;
         let operations = history.ledger.list()?;
-        let step = match of {
-            Some(number) => step_of(&operations, number).ok_or_else(|| not_to_undo(number))?,
-            None => last_step(&operations, way).ok_or_else(|| nothing_to(way))?,
+        let (of, source) = match of {
+            Some(number) => (number, number),
+            None => next_step(&operations, way).ok_or_else(|| nothing_to(way))?,
         };
+        if way == Way::Undo && !can_be_undone(&operations, of) {
+            return Err(not_to_undo(of));
+        }
         let find = |number| operations.iter().find(|it| it.sequence == number);
-        let (Some(of), Some(held)) = (find(step.of), find(step.held_by)) else {
+        let (Some(of), Some(source)) = (find(of), find(source)) else {
             return Err(nothing_to(way));
         };
-        let (paths, conflicts) = self.sort_out(history, of, held)?;
-        if let (true, Some(conflict)) = (paths.is_empty(), conflicts.first()) {
-            return Err(changed_since(conflict));
+        let step = Step { history, of, source, way, is_at_once: false };
+        let (undone, number) = step.go(self, &mut writer)?;
+        if number.is_none() {
+            let conflict = undone.conflicts.first();
+            let built_upon = built_upon(&operations, of).filter(|_| way == Way::Undo);
+            if let Some(path) = conflict.or(built_upon) {
+                return Err(changed_since(path));
+            }
         }
-        if !paths.is_empty() {
-            go_back(history, self.backend(&mut writer), of, held, &paths, way)?;
+        if number.is_none() {
+            step.record_nothing()?;
         }
-        if conflicts.is_empty() && way == Way::Undo && !is_restored_since(&operations, of.sequence)
+        if undone.conflicts.is_empty()
+            && way == Way::Undo
+            && !is_restored_since(&operations, of.sequence)
         {
             history.go_back_to_head_before(of)?;
         }
-        Ok(Undone { operation: of.clone(), paths, conflicts })
+        Ok(undone)
     }
 }
 
-/// Puts back what was at some paths, and writes that down as an operation of its own; returns its number.
-fn go_back(
-    history: &History,
-    backend: &mut dyn Backend,
-    of: &OperationRecord,
-    held: &OperationRecord,
-    paths: &[TreePath],
+/// One operation that is taken back, or done again.
+struct Step<'a> {
+    history: &'a History,
+    of: &'a OperationRecord,
+    /// The operation whose changes are taken back: itself, or to do it again the one that took it back.
+    source: &'a OperationRecord,
     way: Way,
-) -> Result<u64> {
-    let mut before = history.before(held).map_err(|error| not_kept(of, held, error))?;
-    let mut moved = None;
-    if held.cause.saved().is_none()
-        && let Some(path) = history.ledger.first_written_since(held.sequence, paths)?
-    {
-        moved = whole_half(&*history.ledger, held, &before, &backend.live(), paths)?;
-        moved.ok_or_else(|| written_since(&path))?;
-    } else if held.cause.saved().is_none() {
-        check_contents(held, &*before)?;
-    }
-    let scope = match held.cause.saved() {
-        None => Scope::paths(paths.iter().cloned()),
-        Some(_) => Scope::paths(with_made_parents(&*before, &*backend.live(), paths)?)
-            .excluding(history.excluded.known()),
-    };
-    let (sequence, aside) = history.ledger.next()?;
-    let mut image = backend.before_image(&aside)?;
-    keep(&mut *image, &scope)?;
-    let kept = image.tree()?;
-    if let Some((was, is)) = moved {
-        let (to, now, from) = (was.clone(), kept.clone(), is.clone());
-        before = Arc::new(MovedBack { before, to, now, from });
-    }
-    let cause = match way {
-        Way::Undo => OperationCause::Undo { of: of.sequence },
-        Way::Redo => OperationCause::Redo { of: of.sequence },
-    };
-    let differences = compare(&*kept, &*before, &scope)?;
-    let changes = describe(&differences, &*before)?;
-    let operation = history.prepare(sequence, &of.name, cause, changes)?;
-    if let Err(error) = backend.replace(&*before, &scope) {
-        // Nothing was replaced: what was prepared must not be taken for a step that was cut off.
-        if error.kind() == ErrorKind::Conflict {
-            history.ledger.discard(sequence);
+    /// Whether it is a part of the call that failed: then neither of the two is an operation.
+    is_at_once: bool,
+}
+
+impl Step<'_> {
+    /// Goes the step and records it; returns also the number of its record, where anything changed.
+    fn go(&self, files: &Workspace, writer: &mut Layered<Guard>) -> Result<(Undone, Option<u64>)> {
+        let (done, number) = match self.source.saved() {
+            Some(saved) => self.replace(files, writer, saved)?,
+            None => self.take_back(files, writer)?,
+        };
+        let mut conflicts = done.left;
+        if self.way == Way::Redo {
+            // What was left alone then is not as the operation left it.
+            let is_back = |path: &TreePath| done.back.iter().any(|it| it.starts_with(path));
+            let left_then = self.source.left_alone.iter().filter(|path| !is_back(path));
+            conflicts.extend(left_then.cloned());
         }
-        return Err(error.during(Operation::Undo));
+        let changed = self.of.changes.iter().map(|it| &it.path).chain(&done.back);
+        let is_left = |path: &TreePath| conflicts.iter().any(|it| it.starts_with(path));
+        let paths = changed.filter(|path| !is_left(path)).cloned().collect();
+        let paths = topmost(paths);
+        Ok((
+            Undone {
+                operation: self.of.clone(),
+                paths,
+                conflicts: conflicts.into_iter().collect(),
+            },
+            number,
+        ))
     }
-    history.append(operation, Some(kept))?;
-    Ok(sequence)
+
+    fn cause(&self) -> OperationCause {
+        match self.way {
+            Way::Undo => OperationCause::Undo { of: self.of.sequence },
+            Way::Redo => OperationCause::Redo { of: self.of.sequence },
+        }
+    }
+
+    /// Takes back the changes of a call, or of another step.
+    fn take_back(
+        &self,
+        files: &Workspace,
+        writer: &mut Layered<Guard>,
+    ) -> Result<(Outcome, Option<u64>)> {
+        let history = self.history;
+        let recorded = history.recorded_changes(self.source)?;
+        if let Some(path) = history.ledger.first_written_since(self.source.sequence)? {
+            return Err(written_since(&path));
+        }
+        check_contents(&*history.ledger, self.source, &recorded)?;
+        let (sequence, aside) = history.ledger.next()?;
+        let image = writer.before_image(&aside)?;
+        let backend = files.backend(writer);
+        let (outcome, record) = files
+            .0
+            .recording
+            .during(image, || history.take_back(backend, &recorded, is_of_the_path, Kept::Stays));
+        let done = outcome.and_then(|outcome| {
+            let number = self.record(sequence, &record, &outcome, &files.0.live)?;
+            Ok((outcome, number))
+        });
+        done.map_err(|error| {
+            files.roll_back(history, writer, sequence, &self.of.name, &record);
+            error.during(Operation::Undo)
+        })
+    }
+
+    /// Records what the step changed; nothing where it changed nothing.
+    fn record(
+        &self,
+        sequence: u64,
+        record: &Record,
+        outcome: &Outcome,
+        live: &Arc<dyn Tree>,
+    ) -> Result<Option<u64>> {
+        let changes = self.history.changes_of(record, live)?;
+        if changes.is_empty() {
+            self.history.ledger.discard(sequence);
+            return Ok(None);
+        }
+        let mut operation = self.history.operation(sequence, &self.of.name, self.cause(), changes);
+        operation.left_alone = outcome.left.iter().cloned().collect();
+        let operation = self.history.prepare_record(operation)?;
+        self.history.append(operation, Some(record.recorded()))?;
+        Ok(Some(sequence))
+    }
+
+    /// Records a step that found everything as it was to be: the next one is another.
+    fn record_nothing(&self) -> Result<()> {
+        let (sequence, _) = self.history.ledger.next()?;
+        let operation = self.history.prepare(sequence, &self.of.name, self.cause(), Vec::new())?;
+        self.history.append(operation, None)
+    }
+
+    /// Takes back what replaced files as a whole, by the snapshot of what was there before.
+    fn replace(
+        &self,
+        files: &Workspace,
+        writer: &mut Layered<Guard>,
+        saved: SnapshotId,
+    ) -> Result<(Outcome, Option<u64>)> {
+        let before = self.history.snapshots.load(&saved);
+        let before = before.map_err(|error| not_kept(self.of, saved, error))?;
+        let mut kept_back: Vec<TreePath> = Vec::new();
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            match self.try_replace(files.backend(writer), &*before, &kept_back) {
+                // Another program wrote meanwhile: what is decided anew leaves that alone.
+                Err(error) if error.kind() == ErrorKind::Conflict && tries < REPLACE_TRIES => {}
+                // What is in the way of some paths keeps no others.
+                Err(error) if is_of_the_path(&error) => {
+                    let is_new = |path: &&TreePath| {
+                        is_at_or_around(&error, path) && !kept_back.contains(path)
+                    };
+                    let paths = self.source.changes.iter().map(|it| &it.path);
+                    let in_the_way: Vec<_> = paths.filter(is_new).cloned().collect();
+                    if in_the_way.is_empty() {
+                        return Err(error);
+                    }
+                    kept_back.extend(in_the_way);
+                }
+                done => return done,
+            }
+        }
+    }
+
+    /// Does the same by one look at the files: whatever changes after it is a Conflict.
+    fn try_replace(
+        &self,
+        backend: &mut dyn Backend,
+        before: &dyn Tree,
+        kept_back: &[TreePath],
+    ) -> Result<(Outcome, Option<u64>)> {
+        let history = self.history;
+        let captured = history.capture(backend)?;
+        let (mut same, mut changed) = sort_out(&*captured.tree, &self.source.changes)?;
+        changed.extend(same.extract_if(.., |path| kept_back.contains(path)));
+        if !same.is_empty() && !changed.is_empty() {
+            let left_behind = left_behind(before, self.source, &changed)?;
+            changed.extend(same.extract_if(.., |path| left_behind.contains(path)));
+        }
+        changed.sort();
+        let outcome = Outcome::new(&same, changed.clone());
+        if same.is_empty() {
+            return Ok((outcome, None));
+        }
+        let scope = Scope::paths(with_made_parents(before, &*captured.tree, &same)?);
+        let scope = scope.excluding(history.excluded.known());
+        let restore = Restore { history, target: before, scope: &scope };
+        let step = Some((self.cause(), changed));
+        let going = Going { name: &self.of.name, step, is_kept_for_good: self.is_at_once };
+        let done = restore.replace_captured(backend, captured, &going);
+        let sequence = done.map_err(|error| error.during(Operation::Undo))?.sequence;
+        Ok((outcome, sequence))
+    }
+}
+
+/// Tells whether an error is about a path, or about a directory above it or an entry below it.
+fn is_at_or_around(error: &Error, path: &TreePath) -> bool {
+    let at = error.path().and_then(|text| TreePath::parse(text).ok());
+    at.is_some_and(|at| at.overlaps(path))
+}
+
+/// Leaves the topmost of some paths.
+fn topmost(mut paths: Vec<TreePath>) -> Vec<TreePath> {
+    paths.sort();
+    paths.dedup_by(|below, above| below.starts_with(above));
+    paths
 }
 
 /// Tells the paths that are still what an operation left there from those that are not.
@@ -346,54 +496,65 @@ fn is_taken_back(operations: &[OperationRecord], sequence: u64) -> bool {
     })
 }
 
+/// Finds a path of an operation that a later one changed which still stands.
+fn built_upon<'o>(operations: &'o [OperationRecord], of: &OperationRecord) -> Option<&'o TreePath> {
+    let later = operations.iter().filter(|it| it.sequence > of.sequence && !it.cause.is_step());
+    let later = later.filter(|it| !is_taken_back(operations, it.sequence));
+    let mut changed = later.flat_map(|it| &it.changes).map(|it| &it.path);
+    changed.find(|path| of.changes.iter().any(|it| it.path.overlaps(path)))
+}
+
 /// Tells whether a restore that came after an operation still stands.
 fn is_restored_since(operations: &[OperationRecord], sequence: u64) -> bool {
     let later = operations.iter().filter(|it| it.sequence > sequence && it.name == RESTORE);
     later.filter(|it| it.cause.saved().is_some()).any(|it| !is_taken_back(operations, it.sequence))
 }
 
-/// Finds what would be taken back, or done again, next.
-///
-/// Of the steps of one operation all but the last may be missing: they are not kept for ever.
-fn last_step(operations: &[OperationRecord], way: Way) -> Option<Step> {
-    let (done, undone) = steps(operations);
+/// Finds the operation that would be taken back, or done again, next, and the one whose changes that takes back.
+fn next_step(operations: &[OperationRecord], way: Way) -> Option<(u64, u64)> {
+    let (done, undone) = stacks(operations);
     match way {
-        Way::Undo => done.last().copied(),
+        Way::Undo => done.last().map(|of| (*of, *of)),
         Way::Redo => undone.last().copied(),
     }
 }
 
-/// Finds what would take one operation back.
-fn step_of(operations: &[OperationRecord], number: u64) -> Option<Step> {
-    steps(operations).0.into_iter().find(|step| step.of == number)
+/// Tells whether an operation can be taken back: it is done, or a part of it is.
+fn can_be_undone(operations: &[OperationRecord], number: u64) -> bool {
+    let (done, undone) = stacks(operations);
+    let is_partly_done = |(of, by): &(u64, u64)| {
+        let by = operations.iter().find(|it| it.sequence == *by);
+        *of == number && by.is_some_and(|by| !by.left_alone.is_empty())
+    };
+    done.contains(&number) || undone.iter().any(is_partly_done)
 }
 
-/// Returns what can be taken back, and what can be done again, the next one last.
-fn steps(operations: &[OperationRecord]) -> (Vec<Step>, Vec<Step>) {
-    let (mut done, mut undone): (Vec<Step>, Vec<Step>) = (Vec::new(), Vec::new());
-    let forget = |of: u64, done: &mut Vec<Step>, undone: &mut Vec<Step>| {
-        done.retain(|step| step.of != of);
-        undone.retain(|step| step.of != of);
-    };
+/// Returns the operations that are done, and those that were taken back with what did that, the next one last.
+///
+/// Of the steps of one operation all but the last may be missing: they are not kept for ever.
+fn stacks(operations: &[OperationRecord]) -> (Vec<u64>, Vec<(u64, u64)>) {
+    let (mut done, mut undone): (Vec<u64>, Vec<(u64, u64)>) = (Vec::new(), Vec::new());
     for operation in operations {
-        let held_by = operation.sequence;
+        let number = operation.sequence;
         match operation.cause {
-            // The files are what they were before a call that nobody saw the end of.
+            // The files are what they were before a call that did not end.
             OperationCause::Recovery => {}
             OperationCause::Call | OperationCause::Replacement { .. } => {
-                done.push(Step { of: held_by, held_by });
+                done.push(number);
                 undone.clear();
             }
             OperationCause::Undo { of } => {
-                forget(of, &mut done, &mut undone);
+                done.retain(|it| *it != of);
+                undone.retain(|(it, _)| *it != of);
                 // One that was passed over is as it was.
                 if !operation.changes.is_empty() {
-                    undone.push(Step { of, held_by });
+                    undone.push((of, number));
                 }
             }
             OperationCause::Redo { of } => {
-                forget(of, &mut done, &mut undone);
-                done.push(Step { of, held_by });
+                done.retain(|it| *it != of);
+                undone.retain(|(it, _)| *it != of);
+                done.push(of);
             }
         }
     }
@@ -422,19 +583,16 @@ fn nothing_to(way: Way) -> Error {
 }
 
 /// Says which operation cannot be taken back any more, and what of it is gone.
-fn not_kept(of: &OperationRecord, held: &OperationRecord, error: Error) -> Error {
+fn not_kept(of: &OperationRecord, saved: SnapshotId, error: Error) -> Error {
     let OperationRecord { sequence, name, .. } = of;
-    match held.cause {
-        OperationCause::Replacement { saved } if error.kind() == ErrorKind::SnapshotNotFound => {
-            Error::new(Operation::Undo, ErrorKind::SnapshotNotFound).with_detail(format!(
-                "operation {sequence} ({name}) cannot be undone, because snapshot {} of what was \
-                 there before it is not kept any more: too many came after it, or it made room; \
-                 restore an older snapshot",
-                saved.short()
-            ))
-        }
-        _ => error,
+    if error.kind() != ErrorKind::SnapshotNotFound {
+        return error;
     }
+    Error::new(Operation::Undo, ErrorKind::SnapshotNotFound).with_detail(format!(
+        "operation {sequence} ({name}) cannot be undone, because snapshot {} of what was there before it is not \
+         kept any more: too many came after it, or it made room; restore an older snapshot",
+        saved.short()
+    ))
 }
 
 /// To bring back something else than was there would be worse than to say so.

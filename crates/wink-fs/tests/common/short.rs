@@ -7,8 +7,8 @@ use bytes::Bytes;
 use wink_fs::{
     Backend, BeforeImage, Capture, Content, ContentHash, DoneFirst, Entry, Exclusions, FileMode,
     Filesystem, MemoryBackend, Properties, Put, PutOptions, ReadAt, Recursion, Removed,
-    ReplacePlan, Replaced, Replacement, Result, Scope, Staged, StagedBody, Staging, StagingSink,
-    Stat, Tree, TreeHash, TreePath,
+    ReplacePlan, Replaced, Replacement, Result, Scope, Source, Staged, StagedBody, Staging,
+    StagingSink, Stat, Tree, TreeHash, TreePath,
 };
 
 /// The most that one read or write takes: a prime, so that no line or buffer ends with it.
@@ -146,6 +146,10 @@ impl Backend for Short {
 
     fn capture(&self, excluded: &Exclusions) -> Result<Capture> {
         self.0.capture(excluded)
+    }
+
+    fn install(&mut self, path: &TreePath, source: Source<'_>) -> Result<()> {
+        self.0.install(path, source)
     }
 
     fn learn(&mut self, captured: &dyn Tree, same: &dyn Tree) {

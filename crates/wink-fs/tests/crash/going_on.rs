@@ -67,7 +67,7 @@ fn check_errors(names: &[&str], error: &str) {
 #[test]
 fn fault_08_a_process_goes_on_after_a_full_disk_and_loses_nothing() {
     check_errors(&["write"], "ENOSPC");
-    check_errors(&["openat", "linkat", "mkdirat"], "ENOSPC");
+    check_errors(&["openat", "renameat", "mkdirat"], "ENOSPC");
 }
 
 #[test]

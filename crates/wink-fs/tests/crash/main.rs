@@ -13,6 +13,8 @@ mod git_prune;
 mod going_on;
 mod kills;
 mod locks;
+mod meanwhile;
+mod person;
 mod prune;
 mod recovery;
 mod scene;

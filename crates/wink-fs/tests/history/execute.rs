@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use wink_fs::{
     Error, ErrorKind, Event, Exclusions, ExecutionPlace, HostBackend, MemoryBackend, Operation,
-    Result, Store, TreePath, Workspace,
+    Result, SnapshotCause, Store, TreePath, Workspace,
 };
 
 use crate::scene::{Scene, lines, on_both, rewrite, varied};
@@ -58,7 +58,10 @@ fn a_program_that_fails_is_taken_back(scene: Scene) {
     assert_eq!(failed.unwrap_err().kind(), ErrorKind::Cancelled);
     assert_eq!(lines(files), before);
     assert_eq!(files.operations().unwrap().len(), operations);
-    assert!(files.snapshots().unwrap().is_empty());
+    // What others saved while it ran cannot be told from what it did, so all of it can be found.
+    let [saved] = &files.snapshots().unwrap()[..] else { panic!("one snapshot of what was there") };
+    assert_eq!(saved.cause, SnapshotCause::Safety);
+    assert!(wink_fs::testkit::dump(&*files.tree_at(saved.id).unwrap()).unwrap() != before);
 }
 
 fn a_program_that_changes_nothing_leaves_nothing(scene: Scene) {

@@ -139,12 +139,12 @@ fn check_one_moment(tree: &dyn Tree) {
     assert!(of_one_moment && generations[0] - generations[49] <= 1, "{generations:?}");
 }
 
-/// Somebody who writes a file when everything is ready to be replaced.
+/// Another program that writes a file just before something is removed.
 struct Meanwhile(std::path::PathBuf);
 
 impl Layer for Meanwhile {
     fn before(&self, _: &dyn Tree, call: &Call<'_>) -> Result<()> {
-        if let Call::Replace { .. } = call {
+        if let Call::Remove { .. } = call {
             fs::write(&self.0, "theirs").unwrap();
         }
         Ok(())
@@ -152,19 +152,22 @@ impl Layer for Meanwhile {
 }
 
 /// Once, what an undo had prepared that met such a write was taken for a call that was cut off, and the next undo
-/// took back what somebody had written.
+/// took back what the other program had written.
 #[test]
-fn an_undo_that_is_refused_for_what_somebody_writes_leaves_nothing_to_take_back() {
+fn an_undo_that_meets_what_another_program_writes_leaves_that_and_names_it() {
     let scene = Scene::host();
     let (root, store) = (scene.path("root"), Store::open_ambient(scene.path("store")).unwrap());
     let backend = HostBackend::open_ambient(&root).unwrap();
     let backend = Layered::new(backend, Meanwhile(root.join("made/new")));
     let files = Workspace::builder(backend).store(store).build();
     files.write("made/one", "ours").unwrap();
-    assert_eq!(files.undo().unwrap_err().kind(), ErrorKind::Conflict);
+    let undone = files.undo().unwrap();
+    assert_eq!(undone.paths, [files.path("made/one").unwrap()]);
+    assert_eq!(undone.conflicts, [files.path("made/new").unwrap()]);
     let again = scene.open_again();
-    let names: Vec<_> = again.operations().unwrap().into_iter().map(|it| it.name).collect();
-    assert_eq!(names, ["write"]);
+    assert_eq!(again.operations().unwrap().len(), 2);
     assert_eq!(fs::read_to_string(root.join("made/new")).unwrap(), "theirs");
-    assert_eq!(fs::read_to_string(root.join("made/one")).unwrap(), "ours");
+    assert!(!root.join("made/one").exists());
+    assert_eq!(again.undo().unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(fs::read_to_string(root.join("made/new")).unwrap(), "theirs");
 }

@@ -220,7 +220,11 @@ fn a_call_that_fails_halfway_is_taken_back(scene: Scene) {
     });
     assert_eq!(failed.unwrap_err().kind(), ErrorKind::NotFound);
     assert_eq!(lines(files), before);
-    assert_eq!(files.operations().unwrap().len(), operations);
+    // What took it back keeps what it displaced, and is no operation that could be undone.
+    let found = files.operations().unwrap();
+    assert_eq!(found.len(), operations + 1);
+    assert_eq!(found.last().unwrap().cause, OperationCause::Recovery);
+    assert_ne!(files.undo().unwrap().operation.name, "many steps");
 }
 
 fn a_call_that_changes_nothing_is_no_operation(scene: Scene) {
@@ -915,27 +919,28 @@ fn check_refused(scene: &Scene, path: &str) {
 /// What is kept of a file is a further link of it, and once, an undo brought back what was in that now.
 #[test]
 fn an_undo_says_where_a_program_wrote_into_what_was_kept() {
-    let changes: [fn(&Workspace); 4] = [
-        |files| assert!(files.write("d/a", "new").is_ok()),
-        |files| assert!(files.delete("d/a").is_ok()),
-        |files| assert!(files.delete_all("d").is_ok()),
-        |files| {
+    type Change = (&'static str, fn(&Workspace));
+    let changes: [Change; 4] = [
+        ("d/a", |files| assert!(files.write("d/a", "new").is_ok())),
+        ("d/a", |files| assert!(files.delete("d/a").is_ok())),
+        ("d/a", |files| assert!(files.delete_all("d").is_ok())),
+        ("e/a", |files| {
             let moved = files.as_agent("move", |fs| {
                 let options = MoveOptions::default();
                 ops::rename(fs, &TreePath::parse("d")?, &TreePath::parse("e")?, &options)?;
                 rewrite(fs, "e/a", "new")
             });
             moved.unwrap();
-        },
+        }),
     ];
-    for change in changes {
+    for (path, change) in changes {
         let scene = Scene::host();
         scene.files.write("first", "1").unwrap();
         scene.files.write("d/a", "old").unwrap();
         let open = appending(&scene.path("root/d/a"));
         change(&scene.files);
         write_later(open);
-        check_refused(&scene, "d/a");
+        check_refused(&scene, path);
         // It and what it changed are passed over, and what came before is undone.
         scene.files.pass_over().unwrap();
         scene.files.pass_over().unwrap();

@@ -6,6 +6,7 @@
 
 mod history;
 mod operation;
+mod outside;
 mod reference;
 
 use bytes::Bytes;
@@ -66,11 +67,17 @@ fn runner() -> TestRunner {
 }
 
 fn runner_of(sequence: usize) -> TestRunner {
-    let long = std::env::var_os("WINK_LONG_TESTS").is_some_and(|value| value == "1");
-    let operations = if long { 1_000_000 } else { 10_000 };
-    let cases = (operations / sequence) as u32;
-    let config = Config { cases, failure_persistence: None, ..Config::default() };
-    if long {
+    let operations = if is_long() { 1_000_000 } else { 10_000 };
+    runner_with(Config { cases: (operations / sequence) as u32, ..Config::default() })
+}
+
+fn is_long() -> bool {
+    std::env::var_os("WINK_LONG_TESTS").is_some_and(|value| value == "1")
+}
+
+fn runner_with(config: Config) -> TestRunner {
+    let config = Config { failure_persistence: None, ..config };
+    if is_long() {
         return TestRunner::new(config);
     }
     TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha))

@@ -103,6 +103,11 @@ impl Stamp {
         self.modified > moment && self.changed > moment
     }
 
+    /// Tells whether nothing was done to it after it was written into.
+    pub(in crate::host) fn is_written_last(&self) -> bool {
+        self.modified >= self.changed
+    }
+
     pub(in crate::host) fn kind(&self) -> Kind {
         entry::kind_of(RawMode::from(self.mode))
     }
@@ -113,11 +118,6 @@ impl Stamp {
         // whether something was done in it.
         let size = if self.kind() == Kind::Directory { other.size } else { self.size };
         Self { changed: other.changed, size, ..*self } == *other
-    }
-
-    /// Returns the stamp without what a further link changes.
-    pub(in crate::host) fn but_for_links(self) -> Self {
-        Self { changed: Moment::EARLIEST, ..self }
     }
 
     pub(in crate::host) fn encode(&self, into: &mut Vec<u8>) {

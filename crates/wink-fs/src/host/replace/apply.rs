@@ -11,7 +11,6 @@ use super::step::{Move, Places, Step};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::host::capture::stamp::Stamp;
 use crate::host::capture::tree::Captured;
-use crate::host::expected::changed_meanwhile;
 use crate::host::staging::Area;
 use crate::host::{Host, failure};
 use crate::path::TreePath;
@@ -104,7 +103,7 @@ fn step(places: &Places<'_>, before: &Captured, staged: &Staged) -> Result<Step>
     };
     match changed {
         true if what == Move::In => Err(in_the_way(places, path, standing)),
-        true => Err(changed_meanwhile(Operation::Replace, path)),
+        true => Err(changed_meanwhile(path)),
         false => {
             Ok(Step { what, path: path.clone(), name: name.clone(), standing, waiting, inside })
         }
@@ -119,7 +118,7 @@ fn in_the_way(places: &Places<'_>, path: &TreePath, standing: Option<Stamp>) -> 
         Some(found) if found.kind() == Kind::Other => {
             "a FIFO, socket or device is there, which no snapshot holds; move it away, or name other paths"
         }
-        _ => return changed_meanwhile(Operation::Replace, path),
+        _ => return changed_meanwhile(path),
     };
     Error::new(Operation::Replace, ErrorKind::Conflict).with_path(path).with_detail(what)
 }
@@ -129,6 +128,13 @@ fn kept_aside(operation: Operation, path: &TreePath) -> Error {
     Error::new(operation, ErrorKind::Conflict).with_path(path).with_detail(
         "somebody changed it meanwhile, and put something else in its place; nothing else was changed, and what \
          was there waits in `.wink-staging` beside the files: move what is there now away, and try again",
+    )
+}
+
+/// Says that another program wrote there between a look at the files and their change.
+fn changed_meanwhile(path: &TreePath) -> Error {
+    Error::new(Operation::Replace, ErrorKind::Conflict).with_path(path).with_detail(
+        "another program changed it, or what is in it, meanwhile; nothing was replaced, try again",
     )
 }
 
@@ -153,7 +159,7 @@ fn run(places: &Places<'_>, steps: &[Step], staged: &mut [Staged]) -> Result<()>
             }
             return Err(match errno {
                 _ if staged[done].stuck => kept_aside(Operation::Replace, &step.path),
-                Errno::STALE => changed_meanwhile(Operation::Replace, &step.path),
+                Errno::STALE => changed_meanwhile(&step.path),
                 _ => failure::any(Operation::Replace, &step.path, errno),
             });
         }

@@ -3,7 +3,7 @@
 mod apply;
 pub(super) mod journal;
 mod recover;
-mod stage;
+pub(super) mod stage;
 pub(super) mod step;
 
 use std::sync::Arc;
@@ -29,8 +29,6 @@ use crate::tree::{Kind, Tree};
 /// Makes the files below the root those of `target`, as far as they are in scope.
 pub(super) fn replace(host: &Arc<Host>, target: &dyn Tree, scope: &Scope) -> Result<Replaced> {
     let before = capture::capture(host, scope)?;
-    // After the capture, so that what it holds was kept.
-    host.check_expected()?;
     replace_by(host, &ReplacePlan::new(before, target, scope)?, &mut || Ok(()))
 }
 
@@ -51,7 +49,7 @@ pub(super) fn replace_by(
     let before = Captured::of(&*captured.tree, host).ok_or_else(not_ours)?;
     let changes = plan(before, differences)?;
     let area = host.area().map_err(|errno| Error::system(Operation::Replace, errno))?;
-    let writer = Writer { before, target: *target, excluded: scope.excluded() };
+    let writer = Writer { before: Some(before), target: *target, excluded: scope.excluded() };
     let (staged, done) = parallel::both(|| stage(host, &writer, &area, &changes), first);
     done?;
     let mut staged = staged?;

@@ -40,11 +40,30 @@ impl Drop for Staged {
     }
 }
 
+/// An entry that waits under a name in the staging directory; dropped, it takes away what is still there.
+pub(in crate::host) struct Waiting {
+    area: Arc<Area>,
+    name: String,
+}
+
+impl Waiting {
+    pub(in crate::host) fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.area.discard(&self.name);
+    }
+}
+
 /// Writes entries of the target into the staging directory.
-pub(super) struct Writer<'a> {
-    pub(super) before: &'a Captured,
-    pub(super) target: &'a dyn Tree,
-    pub(super) excluded: &'a Exclusions,
+pub(in crate::host) struct Writer<'a> {
+    /// What is there, where that is known: files keep the permission bits of those whose place they take.
+    pub(in crate::host) before: Option<&'a Captured>,
+    pub(in crate::host) target: &'a dyn Tree,
+    pub(in crate::host) excluded: &'a Exclusions,
 }
 
 impl Writer<'_> {
@@ -66,6 +85,18 @@ impl Writer<'_> {
             }
         }
         Ok(staged)
+    }
+
+    /// Writes one entry, with all that is below it, under a name of its own.
+    pub(in crate::host) fn entry_at(
+        &self,
+        area: &Arc<Area>,
+        path: &TreePath,
+        kind: Kind,
+    ) -> Result<Waiting> {
+        let waiting = Waiting { area: area.clone(), name: area.new_name() };
+        self.entry(area.directory(), waiting.name.as_bytes(), path, kind)?;
+        Ok(waiting)
     }
 
     fn empty_directory(&self, into: BorrowedFd<'_>, name: &[u8], path: &TreePath) -> Result<()> {
@@ -119,7 +150,8 @@ impl Writer<'_> {
             .for_each_chunk(|chunk| file.write_all(chunk))
             .map_err(|error| Error::system(Operation::Replace, error).with_path(path))?;
         // A link has no permissions of its own: its bits allow everything to everybody.
-        let before = self.before.find_stamp(path).filter(|stamp| stamp.kind() == Kind::File);
+        let before = self.before.and_then(|before| before.find_stamp(path));
+        let before = before.filter(|stamp| stamp.kind() == Kind::File);
         let before = before.map(|stamp| stamp.mode.into());
         set_mode(&file, before, mode).map_err(failed)
     }

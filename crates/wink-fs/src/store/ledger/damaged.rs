@@ -47,13 +47,13 @@ impl StoreLedger {
     }
 
     fn check_image(&self, operation: &OperationRecord, contents: Contents) -> Result<()> {
-        if operation.cause.saved().is_some() || operation.changes.is_empty() {
+        if operation.saved().is_some() || operation.changes.is_empty() {
             return Ok(());
         }
-        let kept = self.before(operation.sequence)?;
-        check_kinds(operation, &*kept)?;
+        let recorded = self.recorded(operation.sequence)?;
+        check_kinds(operation, &recorded)?;
         match contents {
-            Contents::Read => check_contents(operation, &*kept),
+            Contents::Read => check_contents(self, operation, &recorded),
             Contents::Unread => Ok(()),
         }
     }

@@ -40,7 +40,7 @@ impl StoreLedger {
         self.disk.remove(&places::begun(number))?;
         self.disk.remove(&places::record(number))?;
         for entry in entries {
-            self.disk.remove(&entry)?;
+            self.disk.remove_entry(&entry)?;
         }
         self.disk.remove_all(&places::kept(number))
     }
@@ -49,10 +49,14 @@ impl StoreLedger {
     pub(super) fn remove_begun(&self, number: u64) -> io::Result<()> {
         if *self.known() == Known::Begun(number) {
             // One more than is listed: what failed may be that it could not be.
-            let lines = 0..=self.touched(number)?.len();
+            let lines = 0..=line_count(&self.read_if_there(&places::begun(number))?);
             return self.remove(number, lines.map(|line| places::entry(number, line)));
         }
         let names = self.disk.names(DIRECTORY)?;
         self.remove(number, names.iter().filter_map(|name| places::kept_by(number, name)))
     }
+}
+
+fn line_count(list: &[u8]) -> usize {
+    list.iter().filter(|byte| **byte == b'\n').count()
 }

@@ -7,8 +7,7 @@ use super::super::operation_places::{self as places, DIRECTORY, Numbers};
 use super::super::{failure, operation_record};
 use super::StoreLedger;
 use crate::error::{Error, ErrorKind, Operation, Result};
-use crate::operation::{OperationRecord, Touched, touched};
-use crate::path::TreePath;
+use crate::operation::{OperationRecord, steps};
 
 pub(super) const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
@@ -25,23 +24,15 @@ impl StoreLedger {
         Ok(Numbers::of(&names))
     }
 
-    /// Returns the list of what an operation may have changed.
-    pub(super) fn touched(&self, number: u64) -> io::Result<Vec<Touched>> {
+    /// Returns the list of an operation, with the record that may follow it.
+    pub(super) fn list_of(&self, number: u64) -> io::Result<Vec<u8>> {
         for place in [places::record(number), places::begun(number), places::old_list(number)] {
-            let lines = touched(&self.read_if_there(&place)?);
-            if !lines.is_empty() {
-                return Ok(lines);
+            let list = self.read_if_there(&place)?;
+            if !steps(&list).is_empty() {
+                return Ok(list);
             }
         }
         Ok(Vec::new())
-    }
-
-    /// Returns the paths of which an entry is kept by the number of its line.
-    pub(super) fn kept_lines(&self, number: u64) -> Result<Vec<(TreePath, usize)>> {
-        let touched = self.touched(number);
-        let touched = touched.map_err(|error| failure::of(Operation::Undo, error))?;
-        let is_there = |it: &Touched| self.disk.is_there(&places::entry(number, it.line));
-        Ok(touched.into_iter().filter(is_there).map(|it| (it.path, it.line)).collect())
     }
 
     pub(super) fn read_if_there(&self, place: &str) -> io::Result<Vec<u8>> {

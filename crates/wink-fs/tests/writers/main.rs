@@ -1,0 +1,22 @@
+//! Another process saves files in the directory of a workspace while the workspace makes calls.
+//!
+//! A save that the kernel acknowledged is never lost: unless the saver itself replaced or deleted it, its bytes
+//! are in a file below the root, among what the store keeps for operations, or in a snapshot. And whatever the
+//! saver did, the workspace goes on: it writes, takes and restores snapshots, and its store is whole.
+//!
+//! The ordinary run makes about 100,000 saves, and a million with `WINK_LONG_TESTS`.
+
+#![allow(clippy::disallowed_methods, reason = "saves from outside, and inspects what is left")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+#![allow(clippy::print_stdout, reason = "says how many saves were made")]
+
+mod failing_calls;
+mod harness;
+mod history_calls;
+mod mark;
+mod moving_calls;
+mod race;
+mod removing_calls;
+mod saver;
+mod scene;
+mod writing_calls;
