@@ -6,6 +6,7 @@
 mod common;
 
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -14,6 +15,12 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 const WRITERS: usize = 8;
+/// How many pairs are changed, by all writers together, before the server is ended.
+const LOAD: usize = 3 * WRITERS;
+/// Bounds the wait for the load.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// A server that waits for the lock of a dead one waits for this long.
+const LOCK_WAIT: Duration = Duration::from_secs(5);
 const ARGS: [&str; 4] = ["--port", "0", "--root", "work"];
 
 /// What a writer was told is done: so many files of its own, and its pair changed so often.
@@ -38,8 +45,9 @@ fn half(writer: usize, half: &str) -> String {
     format!("pair-{writer}-{half}.txt")
 }
 
-/// Writes a file, then changes both files of a pair by one call, and so on until the server is gone.
-fn works(server: &Server, writer: usize) -> Told {
+/// Writes a file, then changes both files of a pair by one call, and so on until the server is gone; counts
+/// the changed pairs of all writers.
+fn works(server: &Server, writer: usize, changed: &AtomicUsize) -> Told {
     let mut told = Told::default();
     loop {
         let path = format!("{writer}-{}.txt", told.files);
@@ -52,6 +60,7 @@ fn works(server: &Server, writer: usize) -> Told {
             return told;
         }
         told.generation += 1;
+        changed.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -80,27 +89,34 @@ fn started() -> Server {
 /// Lets all writers work until the server was ended in some way; returns what each was told.
 fn under_load(server: &mut Server, end: impl FnOnce(Pid)) -> Vec<Told> {
     let pid = Pid::from_child(&server.child);
+    let changed = AtomicUsize::new(0);
     let told: Vec<Told> = thread::scope(|scope| {
         let shared = &*server;
-        let writers: Vec<_> =
-            (0..WRITERS).map(|writer| scope.spawn(move || works(shared, writer))).collect();
-        thread::sleep(Duration::from_millis(700));
+        let changed = &changed;
+        let writers: Vec<_> = (0..WRITERS)
+            .map(|writer| scope.spawn(move || works(shared, writer, changed)))
+            .collect();
+        // The load is counted, not timed: a busy machine takes longer until it is there.
+        let began = Instant::now();
+        while changed.load(Ordering::Relaxed) < LOAD && began.elapsed() < PATIENCE {
+            thread::sleep(Duration::from_millis(5));
+        }
         end(pid);
         writers.into_iter().map(|writer| writer.join().unwrap()).collect()
     });
     server.child.wait().unwrap();
     let all = told.iter().fold((0, 0), |all, it| (all.0 + it.files, all.1 + it.generation));
-    assert!(all.0 > 0 && all.1 > 0, "there was a load: {told:?}");
+    assert!(all.0 >= LOAD && all.1 >= LOAD, "there was a load: {told:?}");
     told
 }
 
-/// Starts the server again: it answers within a second, and everything is whole.
+/// Starts the server again: it waits for no lock, and everything is whole.
 fn check_after(server: &mut Server, told: &[Told]) {
     let place = std::mem::replace(&mut server.place, tempfile::tempdir().unwrap());
     let began = Instant::now();
     let again = Server::start_in(place, &ARGS);
     assert_eq!(again.call("ls", json!({}))["isError"], false);
-    assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+    assert!(began.elapsed() < LOCK_WAIT, "{:?}", began.elapsed());
     let work = again.place.path().join("work");
     check_files(&work, told);
     check_pairs(&work, told);
