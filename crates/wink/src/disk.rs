@@ -119,12 +119,19 @@ pub(crate) fn open_to_append(path: &Path) -> io::Result<File> {
     OpenOptions::new().append(true).create(true).mode(0o600).open(path)
 }
 
-/// Makes a file where it is not there, and holds a lock on it as long as the value is there; WouldBlock where
-/// another process does.
+/// Makes a file where it is not there, to read and to add to, and holds a lock on it as long as the value is
+/// there; WouldBlock where another process does.
 pub(crate) fn hold(path: &Path) -> io::Result<File> {
-    let file = open_to_append(path)?;
-    file.try_lock()?;
-    Ok(file)
+    loop {
+        let mut options = OpenOptions::new();
+        let file = options.read(true).append(true).create(true).mode(0o600).open(path)?;
+        file.try_lock()?;
+        // The one that held it may have removed it meanwhile: a lock on that file keeps no process out.
+        let (held, there) = (file.metadata()?, fs::metadata(path));
+        if there.is_ok_and(|there| (there.dev(), there.ino()) == (held.dev(), held.ino())) {
+            return Ok(file);
+        }
+    }
 }
 
 /// The same, and waits for a while where another process, or another thread, holds it.

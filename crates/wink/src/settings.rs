@@ -84,7 +84,7 @@ const MERGES: usize = 16;
 
 impl Branch {
     pub(crate) fn new(name: &str, base: &str, of: &Path) -> Result<Self, Failure> {
-        let (name, base, of) = (name.to_owned(), base.to_owned(), text(of)?);
+        let (name, base, of) = (name.to_owned(), base.to_owned(), path_text(of)?);
         Ok(Self { name, base, of, kept: None, merges: Vec::new() })
     }
 
@@ -112,14 +112,14 @@ impl Branch {
 
     /// Returns the directory of the history that it shares.
     pub(crate) fn of(&self) -> Result<PathBuf, Failure> {
-        path(&self.of)
+        text_path(&self.of)
     }
 }
 
 impl Settings {
     pub(crate) fn new(root: &Path, exclude: Vec<String>) -> Result<Self, Failure> {
         let created_at = words::utc(SystemTime::now());
-        let root = text(root)?;
+        let root = path_text(root)?;
         Ok(Self {
             version: VERSION,
             root,
@@ -144,7 +144,7 @@ impl Settings {
 
     /// Says that the history is somewhere else.
     pub(crate) fn pointer(root: &Path, home: &Path) -> Result<Self, Failure> {
-        Ok(Self { kept_in: Some(text(home)?), ..Self::new(root, Vec::new())? })
+        Ok(Self { kept_in: Some(path_text(home)?), ..Self::new(root, Vec::new())? })
     }
 
     /// Reads the settings in a directory; `None` where there are none.
@@ -211,7 +211,7 @@ impl Settings {
 
     /// Says that the workspace is in another place now.
     pub(crate) fn move_to(&mut self, root: &Path) -> Result<(), Failure> {
-        self.root = text(root)?;
+        self.root = path_text(root)?;
         Ok(())
     }
 
@@ -226,28 +226,29 @@ impl Settings {
     }
 
     pub(crate) fn root(&self) -> Result<PathBuf, Failure> {
-        path(&self.root)
+        text_path(&self.root)
     }
 
     pub(crate) fn kept_in(&self) -> Result<Option<PathBuf>, Failure> {
-        self.kept_in.as_deref().map(path).transpose()
+        self.kept_in.as_deref().map(text_path).transpose()
     }
 
     /// Tells whether they are those of a workspace.
     pub(crate) fn is_of(&self, root: &Path) -> bool {
-        text(root).is_ok_and(|root| root == self.root)
+        path_text(root).is_ok_and(|root| root == self.root)
     }
 }
 
 /// Returns the text of an absolute path, which stands for any bytes.
-fn text(path: &Path) -> Result<String, Failure> {
+pub(crate) fn path_text(path: &Path) -> Result<String, Failure> {
     Ok(match TreePath::from_disk(path.as_os_str().as_bytes())? {
         root if root.is_root() => "/".to_owned(),
         path => format!("/{path}"),
     })
 }
 
-fn path(text: &str) -> Result<PathBuf, Failure> {
+/// Returns the path that a text stands for.
+pub(crate) fn text_path(text: &str) -> Result<PathBuf, Failure> {
     let path = TreePath::parse(text)?;
     Ok(Path::new("/").join(OsStr::from_bytes(path.as_bytes())))
 }

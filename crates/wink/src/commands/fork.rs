@@ -15,7 +15,7 @@ use crate::completing;
 use crate::context::{Context, Opened};
 use crate::documents::{BranchEntry, Forked};
 use crate::failure::Failure;
-use crate::half_made::HalfMade;
+use crate::half_made::{self, HalfMade, Making};
 use crate::home::{self, Home};
 use crate::refs::{self, State};
 use crate::settings::{Branch, Settings};
@@ -40,38 +40,69 @@ pub(crate) struct ForkArgs {
 pub(crate) fn run(context: &Context, args: &ForkArgs) -> Result<Answer, Failure> {
     let start = Instant::now();
     let opened = context.open()?;
-    check_name(&opened, &args.name)?;
     let directory = match &args.materialize {
         Some(named) => context.host_path(named),
         None => beside(&opened.home.root, &args.name),
     };
+    let making = Making::new(&args.name, &args.state, &directory)?;
+    if let Some(made) = half_made::finish(&opened.home, &making)? {
+        return finished(context, &opened, &made, start);
+    }
+    check_name(&opened, &args.name)?;
     check_directory(&opened.home.root, &directory)?;
     let home = opened.home.new_branch(&args.name)?;
+    let progress = context.progress("forking");
+    // Before what the store has of an interrupted fork goes: the snapshot tells which files are its own.
+    half_made::clear_others(&opened.home, &making)?;
+    let note = HalfMade::begin(&opened.home, &making)?;
     // What a process kept for this one that died before it was made.
     forget(&opened, &home, None);
-    let progress = context.progress("forking");
-    let note = HalfMade::begin(&opened.home, &directory)?;
-    let made = make(context, &opened, args, &home, &directory);
-    let (snapshot, written) = made.inspect_err(|_| note.forget())?;
+    let made = make(context, &opened, args, &home, &directory, &note);
+    let (snapshot, written) = made.inspect_err(|_| note.give_up(&making))?;
     let directory = crate::context::real_path(&directory)?;
     let remembered = remember(&opened, &args.name, &home, &snapshot, &directory);
     remembered.inspect_err(|_| forget(&opened, &home, None))?;
     note.forget();
     drop(progress);
+    answer(context, &args.name, &snapshot, &directory, written.written, start)
+}
+
+/// Answers for a fork that an interrupted command had made, all but the last steps.
+fn finished(
+    context: &Context,
+    opened: &Opened,
+    made: &Home,
+    start: Instant,
+) -> Result<Answer, Failure> {
+    let Some(branch) = &made.settings.branch else {
+        return Err(Failure::no_store(&made.directory));
+    };
+    let snapshot = opened.files.find_snapshot(&branch.base)?;
+    answer(context, &branch.name, &snapshot, &made.root, snapshot.file_count, start)
+}
+
+fn answer(
+    context: &Context,
+    name: &str,
+    snapshot: &Snapshot,
+    directory: &Path,
+    files: u64,
+    start: Instant,
+) -> Result<Answer, Failure> {
     let branch = BranchEntry {
-        name: args.name.clone(),
+        name: name.to_owned(),
         base: snapshot.id.to_string(),
         directory: directory.display().to_string(),
         kept: None,
     };
-    let document = Forked { branch, files: written.written, duration_ms: milliseconds(start) };
+    let document = Forked { branch, files, duration_ms: milliseconds(start) };
     let mut answer = context.answer(&document, |it| {
         let files = words::counted(it.files, "file", "files");
         let BranchEntry { name, directory, .. } = &it.branch;
         let from = snapshot.id.short();
         format!("Forked {from} as {name}: {files} in {directory} · {} ms\n", it.duration_ms)
     })?;
-    answer.notes = context.note(format!("bring it back: wink merge {}", args.name));
+    answer.notes = context.note(format!("bring it back: wink merge {name}"));
     Ok(answer)
 }
 
@@ -111,8 +142,10 @@ fn make(
     args: &ForkArgs,
     home: &Path,
     directory: &Path,
+    note: &HalfMade,
 ) -> Result<(Snapshot, Replaced), Failure> {
     let write = |snapshot: Snapshot| {
+        note.begin_files(&snapshot.id)?;
         let written = opened.files.fork(&snapshot)?.materialise(directory);
         Ok((snapshot, written.map_err(|error| Failure::materialise(directory, error))?))
     };

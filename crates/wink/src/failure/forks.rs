@@ -2,10 +2,13 @@
 
 use std::path::Path;
 
-use wink_fs::{Error, ErrorKind};
+use wink_fs::{Error, ErrorKind, TreePath};
 
 use super::{Failure, NO_REF, shown};
 use crate::words;
+
+/// How many files are named that are in the way.
+const NAMED: usize = 3;
 
 impl Failure {
     /// What only the workspace can do that this one is a fork of.
@@ -50,19 +53,28 @@ impl Failure {
             .hint("wait until it is done, or name another directory")
     }
 
-    /// A directory that holds what a fork left that was not finished.
-    pub(crate) fn half_made(directory: &Path) -> Self {
-        let message = format!(
-            "`{}` was left by a `wink fork` that did not come to its end",
-            directory.display()
-        );
+    /// A directory with files of an interrupted fork, and of the user's own where these are known.
+    pub(crate) fn half_made(directory: &Path, own: &[TreePath]) -> Self {
+        let shown_directory = directory.display();
+        let message = format!("`{shown_directory}` was left by a `wink fork` that was interrupted");
+        let failure = Self::of(ErrorKind::AlreadyExists, message);
         let directory = words::path_for_shell(directory);
-        Self::of(ErrorKind::AlreadyExists, message)
-            .because("it holds files of a state that is kept, and is no workspace")
-            .hint(format!(
-                "unless somebody put something into it since, `rm -r {directory}`, and fork again; or name \
-                 another directory"
-            ))
+        if own.is_empty() {
+            return failure
+                .because("which of the files in it are part of that fork is not known any more")
+                .hint(format!(
+                    "unless there are files of your own in it, `rm -r {directory}`, and fork again; or name \
+                     another directory with `--materialize`"
+                ));
+        }
+        let named = own.iter().take(NAMED).map(|path| format!("`{}`", shown(&path.to_string())));
+        let mut named = named.collect::<Vec<_>>().join(", ");
+        if own.len() > NAMED {
+            named += &format!(" and {} more", own.len() - NAMED);
+        }
+        failure.because(&format!("not part of that fork, and so not removed: {named}")).hint(
+            "move that elsewhere, and fork again; or name another directory with `--materialize`",
+        )
     }
 
     /// A directory for a fork that every snapshot of the workspace would hold too.
@@ -80,7 +92,7 @@ mod tests {
     /// Once, who pasted it lost `/home/me/my`.
     #[test]
     fn what_is_to_be_removed_is_named_as_a_shell_takes_it() {
-        let said = Failure::half_made(Path::new("/home/me/my project-x")).text();
+        let said = Failure::half_made(Path::new("/home/me/my project-x"), &[]).text();
         assert!(said.contains("`rm -r '/home/me/my project-x'`"), "{said}");
     }
 }

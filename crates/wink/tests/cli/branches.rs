@@ -263,44 +263,6 @@ fn a_fork_that_dies_half_way_is_whole_or_leaves_nothing_in_the_way_of_the_next()
     assert!(whole > 2 && unmade > 10, "it was there {whole} times, and {unmade} times not");
 }
 
-/// Once, it was only not empty, and nobody knew why.
-#[test]
-fn a_directory_that_a_fork_left_half_way_is_known_as_such() {
-    let scene = Scene::new();
-    for name in ["a", "b", "c/d"] {
-        scene.write(name, "one\n");
-    }
-    scene.ok(&["snapshot", "--tag", "one"]);
-    let (mut nth, mut left) = (1, 0);
-    while killed_at(&scene, "renameat2", nth) {
-        let place = format!("renameat2-{nth}");
-        let directory = scene.path(&place);
-        nth += 1;
-        let names = || if directory.exists() { count(&directory) } else { 0 };
-        let again = ["fork", "attempt", "one", "-q", "--materialize", directory.to_str().unwrap()];
-        if scene.ok(&["branch", "list", "-q"]).contains("attempt") {
-            scene.ok(&["branch", "delete", "attempt", "--yes"]);
-            continue;
-        }
-        let was_empty = names() == 0;
-        let output = scene.run(&again);
-        if !output.status.success() {
-            left += 1;
-            let said = stderr(&output);
-            assert_eq!(output.status.code(), Some(1), "{said}");
-            assert!(said.contains("was left by a `wink fork`"), "{said}");
-            assert!(said.contains(&format!("rm -r {}", directory.display())), "{said}");
-            std::fs::remove_dir_all(&directory).unwrap();
-            scene.ok(&again);
-        }
-        assert!(output.status.success() <= was_empty, "nothing is taken for part of a fork");
-        assert_eq!(names(), 3);
-        scene.ok(&["branch", "delete", "attempt", "--yes"]);
-    }
-    assert!(left > 0, "it was killed {nth} times, and never left anything");
-    assert!(!scene.path(".wink-staging").exists(), "what was staged is gone");
-}
-
 #[test]
 fn a_directory_with_files_of_somebodys_own_is_not_taken_for_one() {
     let scene = forked();

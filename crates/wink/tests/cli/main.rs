@@ -9,6 +9,7 @@ mod exit_codes;
 mod faults;
 mod files;
 mod form;
+mod interrupted_forks;
 mod json;
 mod mask;
 mod moved;
