@@ -48,9 +48,16 @@ fn a_model_has_no_more_turns_than_it_is_given(backend: Backend) {
 }
 
 fn after_the_deadline_no_turn_begins_and_calls_are_refused(backend: Backend) {
+    // A busy machine may need longer than a second for the first call.
+    let is_checked = [1, 4, 16].into_iter().any(|seconds| check_deadline(backend, seconds));
+    assert!(is_checked, "a call takes longer than sixteen seconds");
+}
+
+/// Returns false where the first call was not made in time.
+fn check_deadline(backend: Backend, seconds: u64) -> bool {
     let scene = Scene::new(backend);
     scene.owner.workspace();
-    let deadline = Instant::now() + Duration::from_secs(1);
+    let deadline = Instant::now() + Duration::from_secs(seconds);
     let mut model = ScriptedModel::new()
         .call("write_file", write("in-time.txt"))
         .answer(move |request| {
@@ -61,12 +68,18 @@ fn after_the_deadline_no_turn_begins_and_calls_are_refused(backend: Backend) {
         .say("Never said.");
     let options = AdapterOptions::default().deadline(deadline);
     let finished = scene.run_with(options.clone(), &mut model).unwrap();
+    let first = answers(&finished.conversation).first().map(|answer| answer.result.ok());
+    if first != Some(true) {
+        assert_eq!(finished.stopped, Stopped::Deadline);
+        return false;
+    }
     assert_eq!((finished.stopped, finished.text.as_str()), (Stopped::Deadline, "Late."));
     assert_eq!(answers(&finished.conversation)[1].result.code(), Some("deadline"));
     assert_eq!(paths(&scene.owner.workspace()), ["in-time.txt"]);
     assert_eq!(scene.calls().len(), 2);
     let again = scene.run_with(options, &mut model).unwrap();
     assert_eq!((again.stopped, again.conversation.turns()), (Stopped::Deadline, 0));
+    true
 }
 
 fn after_the_last_call_the_model_may_say_something_and_no_more(backend: Backend) {

@@ -1,55 +1,107 @@
 //! Nothing goes on when a command has ended, and it ends when it has to.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
+use tempfile::TempDir;
 use wink_agent::executor::HostExecutor;
 use wink_agent::{ToolContext, ToolResult, Toolset};
 use wink_fs::Workspace;
 
 use crate::scene::{Scene, hash, shell};
 
-/// Long enough for what was not killed to show itself.
-fn wait_for_what_is_left() {
-    thread::sleep(Duration::from_millis(4_500));
+/// A process that a command leaves, which says its number in a file outside of the workspace.
+struct Left(TempDir);
+
+impl Left {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn file(&self) -> PathBuf {
+        self.0.path().join("number")
+    }
+
+    /// The shell words that become the process, which would go on for longer than any test.
+    fn process(&self, before: &str) -> String {
+        let file = self.file();
+        format!(
+            "sh -c '{before} echo $$ > {0}.new; mv {0}.new {0}; exec sleep 600'",
+            file.display()
+        )
+    }
+
+    /// The shell words that wait for the process.
+    fn wait(&self) -> String {
+        format!("until [ -e {} ]; do sleep 0.05; done", self.file().display())
+    }
+
+    fn pid(&self) -> Pid {
+        let text = std::fs::read_to_string(self.file()).unwrap();
+        Pid::from_raw(text.trim().parse().unwrap()).unwrap()
+    }
+
+    /// Tells whether the process goes on; one that nobody has waited for yet does not.
+    fn is_alive(&self) -> bool {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.pid().as_raw_nonzero()));
+        stat.is_ok_and(|stat| !stat.rsplit_once(") ").unwrap().1.starts_with(['Z', 'X']))
+    }
+
+    fn wait_until_ended(&self) {
+        let began = Instant::now();
+        while self.is_alive() {
+            assert!(began.elapsed() < Duration::from_secs(60), "it goes on");
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
 }
 
 #[test]
 fn when_time_is_over_the_command_is_ended_with_its_children() {
     let scene = Scene::new();
     let began = Instant::now();
-    let command =
-        "(sleep 4; touch late) & (trap '' TERM HUP; sleep 4; touch later) & echo begun; sleep 60";
-    let result = scene.run_with(json!({"command": command, "timeout": 1}));
-    assert!(began.elapsed() < Duration::from_secs(20));
+    let (first, second) = (Left::new(), Left::new());
+    let command = format!(
+        "{} & {} & {}; {}; echo begun; sleep 600",
+        first.process(""),
+        second.process("trap \"\" TERM HUP;"),
+        first.wait(),
+        second.wait()
+    );
+    let result = scene.run_with(json!({"command": command, "timeout": 2}));
+    assert!(began.elapsed() < Duration::from_secs(60));
     assert_eq!(result.value["timed_out"], true);
-    assert!(result.message.starts_with("The time was over after 1."), "{}", result.message);
-    assert!(result.message.contains("\nbegun\n"));
-    wait_for_what_is_left();
-    assert!(!scene.root.join("late").exists() && !scene.root.join("later").exists());
+    let said = result.message.strip_prefix("The time was over after ").unwrap();
+    let seconds = said.split_once(" s").unwrap().0.parse::<f64>().unwrap();
+    assert!(seconds >= 2.0, "{}", result.message);
+    assert!(result.message.contains("\nbegun\n"), "{}", result.message);
+    first.wait_until_ended();
+    second.wait_until_ended();
 }
 
 #[test]
 fn what_a_command_leaves_in_the_background_is_ended_with_it() {
     let scene = Scene::new();
-    let began = Instant::now();
-    let result = scene.run("(sleep 4; touch late) & echo done");
-    assert!(began.elapsed() < Duration::from_secs(4) && result.value["exit_code"] == 0);
-    wait_for_what_is_left();
-    assert!(!scene.root.join("late").exists());
+    let left = Left::new();
+    let result = scene.run(&format!("{} & {}; echo done", left.process(""), left.wait()));
+    assert_eq!(result.value["exit_code"], 0, "{}", result.message);
+    left.wait_until_ended();
 }
 
 #[test]
 fn a_program_that_escapes_with_the_output_is_not_waited_for() {
     let scene = Scene::new();
-    let began = Instant::now();
-    let result = scene.run("setsid sleep 8 & echo begun; sleep 0.2");
-    assert!(began.elapsed() < Duration::from_secs(6), "{:?}", began.elapsed());
+    let left = Left::new();
+    let command = format!("setsid {} & {}; echo begun", left.process(""), left.wait());
+    let result = scene.run(&command);
     assert!(result.message.contains("begun"), "{}", result.message);
+    assert!(left.is_alive(), "it has escaped");
+    kill_process(left.pid(), Signal::KILL).unwrap();
 }
 
 #[test]
@@ -121,7 +173,7 @@ fn the_deadline_of_the_context_ends_it_too() {
     let context = scene.context.clone().deadline(Instant::now() + Duration::from_secs(3));
     let result = shell(&context, json!({"command": "sleep 60"}));
     assert_eq!(result.value["timed_out"], true, "{}", result.message);
-    assert!(began.elapsed() < Duration::from_secs(20));
+    assert!(began.elapsed() < Duration::from_secs(50));
 }
 
 /// Runs a command that waits, and does something meanwhile.
@@ -160,7 +212,7 @@ fn snapshots_are_compared_meanwhile() {
     }
     meanwhile(&scene, || {
         let soon =
-            ToolContext::over(&scene.files).deadline(Instant::now() + Duration::from_secs(5));
+            ToolContext::over(&scene.files).deadline(Instant::now() + Duration::from_secs(60));
         for path in [json!(null), json!("a.txt")] {
             let arguments = json!({"from": "before", "to": "after", "path": path});
             let diff = Toolset::ALL.call(&soon, "diff", arguments);
