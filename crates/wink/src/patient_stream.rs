@@ -102,7 +102,7 @@ mod tests {
 
     use super::*;
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a3_65_a_client_that_does_not_read_is_given_up() {
         let (near, _far) = duplex(4);
         let mut near = PatientStream::new(near, Duration::from_millis(30), HeadTimer::new());
@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_client_that_reads_slowly_gets_everything() {
         let (near, mut far) = duplex(1);
         let mut near = PatientStream::new(near, Duration::from_millis(500), HeadTimer::new());

@@ -134,7 +134,7 @@ fn a_demo_whose_server_cannot_begin_says_at_once_why() {
     let began = std::time::Instant::now();
     let output = demo(place.path(), &place.path().join("dump"));
     assert!(!output.status.success());
-    assert!(began.elapsed() < std::time::Duration::from_secs(5), "{:?}", began.elapsed());
+    assert!(began.elapsed() < std::time::Duration::from_secs(15), "{:?}", began.elapsed());
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(stderr.contains("cannot say where this server is"), "{stderr}");
     assert!(stderr.contains("it ended at once"), "{stderr}");

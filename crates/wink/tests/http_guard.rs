@@ -11,10 +11,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
+use common::threads::wait_until_idle;
 use common::{POST, ROUTES, Server};
+use rustix::process::Pid;
 
 /// The connections that a server has at the same time.
 const PLACES: usize = 256;
+
+/// So many connect at once at most.
+const WAVE: usize = 64;
 
 const WRITE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":
     {"name":"write_file","arguments":{"path":"planted.txt","content":"x"}}}"#;
@@ -189,7 +194,7 @@ fn a3_65_a_body_that_does_not_arrive_is_given_up() {
     let head = POST.replace("{address}", &server.address).replace("{token}", &server.token);
     let head = head.replace('\n', "\r\n");
     write!(stream, "{head}\r\nContent-Length: 1000\r\n\r\n{{").unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     assert!(answer.starts_with("HTTP/1.1 408 "), "{answer}");
@@ -219,11 +224,11 @@ fn a3_65_headers_that_do_not_arrive_are_given_up_and_others_are_served() {
         .collect();
     assert_eq!(server.send(POST, WRITE).status(), 200, "others are served meanwhile");
     let mut first = slow.into_iter().next().unwrap();
-    first.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    first.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     let (mut answer, began) = (Vec::new(), Instant::now());
-    // It is closed, with or without a word.
+    // It is closed, with or without a word, and not only after the minute that an idle client has.
     let _ = first.read_to_end(&mut answer);
-    assert!(began.elapsed() < Duration::from_secs(9), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
     assert!(!String::from_utf8_lossy(&answer).starts_with("HTTP/1.1 200"));
 }
 
@@ -239,7 +244,7 @@ fn a3_65_who_has_no_token_keeps_nobody_out_who_has_it() {
     let connected = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         let (turns, taken) = std::sync::mpsc::channel();
-        scope.spawn(|| connect_again_and_again(&server.address, taken, &connected));
+        scope.spawn(|| connect_again_and_again(&server, taken, &connected));
         let mut given = 0;
         let mut give = |count| {
             (0..count).for_each(|_| turns.send(()).unwrap());
@@ -262,30 +267,41 @@ fn a3_65_who_has_no_token_keeps_nobody_out_who_has_it() {
 
 /// Holds more connections than there are places, each with a request that never ends. At each turn the one
 /// that the server cut first connects again.
-fn connect_again_and_again(address: &str, turns: Receiver<()>, connected: &AtomicUsize) {
-    let mut held = VecDeque::new();
+fn connect_again_and_again(server: &Server, turns: Receiver<()>, connected: &AtomicUsize) {
+    let mut held = VecDeque::from(idle_connections(server, PLACES + PLACES / 4));
     for () in turns {
-        if held.len() > PLACES + PLACES / 4 {
-            let mut oldest: TcpStream = held.pop_front().unwrap();
-            // It is cut off with or without an answer.
-            let _ = oldest.read_to_end(&mut Vec::new());
-        }
-        let mut stream = TcpStream::connect(address).unwrap();
+        // It is cut off with or without an answer.
+        let _ = held.pop_front().unwrap().read_to_end(&mut Vec::new());
+        let mut stream = TcpStream::connect(&server.address).unwrap();
         let _ = stream.write_all(b"POST /mcp HTTP/1.1\r\nHost: ");
         held.push_back(stream);
         connected.fetch_add(1, Ordering::Relaxed);
     }
 }
 
+/// Connects so often. The system holds some connections that the server has not taken yet, and lets one more
+/// wait for a second; so the server has the time that it needs.
+fn idle_connections(server: &Server, count: usize) -> Vec<TcpStream> {
+    let connect = |number| {
+        if number % WAVE == 0 {
+            wait_until_idle(Pid::from_child(&server.child));
+        }
+        TcpStream::connect(&server.address).unwrap()
+    };
+    (0..count).map(connect).collect()
+}
+
 #[test]
 fn a3_65_more_idle_connections_than_there_are_places_delay_nobody() {
     let server = Server::start();
-    let idle: Vec<TcpStream> =
-        (0..300).map(|_| TcpStream::connect(&server.address).unwrap()).collect();
     let began = Instant::now();
-    assert_eq!(server.send(POST, WRITE).status(), 200);
-    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
-    drop(idle);
+    // An idle connection is given up after five seconds; to wait for that each time takes more than a minute.
+    for _ in 0..15 {
+        let idle = idle_connections(&server, 300);
+        assert_eq!(server.send(POST, WRITE).status(), 200);
+        drop(idle);
+    }
+    assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
 }
 
 #[test]
@@ -294,8 +310,7 @@ fn a3_65_who_has_shown_the_token_makes_no_room_for_others() {
     let (mut known, request) = connected(&server);
     known.write_all(request.as_bytes()).unwrap();
     assert!(answer(&mut known).starts_with("HTTP/1.1 404 "));
-    let _idle: Vec<TcpStream> =
-        (0..600).map(|_| TcpStream::connect(&server.address).unwrap()).collect();
+    let _idle = idle_connections(&server, 600);
     known.write_all(request.as_bytes()).unwrap();
     assert!(answer(&mut known).starts_with("HTTP/1.1 404 "));
 }
@@ -310,9 +325,10 @@ fn a3_65_a_body_that_is_said_to_be_too_large_is_refused_at_once() {
     write!(stream, "{head}\r\nContent-Length: 1000000000\r\n\r\n{{").unwrap();
     let answer = answer(&mut stream);
     assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
-    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+    // A body that is waited for has ten seconds.
+    assert!(began.elapsed() < Duration::from_secs(8), "{:?}", began.elapsed());
     let _ = stream.read_to_end(&mut Vec::new());
-    assert!(began.elapsed() < Duration::from_secs(7), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
 }
 
 /// Once, the whole body was taken in before the ticket was looked at: 256 connections were 8 GiB of anybody's.
@@ -324,14 +340,15 @@ fn a3_65_who_shows_neither_token_nor_ticket_has_no_body_taken_in() {
     for path in ["/open/x", &format!("/open/{ticket}"), "/mcp", "/nowhere"] {
         for length in ["Content-Length: 33554432", "Transfer-Encoding: chunked"] {
             let mut stream = TcpStream::connect(&server.address).unwrap();
-            stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+            stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
             let (address, began) = (&server.address, Instant::now());
             write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\n{length}\r\n\r\n").unwrap();
             let status = if path.starts_with("/open/") { "413" } else { "401" };
             let answer = answer(&mut stream);
             assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{path}: {answer}");
             assert!(answer.contains("connection: close"), "{path}: {answer}");
-            assert!(began.elapsed() < Duration::from_secs(5), "{path}: {:?}", began.elapsed());
+            // A body that is waited for has ten seconds.
+            assert!(began.elapsed() < Duration::from_secs(8), "{path}: {:?}", began.elapsed());
         }
     }
     let open = format!("GET /open/{ticket} HTTP/1.1\nHost: {{address}}");
@@ -341,7 +358,7 @@ fn a3_65_who_shows_neither_token_nor_ticket_has_no_body_taken_in() {
 /// Sends requests over one connection, which stays open.
 fn connected(server: &Server) -> (TcpStream, String) {
     let stream = TcpStream::connect(&server.address).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     let (address, token) = (&server.address, &server.token);
     let head = format!(
         "GET /nowhere HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\n\r\n"
@@ -362,18 +379,27 @@ fn answer(stream: &mut TcpStream) -> String {
 fn a_client_that_pauses_between_two_requests_keeps_its_connection() {
     let server = Server::start();
     let (mut stream, request) = connected(&server);
-    for pause in [0, 12] {
+    // Longer than a request has that has begun, and in the long run longer than a body has too.
+    let pause = if std::env::var_os("WINK_LONG_TESTS").is_some() { 12 } else { 6 };
+    for pause in [0, pause] {
         std::thread::sleep(Duration::from_secs(pause));
         stream.write_all(request.as_bytes()).unwrap();
         let answer = answer(&mut stream);
         assert!(answer.starts_with("HTTP/1.1 404 "), "{answer}");
     }
-    // A request that has begun has no such time.
+}
+
+#[test]
+fn a3_65_a_second_request_that_has_begun_has_no_such_time() {
+    let server = Server::start();
+    let (mut stream, request) = connected(&server);
+    stream.write_all(request.as_bytes()).unwrap();
+    assert!(answer(&mut stream).starts_with("HTTP/1.1 404 "));
     stream.write_all(&request.as_bytes()[..20]).unwrap();
     let began = Instant::now();
     assert!(!answer(&mut stream).starts_with("HTTP/1.1 404 "));
     let took = began.elapsed();
-    assert!((Duration::from_secs(4)..Duration::from_secs(9)).contains(&took), "{took:?}");
+    assert!((Duration::from_secs(4)..Duration::from_secs(30)).contains(&took), "{took:?}");
 }
 
 #[test]
@@ -384,11 +410,11 @@ fn a3_65_a_client_that_says_nothing_or_is_refused_holds_no_connection_for_long()
     refused.write_all(request.replace(&server.token, "guess").as_bytes()).unwrap();
     let mut answer = String::new();
     refused.read_to_string(&mut answer).unwrap();
-    assert!(answer.starts_with("HTTP/1.1 401 ") && began.elapsed() < Duration::from_secs(5));
+    assert!(answer.starts_with("HTTP/1.1 401 ") && began.elapsed() < Duration::from_secs(30));
     let mut nothing = Vec::new();
     silent.read_to_end(&mut nothing).unwrap();
     let took = began.elapsed();
-    assert!((Duration::from_secs(4)..Duration::from_secs(9)).contains(&took), "{took:?}");
+    assert!((Duration::from_secs(4)..Duration::from_secs(30)).contains(&took), "{took:?}");
 }
 
 #[test]
@@ -418,7 +444,7 @@ fn a3_65_more_connections_than_slots_wait_and_then_get_through() {
     let waits = next.0.read(&mut [0]).unwrap_err();
     assert_eq!(waits.kind(), ErrorKind::WouldBlock, "there is no place for it");
     drop(known.pop());
-    next.0.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    next.0.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     assert!(answer(&mut next.0).starts_with("HTTP/1.1 404 "));
 }
 

@@ -3,8 +3,9 @@
 use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::os::fd::OwnedFd;
-use std::process::Command;
+use std::process::{Child, Command};
 
+use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 use crate::scene::{Scene, stdout};
@@ -20,7 +21,18 @@ fn typing(scene: &Scene, env: &[(&str, &str)], args: &[&str], typed: &str) -> St
 }
 
 /// Runs a program on a terminal at which something is typed.
-fn shown_by(mut command: Command, env: &[(&str, &str)], typed: &str) -> String {
+fn shown_by(command: Command, env: &[(&str, &str)], typed: &str) -> String {
+    shown_until(command, env, typed, "\0", |_| ())
+}
+
+/// Runs a program on a terminal, and does something as soon as that shows a text.
+fn shown_until(
+    mut command: Command,
+    env: &[(&str, &str)],
+    typed: &str,
+    text: &str,
+    then: impl FnOnce(&Child),
+) -> String {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();
@@ -34,8 +46,17 @@ fn shown_by(mut command: Command, env: &[(&str, &str)], typed: &str) -> String {
     let mut master = File::from(master);
     master.write_all(typed.as_bytes()).unwrap();
     let mut shown = Vec::new();
+    let mut then = Some(then);
+    let mut part = [0; 4096];
     // The end of a terminal is a failure to read.
-    let _ = master.read_to_end(&mut shown);
+    while let Ok(length @ 1..) = master.read(&mut part) {
+        shown.extend_from_slice(&part[..length]);
+        if String::from_utf8_lossy(&shown).contains(text)
+            && let Some(then) = then.take()
+        {
+            then(&child);
+        }
+    }
     child.wait().unwrap();
     String::from_utf8(shown).unwrap().replace("\r\n", "\n")
 }
@@ -222,15 +243,11 @@ fn what_takes_long_is_said_with_how_far_it_is() {
     // Everything is read then, and it waits for its place in the order.
     let turn = File::create(scene.history().join("store/publish.lock")).unwrap();
     turn.lock().unwrap();
-    let shown = std::thread::scope(|scope| {
-        scope.spawn(move || {
-            std::thread::sleep(std::time::Duration::from_millis(1500));
-            drop(turn);
-        });
-        on_terminal(&scene, &[], &["snapshot"])
-    });
     // Three that are new, and one that is another since the last snapshot.
-    assert!(shown.contains("taking a snapshot · 100% 4/4 files 34 B "), "{shown:?}");
+    let said = "taking a snapshot · 100% 4/4 files 34 B ";
+    let snapshot = scene.wink_in(&scene.path("project"), &["snapshot"]);
+    let shown = shown_until(snapshot, &[], "", said, |_| drop(turn));
+    assert!(shown.contains(said), "{shown:?}");
     assert!(shown.contains("Snapshot "), "{shown:?}");
 }
 
@@ -264,64 +281,110 @@ fn nobody_is_asked_whether_a_directory_goes_on_with_the_history_of_the_one_above
 #[test]
 fn what_takes_long_is_said_on_a_terminal_and_gone_when_it_is_done() {
     let scene = scene();
-    let args = ["tool", "shell_execute", "command=sleep 1", "--allow-execution"];
-    let shown = on_terminal(&scene, &[], &args);
+    let until = "command=until [ -e go ]; do sleep 0.05; done";
+    let args = ["tool", "shell_execute", until, "--allow-execution"];
+    let command = scene.wink_in(&scene.path("project"), &args);
+    let shown = shown_until(command, &[], "", " written", |_| scene.write("go", ""));
     assert!(shown.contains("[0:00] Run command · ") && shown.contains(" written"), "{shown:?}");
+    let args = ["tool", "shell_execute", "command=sleep 1", "--allow-execution"];
     assert!(!on_terminal(&scene, &[], &[&args[..], &["-q"]].concat()).contains("[0:0"));
 }
 
-/// Runs a command on a terminal, and lets it look at directories and read and write slowly.
-fn slowly(scene: &Scene, args: &[&str]) -> String {
+/// Runs a command on a terminal, and lets it look at directories and read and write slowly, until a text is shown.
+fn slowly_until(scene: &Scene, args: &[&str], text: &str) -> String {
     let wink = scene.wink_in(&scene.path("project"), args);
     let (calls, delay) = ("getdents64,pread64,fsync,fdatasync", "delay_enter=100000");
     let [trace, inject] = [format!("trace={calls}"), format!("inject={calls}:{delay}")];
     let mut command = Command::new("strace");
-    command.args(["-f", "-qq", "-o", "/dev/null", "-e", &trace, "-e", &inject]);
+    // With `-I 1` it can be killed, and the command with it.
+    command.args(["-I", "1", "-f", "-qq", "-o", "/dev/null", "-e", &trace, "-e", &inject]);
     command.arg(wink.get_program()).args(args).env_clear().current_dir(scene.path("project"));
     command.envs(wink.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    shown_by(command, &[], "")
+    shown_until(command, &[], "", text, |strace| {
+        let _ = kill_process(Pid::from_child(strace), Signal::TERM);
+    })
 }
 
-/// Runs a command slowly where there is something for it to do.
-fn check_said(args: &[&str], doing: &str) {
+/// A workspace with two snapshots and an operation.
+fn scene_with_past() -> Scene {
     let scene = scene();
-    scene.ok(&["fork", "attempt", "one", "-q"]);
-    std::fs::write(scene.path("project-attempt/other.txt"), "new\n").unwrap();
     scene.ok(&["snapshot", "--tag", "two"]);
     scene.ok(&["fs", "mkdir", "made"]);
-    if args == ["redo"] {
-        scene.ok(&["undo"]);
-    }
+    scene
+}
+
+/// Runs a command slowly; it says what it does.
+fn check_said(scene: &Scene, args: &[&str], doing: &str) {
+    let text = format!("[0:00] {doing}");
+    let shown = slowly_until(scene, args, &text);
+    assert!(shown.contains(&text), "{args:?}: {shown:?}");
+}
+
+/// Dumps a session; returns its file.
+fn dumped(scene: &Scene) -> String {
     let dumped = scene.json(&["session", "dump", "../dump"]);
-    let file = dumped["session"].as_str().unwrap();
-    let args: Vec<_> = args.iter().map(|it| if *it == "FILE" { file } else { it }).collect();
-    let shown = slowly(&scene, &args);
-    assert!(shown.contains(&format!("[0:00] {doing}")), "{args:?}: {shown:?}");
+    dumped["session"].as_str().unwrap().to_owned()
 }
 
 /// Once, nothing was said while they worked.
 #[test]
-fn whatever_takes_long_is_said() {
-    let commands: [(&[&str], &str); 15] = [
+fn whatever_takes_long_to_look_is_said() {
+    let scene = scene_with_past();
+    let file = dumped(&scene);
+    let commands: [(&[&str], &str); 8] = [
         (&["status"], "comparing the files"),
         (&["diff", "one"], "comparing"),
         (&["show", "two"], "comparing"),
         (&["op", "show"], "comparing"),
         (&["log", "notes.txt"], "looking through the snapshots"),
-        (&["merge", "attempt"], "merging"),
-        (&["undo"], "undoing"),
-        (&["redo"], "redoing"),
-        (&["undo", "op:1"], "undoing"),
-        (&["revert", "one..two"], "reverting"),
-        (&["session", "check", "FILE"], "checking a session"),
-        (&["session", "load", "FILE"], "loading a session"),
+        (&["session", "check", &file], "checking a session"),
         (&["session", "dump", "../dump-2"], "dumping a session"),
-        (&["prune", "--path", "notes.txt", "--yes"], "taking it out of all snapshots"),
         (&["doctor", "--fix"], "examining the history"),
     ];
     std::thread::scope(|scope| {
         for (args, doing) in commands {
-            scope.spawn(move || check_said(args, doing));
+            scope.spawn(|| check_said(&scene, args, doing));
         }
     });
+}
+
+/// Once, nothing was said while they worked.
+#[test]
+fn whatever_takes_long_to_change_is_said() {
+    let commands: [(&[&str], &str); 5] = [
+        (&["undo"], "undoing"),
+        (&["redo"], "redoing"),
+        (&["undo", "op:1"], "undoing"),
+        (&["revert", "one..two"], "reverting"),
+        (&["prune", "--path", "notes.txt", "--yes"], "taking it out of all snapshots"),
+    ];
+    let check = |args: &[&str], doing: &str| {
+        let scene = scene_with_past();
+        if args == ["redo"] {
+            scene.ok(&["undo"]);
+        }
+        check_said(&scene, args, doing);
+    };
+    std::thread::scope(|scope| {
+        for (args, doing) in commands {
+            scope.spawn(move || check(args, doing));
+        }
+    });
+}
+
+/// Once, nothing was said while it worked.
+#[test]
+fn a_merge_that_takes_long_is_said() {
+    let scene = scene_with_past();
+    scene.ok(&["fork", "attempt", "one", "-q"]);
+    std::fs::write(scene.path("project-attempt/other.txt"), "new\n").unwrap();
+    check_said(&scene, &["merge", "attempt"], "merging");
+}
+
+/// Once, nothing was said while it worked.
+#[test]
+fn a_session_whose_load_takes_long_is_said() {
+    let scene = scene_with_past();
+    let file = dumped(&scene);
+    check_said(&scene, &["session", "load", &file], "loading a session");
 }

@@ -4,6 +4,8 @@
 #![allow(dead_code, clippy::expect_used)]
 #![allow(clippy::disallowed_methods, reason = "looks at host files from outside")]
 
+pub(crate) mod threads;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};

@@ -46,7 +46,8 @@ fn a_search_that_takes_long_tells_of_its_progress_and_is_given_up_when_cancelled
     // It holds the only slot it needs, and the session ends when no call runs any more.
     client.done("ls", json!({}));
     assert_eq!(client.end().code(), Some(0));
-    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    // A search that is not given up works for half a minute.
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
     assert!(
         !client.others.iter().any(|message| message["id"] == id),
         "no answer to what was given up"

@@ -273,7 +273,7 @@ fn an_agent_that_has_tools_of_its_own_begins_with_a_snapshot() {
     std::fs::write(place.path().join("work/f"), "ORIGINAL\n").unwrap();
     let mut client = Client::start_in(place, &["--tools", "history"]);
     client.request("initialize", initialize());
-    let until = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
     let begun = "when the server of an agent began";
     while !client.call("history", json!({})).to_string().contains(begun) {
         assert!(std::time::Instant::now() < until, "no snapshot was taken");

@@ -14,3 +14,5 @@ mod resources;
 mod scene;
 mod schemas;
 mod session;
+#[path = "../common/threads.rs"]
+mod threads;
