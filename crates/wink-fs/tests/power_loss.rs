@@ -52,11 +52,11 @@ impl Machine {
     /// Waits for what is freed in the background, which holds the directory a moment longer.
     fn unmount(&self) {
         let unmounted = || Command::new("umount").arg(self.path("mounted")).output().unwrap();
-        let done = (0..100).any(|_| {
+        let done = (0..6_000).any(|_| {
             std::thread::sleep(std::time::Duration::from_millis(10));
             unmounted().status.success()
         });
-        assert!(done, "the disk is still in use after a second");
+        assert!(done, "the disk is still in use after a minute");
     }
 
     /// Takes the first free loop device and returns its name.

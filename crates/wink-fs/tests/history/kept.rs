@@ -98,8 +98,9 @@ fn a_flipped_bit_in_what_was_kept_is_noticed_where_its_hash_is_known() {
     replace(&scene.files, "one", "two");
     let kept = scene.path("store/operations/2.0");
     let written = fs::metadata(&kept).unwrap().modified().unwrap();
-    // One tick of the kernel's clock may hold both writes, and then nothing tells them apart.
-    while fs::metadata(&kept).unwrap().modified().unwrap() == written {
+    // One tick of the kernel's clock may hold the operation and this write, which nothing tells apart then.
+    let recorded = fs::metadata(scene.path("store/operations/2.op")).unwrap().modified().unwrap();
+    while fs::metadata(&kept).unwrap().modified().unwrap() <= recorded {
         fs::write(&kept, "onf").unwrap();
     }
     // A program wrote into it, as far as anybody can tell, which is no damage.

@@ -61,7 +61,7 @@ impl LoggedDisk {
     }
 
     fn wait_until_served(&self) {
-        let served = (0..500).any(|_| {
+        let served = (0..6_000).any(|_| {
             std::thread::sleep(Duration::from_millis(10));
             self.path("served/nbd").exists()
         });

@@ -269,7 +269,8 @@ fn assert_gives_up(files: &Workspace, pattern: &str) {
     let started = Instant::now();
     let error = files.grep(pattern, "", &options).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Deadline);
-    assert!(started.elapsed() < Duration::from_secs(8), "{:?}", started.elapsed());
+    // A search without a deadline of its own has half a minute.
+    assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
 }
 
 fn a_search_gives_up_in_the_middle_of_a_file(backend: impl Backend + 'static) {

@@ -58,7 +58,7 @@ fn who_holds_the_store_for_too_long_is_named() {
     let error = scene.store.save(&tree(1), &new()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Locked);
     assert!(error.to_string().contains("process 4242"), "{error}");
-    assert!(started.elapsed().as_secs() < 20);
+    assert!(started.elapsed().as_secs() < 60);
     assert_eq!(crate::support::names(&scene.root().join("packs")), [""; 0]);
     held.unlock().unwrap();
     scene.save(&tree(1));

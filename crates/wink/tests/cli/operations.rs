@@ -91,9 +91,10 @@ fn an_operation_into_whose_kept_files_a_program_wrote_is_not_said_to_be_built_up
     scene.write("notes.txt", "one\n");
     let mut program = File::options().append(true).open(scene.project("notes.txt")).unwrap();
     scene.ok(&["fs", "edit", "notes.txt", "one", "two"]);
-    let written = program.metadata().unwrap().modified().unwrap();
-    // One tick of the kernel's clock may hold both writes, and then nothing tells them apart.
-    while program.metadata().unwrap().modified().unwrap() == written {
+    // One tick of the kernel's clock may hold the operation and this write, which nothing tells apart then.
+    let record = scene.history().join("store/operations/1.op");
+    let recorded = std::fs::metadata(record).unwrap().modified().unwrap();
+    while program.metadata().unwrap().modified().unwrap() <= recorded {
         program.write_all(b"more\n").unwrap();
     }
     let (code, said) = scene.fails(&["undo", "op:1"]);
