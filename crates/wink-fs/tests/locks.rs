@@ -6,15 +6,22 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
+#[path = "common/size.rs"]
+mod size;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use shuttle::sync::{Arc, Mutex, RwLock};
 use shuttle::thread;
 
+use crate::size::size;
+
 type Objects = BTreeSet<u32>;
 
-const ORDERS: usize = 1_500;
+fn orders() -> usize {
+    size(500, 1_500)
+}
 
 /// Says which part of the protocol is kept.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -230,8 +237,8 @@ fn everybody_at_once(protocol: Protocol) {
 
 #[test]
 fn fault_28_no_order_of_snapshots_and_prunes_loses_anything() {
-    shuttle::check_random(|| everybody_at_once(Protocol::Whole), ORDERS);
-    shuttle::check_pct(|| everybody_at_once(Protocol::Whole), ORDERS, 3);
+    shuttle::check_random(|| everybody_at_once(Protocol::Whole), orders());
+    shuttle::check_pct(|| everybody_at_once(Protocol::Whole), orders(), 3);
 }
 
 #[test]
@@ -239,7 +246,7 @@ fn fault_28_without_a_part_of_the_protocol_something_is_lost() {
     use Protocol::{NoSecondLook, NoSharedLock, NoTurnToCommit};
     for protocol in [NoSharedLock, NoSecondLook, NoTurnToCommit] {
         let found = catch_unwind(AssertUnwindSafe(|| {
-            shuttle::check_random(move || everybody_at_once(protocol), ORDERS);
+            shuttle::check_random(move || everybody_at_once(protocol), orders());
         }));
         assert!(found.is_err(), "the model finds nothing and so proves nothing");
     }

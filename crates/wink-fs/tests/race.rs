@@ -25,7 +25,7 @@ const SECRET: &str = "the content of a file outside, which nobody may see or cha
 const SWAP_IN: &str = "WINK_SWAP_IN";
 
 fn tries() -> usize {
-    if std::env::var_os("WINK_LONG_TESTS").is_some() { 1_000_000 } else { 50_000 }
+    if std::env::var_os("WINK_LONG_TESTS").is_some() { 1_000_000 } else { 18_000 }
 }
 
 #[test]

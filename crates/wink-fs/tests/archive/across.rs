@@ -6,10 +6,13 @@ use wink_fs::{
     Backend, FileMode, Filesystem, HostBackend, MemoryBackend, TreeHash, Workspace, tree_hash,
 };
 
+use crate::size::size;
 use crate::support::{self, Random, noise, path, put_with};
 
 /// How many trees are generated, each with at least 30 entries.
-const TREES: u64 = 1_000;
+fn trees() -> u64 {
+    size(150, 1_000)
+}
 
 /// What the trees hold, counted over all of them.
 type Statistics = BTreeMap<&'static str, u64>;
@@ -64,10 +67,11 @@ fn carry_over(from: &mut dyn Backend, to: &mut dyn Backend) -> TreeHash {
 }
 
 #[test]
-fn a_thousand_trees_go_from_one_backend_to_the_other_and_back() {
+fn generated_trees_go_from_one_backend_to_the_other_and_back() {
     let mut statistics = Statistics::new();
     let mut host = HostBackend::temporary().unwrap();
-    for seed in 0..TREES {
+    let trees = trees();
+    for seed in 0..trees {
         let mut memory = MemoryBackend::new();
         generate(seed, &mut memory, &mut statistics);
         let expected = tree_hash(&memory).unwrap();
@@ -75,8 +79,8 @@ fn a_thousand_trees_go_from_one_backend_to_the_other_and_back() {
         let mut back = MemoryBackend::new();
         assert_eq!(carry_over(&mut host, &mut back), expected, "seed {seed}, and back");
     }
-    println!("{TREES} trees: {statistics:?}");
-    assert!(statistics.values().all(|count| *count >= TREES), "{statistics:?}");
+    println!("{trees} trees: {statistics:?}");
+    assert!(statistics.values().all(|count| *count >= trees), "{statistics:?}");
 }
 
 /// `test_cross_backend_restore` and `test_export_import` of the documents.

@@ -11,6 +11,8 @@ mod on_both;
 mod python;
 mod round_trip;
 mod shapes;
+#[path = "../common/size.rs"]
+mod size;
 mod support;
 mod threats;
 mod tools;

@@ -3,9 +3,15 @@
 use wink_fs::{At, MemoryBackend, Workspace, tree_hash};
 
 use crate::scene::lines;
+use crate::size::size;
 use crate::trees::{Random, plant_generated};
 
+/// How many cases the long run has; in the ordinary one there are fewer, which are among them.
 const CASES: u64 = 300;
+
+fn cases() -> u64 {
+    size(40, CASES)
+}
 
 fn generated(seed: u64) -> Workspace {
     let mut files = MemoryBackend::new();
@@ -39,7 +45,7 @@ fn hash(files: &Workspace) -> wink_fs::TreeHash {
 
 #[test]
 fn the_side_that_changed_wins_where_the_other_did_not() {
-    for seed in 0..CASES {
+    for seed in 0..cases() {
         let files = generated(seed);
         let (fork, idle) = (files.fork(At::Live).unwrap(), files.fork(At::Live).unwrap());
         change(&fork, &mut Random(seed + CASES));
@@ -61,7 +67,7 @@ fn changed_fork(files: &Workspace, seed: u64) -> Workspace {
 #[test]
 fn a_merge_is_the_same_from_both_sides_or_changes_nothing() {
     let mut clean = 0;
-    for seed in 0..CASES {
+    for seed in 0..cases() {
         let files = generated(seed);
         files.snapshot("start").unwrap();
         let left = || changed_fork(&files, seed + CASES);
@@ -78,5 +84,6 @@ fn a_merge_is_the_same_from_both_sides_or_changes_nothing() {
             assert_eq!(hash(&ours), before, "seed {seed}");
         }
     }
-    assert!((CASES / 10..CASES).contains(&clean), "{clean} of {CASES} were clean");
+    let all = cases();
+    assert!((all / 10..all).contains(&clean), "{clean} of {all} were clean");
 }

@@ -5,6 +5,7 @@ use std::process::Command;
 
 use wink_fs::Workspace;
 
+use crate::size::size;
 use crate::trees::Random;
 
 const CASES: u64 = 1_000;
@@ -61,7 +62,8 @@ fn by_us([base, ours, theirs]: [&str; 3]) -> Option<String> {
 fn lines_are_merged_as_git_merges_them() {
     let directory = tempfile::tempdir().unwrap();
     let (mut clean, mut others) = (0, Vec::new());
-    for seed in 0..CASES {
+    let cases = size(300, CASES);
+    for seed in 0..cases {
         let random = &mut Random(seed);
         let base = text(random);
         let (ours, theirs) = (changed(&base, random), changed(&base, random));
@@ -73,7 +75,8 @@ fn lines_are_merged_as_git_merges_them() {
             others.push((seed, texts.map(str::to_owned), git, us));
         }
     }
-    assert!(clean > 100, "only {clean} were clean");
+    assert!(clean as u64 > cases / 10, "only {clean} were clean");
     let seeds: Vec<u64> = others.iter().map(|(seed, ..)| *seed).collect();
-    assert_eq!(seeds, OTHERS, "{others:#?}");
+    let expected: Vec<u64> = OTHERS.into_iter().filter(|seed| *seed < cases).collect();
+    assert_eq!(seeds, expected, "{others:#?}");
 }

@@ -9,5 +9,7 @@ mod generated;
 mod git;
 mod revert;
 mod scene;
+#[path = "../common/size.rs"]
+mod size;
 #[path = "../common/trees.rs"]
 mod trees;

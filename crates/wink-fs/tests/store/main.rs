@@ -18,6 +18,8 @@ mod repair;
 mod round_trip;
 #[path = "../common/short.rs"]
 mod short;
+#[path = "../common/size.rs"]
+mod size;
 mod support;
 mod tampered;
 #[path = "../common/trees.rs"]

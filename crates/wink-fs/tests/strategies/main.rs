@@ -17,6 +17,8 @@ mod options;
 mod overlay;
 mod reflink;
 mod scene;
+#[path = "../common/size.rs"]
+mod size;
 #[path = "../common/trees.rs"]
 mod trees;
 mod workspace;

@@ -18,10 +18,12 @@ fn refused(client: &mut Client, line: &str, code: i64, words: &str) {
 }
 
 #[test]
-fn a1_33_a_line_of_a_gigabyte_is_not_kept_and_said_to_be_too_long() {
+fn a1_33_a_very_long_line_is_not_kept_and_said_to_be_too_long() {
     let mut client = Client::memory(&[]);
     let part = vec![b'x'; 1024 * 1024];
-    for _ in 0..1024 {
+    // More than the peak that is allowed below.
+    let parts = if std::env::var_os("WINK_LONG_TESTS").is_some() { 1024 } else { 320 };
+    for _ in 0..parts {
         client.send_bytes(&part);
     }
     client.send("");
