@@ -1,6 +1,4 @@
-//! Calls that go back and on in the history.
-
-use wink_fs::{At, RestoreOptions, SnapshotOptions};
+//! Calls of the history.
 
 use crate::race::race;
 
@@ -29,54 +27,5 @@ fn undoing_a_delete_loses_no_save() {
         turn.make_sure_of("d/a");
         files.delete_all("d")?;
         files.undo().map(drop)
-    });
-}
-
-#[test]
-fn restoring_everything_loses_no_save() {
-    race("restore", |files, _| files.restore("base").map(drop));
-}
-
-#[test]
-fn restoring_some_paths_loses_no_save() {
-    race("restore of some paths", |files, _| {
-        let options = RestoreOptions::default().path("d/a").path("d/sub");
-        files.restore_with("base", &options).map(drop)
-    });
-}
-
-#[test]
-fn undoing_a_restore_loses_no_save() {
-    race("undo of a restore", |files, _| {
-        files.restore("base")?;
-        files.undo().map(drop)
-    });
-}
-
-#[test]
-fn importing_an_archive_loses_no_save() {
-    race("import", |files, turn| files.import_archive(turn.path("archive.fs.zip")).map(drop));
-}
-
-#[test]
-fn reverting_loses_no_save() {
-    race("revert", |files, turn| {
-        files.write("d/a", &turn.text(0))?;
-        turn.is_written(0);
-        let taken = files.snapshot_with(&SnapshotOptions::default())?;
-        files.revert("base", &taken).map(drop)
-    });
-}
-
-#[test]
-fn merging_a_fork_loses_no_save() {
-    race("merge", |files, turn| {
-        let fork = files.fork(At::from("base"))?;
-        fork.write("d/a", &turn.text(0))?;
-        let merged = files.merge(&fork)?;
-        if merged.applied {
-            turn.is_written(0);
-        }
-        Ok(())
     });
 }
