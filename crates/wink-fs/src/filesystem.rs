@@ -342,8 +342,9 @@ pub trait Filesystem: Tree {
     fn rename(&mut self, from: &TreePath, to: &TreePath, replacement: Replacement) -> Result<()>;
 }
 
-/// What must be done before a replacement changes the first file.
-pub type DoneFirst<'f> = &'f mut (dyn FnMut() -> Result<()> + Send);
+/// What must be done before a replacement changes the first file. It returns the place on the host, if any, where
+/// displaced files are kept into which a program may still write; the backend makes a directory of it.
+pub type DoneFirst<'f> = &'f mut (dyn FnMut() -> Result<Option<PathBuf>> + Send);
 
 /// Owns files; what a [`Workspace`](crate::Workspace) is made of.
 ///

@@ -20,7 +20,7 @@ use crate::tree::{Kind, Tree};
 /// let (before, everything) = (files.capture(&Default::default())?, Scope::everything());
 /// let plan = ReplacePlan::new(before, &other, &everything)?;
 /// assert!(!plan.is_empty());
-/// files.replace_by(&plan, &mut || Ok(()))?;
+/// files.replace_by(&plan, &mut || Ok(None))?;
 /// # Ok::<(), wink_fs::Error>(())
 /// ```
 #[derive(Clone)]

@@ -44,7 +44,7 @@ impl Scene {
         let plan = ReplacePlan::new(before, target, &everything)?;
         let done = backend.replace_by(&plan, &mut || {
             meanwhile();
-            Ok(())
+            Ok(None)
         });
         done.map(drop)
     }

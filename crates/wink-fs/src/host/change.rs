@@ -18,7 +18,7 @@ use crate::filesystem::{
 use crate::path::TreePath;
 use crate::refusal;
 use crate::staged::{Staged, Staging};
-use crate::tree::{FileMode, Kind};
+use crate::tree::FileMode;
 
 impl Filesystem for HostBackend {
     fn properties(&self) -> &Properties {
@@ -41,12 +41,12 @@ impl Filesystem for HostBackend {
             let kept = this.host.kept_place(path);
             match staged.body_mut::<Temporary>() {
                 Some(own) if Arc::ptr_eq(own.area(), &area) && !own.is_placed() => {
-                    place::put(&this.host.root, path, &slot, own, options, kept)
+                    place::put(&this.host, path, &slot, own, options, kept)
                 }
                 _ => {
                     let mut copy = copy_of(&staged.content(), &area)
                         .map_err(|error| Error::system(Operation::Write, error).with_path(path))?;
-                    place::put(&this.host.root, path, &slot, &mut copy, options, kept)
+                    place::put(&this.host, path, &slot, &mut copy, options, kept)
                 }
             }
         })
@@ -95,12 +95,8 @@ impl Filesystem for HostBackend {
             let moved = relocate::look_at_source(&source, from)?;
             refusal::check_not_into_itself(Operation::Rename, moved.kind, from, to)?;
             let target = this.host.new_slot(Operation::Rename, to)?;
-            let is_directory = moved.kind == Kind::Directory;
-            let kept = this.host.kept_place(to);
-            match (Relocation { source, moved, target, to, kept }).run(replacement)? {
-                Err(_) if is_directory => this.move_by_copy(from, to, replacement),
-                renamed => renamed.map_err(|errno| failure::any(Operation::Rename, to, errno)),
-            }
+            let (host, kept) = (&this.host, this.host.kept_place(to));
+            Relocation { host, source, moved, from, target, to, kept }.run(replacement)
         })
     }
 }

@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, Stat};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, Stat};
 use rustix::io::{Errno, Result as SystemResult};
 
 use super::capture::stamp::{self, Stamp};
 use super::inside::Inside;
 use super::root::{Root, Slot};
 use super::staging::Area;
+use super::transfer::{self, Place};
 use super::{Host, HostBackend, aside, entry, failure, purge, replace};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::{Backend as _, EntryIdentity, Recursion, Removed};
@@ -34,8 +35,8 @@ struct Displacement<'a> {
     slot: &'a Slot<'a>,
     /// Where it goes: to be kept, or to be purged.
     kept: Option<PathBuf>,
-    /// What it must be, where only that may go.
-    expected: Option<Looked>,
+    /// What it must be, where only that may go, and its stamps.
+    expected: Option<(EntryIdentity, Looked)>,
 }
 
 /// Removes an entry.
@@ -49,7 +50,9 @@ pub(super) fn remove(
     let found = look(slot).map_err(failed)?;
     let is_directory = entry::kind_of(found.st_mode) == Kind::Directory;
     let expected = match recursion {
-        Recursion::Unchanged(identity) => Some(check_identity(host, path, slot, identity)?),
+        Recursion::Unchanged(identity) => {
+            Some((identity, check_identity(host, path, slot, identity)?))
+        }
         _ => None,
     };
     let out = Displacement { host, path, slot, kept: host.kept_place(path), expected };
@@ -145,111 +148,99 @@ impl Displacement<'_> {
     }
 
     /// Takes the entry out of view, and puts it back where it is not what it must be.
-    fn out_of_view(&self, check: impl FnOnce(Kind) -> SystemResult<()>) -> Result<()> {
+    fn out_of_view(&self, check: fn(Kind) -> SystemResult<()>) -> Result<()> {
         let area = self.host.area().map_err(|errno| self.failed(errno))?;
-        if let Some(kept) = &self.kept {
-            match self.rename_to(CWD, kept.as_os_str().as_encoded_bytes()) {
-                Err(Errno::XDEV) => return self.out_after_a_copy(&area, kept, check),
-                renamed => renamed.map_err(|errno| self.failed(errno))?,
+        let Some(kept) = &self.kept else {
+            let name = area.new_name();
+            self.out_to_area(&area, &name, check)?;
+            // It is gone from the workspace; what resists now (an immutable file, say) stays aside.
+            area.discard(&name);
+            return Ok(());
+        };
+        let (parent, name) = parent_of(kept).map_err(|errno| self.failed(errno))?;
+        let to = Place(parent.as_fd(), name);
+        match transfer::transfer(self.place(), to) {
+            Err(Errno::XDEV) => self.out_to_elsewhere(&area, kept, check),
+            moved => {
+                moved.map_err(|errno| self.failed(errno))?;
+                // Where something else has its place by now, it stays kept, and the operation is recorded for it.
+                self.check_displaced(to, check)
+                    .inspect_err(|_| _ = transfer::transfer(to, self.place()))
             }
-            let checked = parent_of(kept)
-                .map_err(|errno| self.failed(errno))
-                .and_then(|(parent, name)| self.check_displaced(parent.as_fd(), name, check));
-            return checked.inspect_err(|_| self.put_back(kept));
-        }
-        let name = area.new_name();
-        self.rename_to(area.directory(), name.as_bytes()).map_err(|errno| self.failed(errno))?;
-        self.check_displaced(area.directory(), name.as_bytes(), check).or_else(|error| {
-            self.bring_back(&area, name.clone())?;
-            Err(error)
-        })?;
-        // It is gone from the workspace; what resists now (an immutable file, say) stays aside.
-        area.discard(&name);
-        Ok(())
-    }
-
-    /// Puts back what is kept and was not meant. Where something else has its place by now, it stays kept, and the
-    /// operation is recorded for it.
-    fn put_back(&self, kept: &Path) {
-        let (to, name, flags) = (&self.slot.directory, self.slot.name, RenameFlags::NOREPLACE);
-        let _ = rustix::fs::renameat_with(CWD, kept, to, name, flags);
-    }
-
-    fn rename_to(&self, directory: BorrowedFd<'_>, name: &[u8]) -> SystemResult<()> {
-        let flags = RenameFlags::NOREPLACE;
-        match rustix::fs::renameat_with(
-            &self.slot.directory,
-            self.slot.name,
-            directory,
-            name,
-            flags,
-        ) {
-            // Some file systems know only the plain rename; nothing has that name.
-            Err(Errno::INVAL) => {
-                rustix::fs::renameat(&self.slot.directory, self.slot.name, directory, name)
-            }
-            renamed => renamed,
         }
     }
 
-    /// Refuses what came out where it is not what was meant.
-    fn check_displaced(
+    fn place(&self) -> Place<'_> {
+        Place::of(self.slot)
+    }
+
+    /// Takes it to the staging directory.
+    fn out_to_area(
         &self,
-        directory: BorrowedFd<'_>,
-        name: &[u8],
-        check: impl FnOnce(Kind) -> SystemResult<()>,
+        area: &Area,
+        name: &str,
+        check: fn(Kind) -> SystemResult<()>,
     ) -> Result<()> {
-        let failed = |errno| self.failed(errno);
-        let found = Stamp::of(&stamp::look(directory, name).map_err(failed)?);
-        check(found.kind()).map_err(failed)?;
-        let Some(expected) = &self.expected else { return Ok(()) };
-        let displaced = Looked::at(self.host, directory, name).map_err(failed)?;
-        match displaced.is_same_but_renamed(expected) {
-            true => Ok(()),
-            false => Err(refusal::not_expected(self.path)),
-        }
+        let to = Place(area.directory(), name.as_bytes());
+        transfer::transfer(self.place(), to).map_err(|errno| self.failed(errno))?;
+        self.check_displaced(to, check).or_else(|error| {
+            replace::bring_back(self.host, area, self.path, name.to_owned())?;
+            Err(error)
+        })
     }
 
-    fn bring_back(&self, area: &Area, name: String) -> Result<()> {
-        replace::bring_back(self.host, area, self.path, name)
-    }
-
-    /// Does the same where what is kept is on another file system, or the entry cannot be renamed as a whole, as
-    /// with a directory of the lower layer of OverlayFS: it is copied first.
-    fn out_after_a_copy(
+    /// Does the same where it is kept on another file system: it is copied there from the staging directory, where no
+    /// program finds it any more.
+    fn out_to_elsewhere(
         &self,
         area: &Arc<Area>,
         kept: &Path,
-        check: impl FnOnce(Kind) -> SystemResult<()>,
+        check: fn(Kind) -> SystemResult<()>,
     ) -> Result<()> {
-        let failed = |errno| self.failed(errno);
-        let looked = Looked::at(self.host, self.slot.directory.as_fd(), self.slot.name);
-        let looked = looked.map_err(failed)?;
-        check(looked.stamp.kind()).map_err(failed)?;
-        copy_entry(self.host, self.path, kept)?;
-        self.out_of_view_as(area, &looked).inspect_err(|_| discard(kept))
-    }
-
-    /// Takes away what was copied, if it is still what it was then.
-    fn out_of_view_as(&self, area: &Arc<Area>, looked: &Looked) -> Result<()> {
-        let failed = |errno| self.failed(errno);
         let name = area.new_name();
-        match self.rename_to(area.directory(), name.as_bytes()) {
-            Err(Errno::XDEV) => {
-                // What is written into it from now on stays where it is, and the directory with it.
-                return purge::purge(&self.host.root, self.slot.directory.as_fd(), self.slot.name)
-                    .map_err(failed);
-            }
-            renamed => renamed.map_err(failed)?,
-        }
-        let displaced = Looked::at(self.host, area.directory(), name.as_bytes()).map_err(failed)?;
-        if !displaced.is_same_but_renamed(looked) {
-            self.bring_back(area, name)?;
-            return Err(changed_meanwhile(self.path));
-        }
-        area.discard(&name);
+        replace::announce_return(self.host, area, self.path, &name)
+            .map_err(|error| Error::system(Operation::Delete, error).with_path(self.path))?;
+        let taken = self.out_to_area(area, &name, check).and_then(|()| {
+            self.copy_displaced(area, &name, kept).or_else(|error| {
+                discard(kept);
+                replace::bring_back(self.host, area, self.path, name.clone())?;
+                Err(error)
+            })
+        });
+        let Looked { stamp, inside } =
+            taken.inspect_err(|_| replace::settle_return(self.host, area, &name))?;
+        replace::discard_settled(self.host, area, self.path, &name, (stamp, inside));
         Ok(())
     }
+
+    /// Copies what is in the staging directory; returns what it was before that.
+    fn copy_displaced(&self, area: &Arc<Area>, name: &str, kept: &Path) -> Result<Looked> {
+        let failed = |errno| self.failed(errno);
+        let looked = Looked::at(self.host, area.directory(), name.as_bytes()).map_err(failed)?;
+        let (staging, at) = (open_place(area.directory()).map_err(failed)?, TreePath::parse(name)?);
+        copy_entry(&staging, &at, kept).map_err(|error| error.with_path(self.path))?;
+        Ok(looked)
+    }
+
+    /// Refuses what came out where it is not what was meant.
+    fn check_displaced(&self, at: Place<'_>, check: fn(Kind) -> SystemResult<()>) -> Result<()> {
+        let failed = |errno| self.failed(errno);
+        let found = Stamp::of(&stamp::look(at.0, at.1).map_err(failed)?);
+        check(found.kind()).map_err(failed)?;
+        let Some((identity, looked)) = &self.expected else { return Ok(()) };
+        let displaced = Looked::at(self.host, at.0, at.1).map_err(failed)?;
+        let is_expected = displaced.is_same_but_renamed(looked)
+            // What was moved entry by entry has other stamps.
+            || Left::at(&open_place(at.0).map_err(failed)?, &TreePath::from_disk(at.1)?)?
+                == Some(Left::Entry(identity.0));
+        if is_expected { Ok(()) } else { Err(refusal::not_expected(self.path)) }
+    }
+}
+
+/// Opens a directory that is no workspace, to look at what is in it.
+fn open_place(directory: BorrowedFd<'_>) -> SystemResult<Host> {
+    let handle = directory.try_clone_to_owned().map_err(|_| Errno::MFILE)?;
+    Ok(Host::new(Root::from_handle(handle, None)?))
 }
 
 /// Opens the directory of a place outside of the workspace, and returns it with the place's name there.
@@ -261,13 +252,12 @@ fn parent_of(place: &Path) -> SystemResult<(OwnedFd, &[u8])> {
 }
 
 /// Copies an entry, with all that is below it, to a place outside of the workspace.
-pub(super) fn copy_entry(host: &Arc<Host>, path: &TreePath, place: &Path) -> Result<()> {
+fn copy_entry(tree: &dyn Tree, path: &TreePath, place: &Path) -> Result<()> {
     let missing = || Error::new(Operation::Delete, ErrorKind::NotFound).with_path(path);
     let (parent, name) = place.parent().zip(place.file_name()).ok_or_else(missing)?;
     let mut holder = HostBackend::open_ambient(parent)?;
     let name = TreePath::from_disk(name.as_encoded_bytes())?;
-    let tree: &dyn Tree = &**host;
-    holder.install(&name, Source { tree, at: path }).map_err(|error| error.with_path(path))
+    holder.install(&name, Source { tree, at: path })
 }
 
 /// Takes away a copy that is not needed; where it stays, it goes with the operation.
@@ -279,11 +269,4 @@ fn discard(kept: &Path) {
     if rustix::fs::unlinkat(&parent, name, AtFlags::empty()) == Err(Errno::ISDIR) {
         let _ = purge::purge(&parent, parent.as_fd(), name);
     }
-}
-
-/// Says that another program wrote there between a look at the files and their change.
-fn changed_meanwhile(path: &TreePath) -> Error {
-    Error::new(Operation::Delete, ErrorKind::Conflict).with_path(path).with_detail(
-        "another program changed it, or what is in it, meanwhile; nothing was removed, try again",
-    )
 }

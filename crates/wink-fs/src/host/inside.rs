@@ -9,6 +9,7 @@ use rustix::io::Result;
 use super::capture::bytes::Reader;
 use super::capture::stamp::{self, Stamp};
 use super::entry;
+use super::lease;
 use super::root::Root;
 use crate::descend::descend;
 use crate::path::Name;
@@ -26,8 +27,23 @@ impl Inside {
     ///
     /// One on which another file system is mounted, or which may not be read, is an error.
     pub(super) fn of(root: &Root, start: BorrowedFd<'_>, name: &[u8]) -> Result<Self> {
-        let mut look = Look { root, start, inside: Builder::default() };
-        let stamp = Stamp::of(&stamp::look(start, name)?);
+        Self::by(root, start, name, stamp_at)
+    }
+
+    /// Does the same where no program has a file there open for writing: otherwise it may change at any time, which
+    /// is an error.
+    pub(super) fn of_closed(root: &Root, start: BorrowedFd<'_>, name: &[u8]) -> Result<Self> {
+        Self::by(root, start, name, lease::closed_stamp)
+    }
+
+    /// Does the same by what moving the entries one by one does not change.
+    pub(super) fn of_contents(root: &Root, start: BorrowedFd<'_>, name: &[u8]) -> Result<Self> {
+        Self::by(root, start, name, |directory, name| Ok(stamp_at(directory, name)?.moved()))
+    }
+
+    fn by(root: &Root, start: BorrowedFd<'_>, name: &[u8], stamp_at: StampAt) -> Result<Self> {
+        let mut look = Look { root, start, stamp_at, inside: Builder::default() };
+        let stamp = stamp_at(start, name)?;
         match stamp.kind() {
             Kind::Directory => look.directory(name.to_vec())?,
             _ => look.inside.entry(b"", &stamp),
@@ -76,9 +92,17 @@ impl Builder {
     }
 }
 
+/// Looks at an entry of an open directory.
+type StampAt = fn(BorrowedFd<'_>, &[u8]) -> Result<Stamp>;
+
+fn stamp_at(directory: BorrowedFd<'_>, name: &[u8]) -> Result<Stamp> {
+    Ok(Stamp::of(&stamp::look(directory, name)?))
+}
+
 struct Look<'a> {
     root: &'a Root,
     start: BorrowedFd<'a>,
+    stamp_at: StampAt,
     inside: Builder,
 }
 
@@ -103,8 +127,8 @@ impl Look<'_> {
         let directory = self.root.open_below(self.start, path, flags)?;
         let entries = entry::entries(directory.as_fd())?.into_iter();
         let stamps = entries.map(|entry| {
-            let found = stamp::look(directory.as_fd(), entry.name.as_bytes())?;
-            Ok((entry.name, Stamp::of(&found)))
+            let stamp = (self.stamp_at)(directory.as_fd(), entry.name.as_bytes())?;
+            Ok((entry.name, stamp))
         });
         stamps.collect()
     }

@@ -1,15 +1,21 @@
 //! What an operation's changes displaced, found by the numbers of their lines.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use rustix::io::Errno;
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{CWD, Mode, OFlags};
+use rustix::io::{Errno, Result as SystemResult};
 
 use super::Host;
-use super::root::{Resolver, Root};
+use super::root::{Resolver, Root, Slot};
+use crate::descend::descend;
 use crate::error::{Error, Operation, Result};
-use crate::operation::{BEFORE, KeptEntries, KeptEntry, beside, numbered};
+use crate::operation::{BEFORE, KeptEntries, KeptEntry, Recorded, Step, beside, numbered};
 use crate::path::TreePath;
+use crate::tree::{Kind, Tree as _};
 
 /// The entries that are kept in the place of one operation.
 pub(crate) struct HostKept {
@@ -29,6 +35,15 @@ impl HostKept {
     /// Opens what is kept in the place of an operation that may be of an earlier version, with the paths of its lines.
     pub(crate) fn open(place: PathBuf, earlier: Vec<(usize, TreePath)>) -> Self {
         Self { earlier, ..Self::new(place, None) }
+    }
+
+    /// Returns the files and links that are kept at their own path in the place of a replacement.
+    pub(crate) fn written(place: &Path) -> Result<Option<Recorded>> {
+        let Some(tree) = open(&place.join(BEFORE), None)? else { return Ok(None) };
+        let mut paths = Vec::new();
+        collect(&tree, &TreePath::root(), &mut paths)?;
+        let steps = paths.iter().map(|path| Step::Remove { path: path.clone() }).enumerate();
+        Ok(Some(Recorded::new(steps.collect(), Arc::new(Written { tree, paths }))))
     }
 
     fn directory(&self) -> Result<Option<Arc<Host>>> {
@@ -71,12 +86,56 @@ impl KeptEntries for HostKept {
     }
 }
 
+/// The entries that are kept at their own path, one for each line.
+struct Written {
+    tree: Arc<Host>,
+    paths: Vec<TreePath>,
+}
+
+impl KeptEntries for Written {
+    fn entry(&self, line: usize) -> Result<Option<KeptEntry>> {
+        let at = self.paths.get(line).cloned();
+        Ok(at.map(|at| KeptEntry { tree: self.tree.clone(), at }))
+    }
+}
+
+/// Finds the files and links in a directory and below.
+fn collect(tree: &Host, directory: &TreePath, paths: &mut Vec<TreePath>) -> Result<()> {
+    for entry in tree.list(directory)? {
+        let path = directory.join(&entry.name)?;
+        match entry.kind {
+            Kind::Directory => descend(|| collect(tree, &path, paths))?,
+            Kind::File | Kind::Symlink => paths.push(path),
+            Kind::Other => {}
+        }
+    }
+    Ok(())
+}
+
 pub(super) fn open(directory: &Path, resolver: Option<Resolver>) -> Result<Option<Arc<Host>>> {
     match Root::open_ambient(directory, resolver) {
         Err(Errno::NOENT) => Ok(None),
         Err(errno) => Err(Error::system(Operation::Open, errno)),
         Ok(root) => Ok(Some(Arc::new(Host::new(root)))),
     }
+}
+
+/// Makes room for an entry that is kept at its own path below the place of an operation.
+pub(super) fn make_slot<'p>(place: &Path, path: &'p TreePath) -> SystemResult<Slot<'p>> {
+    let make = |directory: BorrowedFd<'_>, name: &OsStr| -> SystemResult<OwnedFd> {
+        match rustix::fs::mkdirat(directory, name, Mode::RWXU) {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(errno) => return Err(errno),
+        }
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        rustix::fs::openat(directory, name, flags, Mode::empty())
+    };
+    let (parent, name) = path.split().ok_or(Errno::EXIST)?;
+    let mut directory = make(make(CWD, place.as_os_str())?.as_fd(), OsStr::new(BEFORE))?;
+    for segment in parent.split(|byte| *byte == b'/').filter(|it| !it.is_empty()) {
+        directory = make(directory.as_fd(), OsStr::from_bytes(segment))?;
+    }
+    Ok(Slot { directory, name })
 }
 
 /// Returns the name of the entry that is kept for a line.

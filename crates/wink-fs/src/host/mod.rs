@@ -12,6 +12,7 @@ mod index_file;
 mod inside;
 mod install;
 mod kept;
+mod lease;
 mod links;
 mod mounting;
 mod place;
@@ -21,6 +22,7 @@ mod replace;
 pub(crate) mod root;
 mod shared;
 mod staging;
+mod transfer;
 mod written;
 
 use std::ffi::OsString;

@@ -9,11 +9,12 @@ use rustix::fd::BorrowedFd;
 use rustix::fs::{AtFlags, CWD, Gid, Mode, OFlags, RawMode, RenameFlags, Stat, Uid};
 use rustix::io::{Errno, Result as SystemResult};
 
+use super::capture::stamp::{self, Stamp};
 use super::entry::{self, KEPT_BITS};
 use super::links::copy_file;
 use super::root::{Root, Slot};
 use super::staging::{self, Temporary};
-use super::{aside, failure};
+use super::{Host, aside, failure, replace};
 use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::{Durability, Put, PutCondition, PutOptions};
@@ -34,20 +35,21 @@ const RACY: Duration = Duration::from_secs(2);
 
 /// Puts content in its place; what it displaces goes to `kept`, where that is said.
 pub(super) fn put(
-    root: &Root,
+    host: &Host,
     path: &TreePath,
     slot: &Slot<'_>,
     temporary: &mut Temporary,
     options: &PutOptions,
     kept: Option<PathBuf>,
 ) -> Result<Put> {
+    let root = &*host.root;
     if options.durability == Durability::Synced {
         // After a failure the kernel may have dropped the pages: never try again, write anew.
         rustix::fs::fsync(temporary.file())
             .map_err(|errno| failure::any(Operation::Write, path, errno))?;
     }
     let (mode, is_seated, ours) = (options.mode, false, None);
-    let mut placing = Placing { path, slot, temporary, mode, kept, is_seated, ours };
+    let mut placing = Placing { host, path, slot, temporary, mode, kept, is_seated, ours };
     let created = match options.condition {
         PutCondition::Absent => placing.create().map(|()| true),
         PutCondition::AbsentOrFile => placing.create_or_replace(root),
@@ -68,6 +70,7 @@ fn reach(wanted: Durability, root: &Root, path: &TreePath) -> Durability {
 }
 
 struct Placing<'a> {
+    host: &'a Host,
     path: &'a TreePath,
     slot: &'a Slot<'a>,
     temporary: &'a mut Temporary,
@@ -145,7 +148,7 @@ impl Placing<'_> {
     fn settle_any(&mut self, there: &Stat) -> Result<()> {
         let displaced = self.look_displaced().map_err(|errno| self.failed(errno))?;
         match refusal::check_file(Operation::Write, self.path, entry::kind_of(displaced.st_mode)) {
-            Ok(()) => self.keep(&displaced, there),
+            Ok(()) => self.keep(there),
             Err(error) => {
                 self.put_back().map_err(|errno| self.failed(errno))?;
                 Err(error)
@@ -203,21 +206,39 @@ impl Placing<'_> {
     }
 
     /// Keeps what was displaced, which is out of view now.
-    fn keep(&mut self, displaced: &Stat, expected: &Stat) -> Result<()> {
+    fn keep(&mut self, expected: &Stat) -> Result<()> {
         let Some(kept) = self.kept.clone() else {
             self.temporary.discard();
             return Ok(());
         };
-        let is_copied = !self.is_seated;
+        let kept = match self.is_seated {
+            true => self.keep_itself(&kept),
+            false => self.keep_copy(expected, &kept),
+        };
+        kept.map_err(|errno| self.failed(errno))
+    }
+
+    fn keep_itself(&mut self, kept: &Path) -> SystemResult<()> {
+        let displaced = self.look_displaced()?;
         // Through another name of it, a program could write into what is kept.
-        let wants_copy = self.is_seated && displaced.st_nlink > 1;
-        if (is_copied && !same_file(displaced, expected)) || wants_copy {
-            self.copy_displaced(displaced, &kept).map_err(|errno| self.failed(errno))?;
+        if displaced.st_nlink > 1 {
+            self.copy_displaced(&displaced, kept)?;
         }
-        match self.is_seated {
-            true => self.temporary.set_placed(),
-            false => self.temporary.discard(),
+        self.temporary.set_placed();
+        Ok(())
+    }
+
+    /// Keeps a copy, on another file system; what was displaced goes, unless a program may still write into it.
+    fn keep_copy(&mut self, expected: &Stat, kept: &Path) -> SystemResult<()> {
+        let (area, name) = (self.temporary.area().clone(), self.temporary.name().to_owned());
+        // First: what is written after it shows.
+        let looked = Stamp::of(&stamp::look(area.directory(), name.as_bytes())?);
+        let displaced = self.look_displaced()?;
+        if !same_file(&displaced, expected) {
+            self.copy_displaced(&displaced, kept)?;
         }
+        replace::discard_settled(self.host, &area, self.path, &name, (looked, None));
+        self.temporary.set_placed();
         Ok(())
     }
 
@@ -263,10 +284,7 @@ impl Placing<'_> {
     /// What came out lies under the temporary's name now.
     fn settle(&mut self, known: &Known, expected: ContentHash) -> Result<()> {
         match self.is_displaced(known, expected) {
-            Ok(true) => {
-                let displaced = self.look_displaced().map_err(|errno| self.failed(errno))?;
-                self.keep(&displaced, &known.stat)
-            }
+            Ok(true) => self.keep(&known.stat),
             Ok(false) => {
                 self.put_back().map_err(|errno| self.failed(errno))?;
                 let current = self.open().ok().and_then(|now| now.content.hash().ok());
@@ -447,16 +465,16 @@ mod tests {
     /// A file `a` with `old` in it, and a temporary with `new`.
     struct Scene {
         directory: tempfile::TempDir,
-        root: Arc<Root>,
+        host: Host,
         area: Arc<Area>,
     }
 
     impl Scene {
         fn new() -> Self {
             let directory = tempfile::tempdir().unwrap();
-            let root = Arc::new(Root::open_ambient(directory.path(), None).unwrap());
-            let area = Arc::new(Area::create(&root).unwrap());
-            let scene = Self { directory, root, area };
+            let host = Host::new(Root::open_ambient(directory.path(), None).unwrap());
+            let area = host.area().unwrap();
+            let scene = Self { directory, host, area };
             rustix::io::write(scene.open_a(OFlags::CREATE), b"old").unwrap();
             scene
         }
@@ -476,11 +494,12 @@ mod tests {
         /// Exchanges the files and then settles it with what was known before.
         fn settle(&self, tamper: impl FnOnce(&mut Known)) -> Result<()> {
             let path = TreePath::parse("a").unwrap();
-            let slot = self.root.open_parent(&path).unwrap().unwrap();
+            let slot = self.host.root.open_parent(&path).unwrap().unwrap();
             let mut temporary = Temporary::create(&self.area).unwrap();
             temporary.file().write_all(b"new").unwrap();
             let (temporary, mode) = (&mut temporary, None);
             let mut placing = Placing {
+                host: &self.host,
                 path: &path,
                 slot: &slot,
                 temporary,

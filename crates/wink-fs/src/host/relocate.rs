@@ -3,17 +3,20 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rustix::fd::AsFd;
 use rustix::fs::{AtFlags, CWD, Mode, RenameFlags};
 use rustix::io::{Errno, Result as SystemResult};
 
+use super::capture::stamp::{self, Stamp};
+use super::links::copy_file;
 use super::root::Slot;
-use super::{Host, HostBackend, aside, entry, failure, purge};
+use super::transfer::{self, Place};
+use super::{Host, aside, displace, entry, failure, replace};
 use crate::error::{Error, ErrorKind, Operation, Result};
-use crate::filesystem::Replacement;
-use crate::layer::Source;
+use crate::filesystem::{Recursion, Replacement};
 use crate::path::TreePath;
 use crate::refusal;
-use crate::tree::{Kind, Tree};
+use crate::tree::Kind;
 
 /// What stands at a place: its kind, and which file it is.
 pub(super) struct Found {
@@ -23,8 +26,10 @@ pub(super) struct Found {
 
 /// One entry on its way.
 pub(super) struct Relocation<'a> {
+    pub(super) host: &'a Arc<Host>,
     pub(super) source: Slot<'a>,
     pub(super) moved: Found,
+    pub(super) from: &'a TreePath,
     pub(super) target: Slot<'a>,
     pub(super) to: &'a TreePath,
     /// Where what it displaces is to go, if that is to be kept.
@@ -46,23 +51,32 @@ impl Relocation<'_> {
         }
     }
 
-    /// Moves the entry; XDEV says that it cannot be renamed and has to be copied.
-    pub(super) fn run(&self, replacement: Replacement) -> Result<Result<(), Errno>> {
+    /// Moves the entry.
+    pub(super) fn run(&self, replacement: Replacement) -> Result<()> {
         let there = match (replacement, look(&self.target)) {
             (Replacement::Refuse, _) | (_, Err(Errno::NOENT)) => None,
             (Replacement::Replace, there) => Some(there.map_err(|errno| self.failed(errno))?),
         };
-        let renamed = match &there {
-            None => self.rename(RenameFlags::NOREPLACE),
+        let moved = match &there {
+            None => self.transfer(),
             Some(there) => {
                 refusal::check_replaceable(self.moved.kind, there.kind, self.to)?;
-                self.replace(there)
+                match self.replace(there) {
+                    // It cannot be exchanged: the empty directory goes first.
+                    Err(Errno::XDEV) if self.moved.kind == Kind::Directory => {
+                        displace::remove(self.host, self.to, &self.target, Recursion::OnlyEmpty)
+                            .map_err(|error| error.during(Operation::Rename))?;
+                        self.transfer()
+                    }
+                    replaced => replaced,
+                }
             }
         };
-        match renamed {
-            Err(Errno::XDEV) => Ok(Err(Errno::XDEV)),
-            renamed => renamed.map(Ok).map_err(|errno| self.failed(errno)),
-        }
+        moved.map_err(|errno| self.failed(errno))
+    }
+
+    fn transfer(&self) -> SystemResult<()> {
+        transfer::transfer(Place::of(&self.source), Place::of(&self.target))
     }
 
     fn replace(&self, there: &Found) -> SystemResult<()> {
@@ -75,38 +89,71 @@ impl Relocation<'_> {
                 errno => errno,
             });
         };
-        // First, so that what is displaced is kept whenever the process dies.
-        self.keep(there, kept)?;
-        let exchanged = self.rename(RenameFlags::EXCHANGE);
-        exchanged.and_then(|()| self.settle(there, kept)).inspect_err(|_| aside::remove(kept))
-    }
-
-    /// Keeps what is about to be displaced: an empty directory, or a further link of what is no directory.
-    fn keep(&self, there: &Found, kept: &Path) -> SystemResult<()> {
-        if there.kind == Kind::Directory {
-            return rustix::fs::mkdirat(CWD, kept, Mode::RWXU);
+        match there.kind {
+            Kind::Directory => self.replace_empty(kept),
+            _ => self.replace_file(kept),
         }
-        let (directory, name) = (&self.target.directory, self.target.name);
-        rustix::fs::linkat(directory, name, CWD, kept, AtFlags::empty())
     }
 
-    /// Takes away what was displaced, which is where the moved entry was; it is kept as it came out.
-    fn settle(&self, there: &Found, kept: &Path) -> SystemResult<()> {
-        let (directory, name) = (&self.source.directory, self.source.name);
-        let settled = look(&self.source).and_then(|displaced| match (there.kind, displaced.kind) {
-            (Kind::Directory, Kind::Directory) => {
-                rustix::fs::unlinkat(directory, name, AtFlags::REMOVEDIR)
+    /// Replaces an empty directory.
+    fn replace_empty(&self, kept: &Path) -> SystemResult<()> {
+        // First, so that what is displaced is kept whenever the process dies.
+        rustix::fs::mkdirat(CWD, kept, Mode::RWXU)?;
+        let renamed = self.rename(RenameFlags::empty()).inspect_err(|_| aside::remove(kept));
+        renamed.map_err(|errno| if errno == Errno::EXIST { Errno::NOTEMPTY } else { errno })
+    }
+
+    /// Replaces what is no directory: the entry waits where what it displaces is to go, and both change places.
+    fn replace_file(&self, kept: &Path) -> SystemResult<()> {
+        let seat = Place(CWD, kept.as_os_str().as_encoded_bytes());
+        match transfer::transfer(Place::of(&self.source), seat) {
+            Err(Errno::XDEV) => self.replace_file_after_a_copy(kept),
+            seated => {
+                seated?;
+                self.exchange(seat)
             }
-            (Kind::Directory, _) | (_, Kind::Directory) => Err(Errno::NOTEMPTY),
-            _ if displaced.identity == there.identity => {
-                rustix::fs::unlinkat(directory, name, AtFlags::empty())
+        }
+    }
+
+    /// Lets what waits change places with what is there; where it cannot, it goes back.
+    fn exchange(&self, seat: Place<'_>) -> SystemResult<()> {
+        let target = Place::of(&self.target);
+        let exchanged = match exchange(seat, target) {
+            Ok(()) if transfer::is_directory(seat) => exchange(seat, target).and(Err(Errno::ISDIR)),
+            // It went meanwhile, so nothing is displaced.
+            Err(Errno::NOENT) => transfer::transfer(seat, target),
+            exchanged => exchanged,
+        };
+        // Where something else has its place by now, it stays kept.
+        exchanged.inspect_err(|_| _ = transfer::transfer(seat, Place::of(&self.source)))
+    }
+
+    /// Does the same where what is displaced is kept on another file system: it is copied there, and stays aside as
+    /// long as a program may write into it.
+    fn replace_file_after_a_copy(&self, kept: &Path) -> SystemResult<()> {
+        let area = self.host.area()?;
+        let name = area.new_name();
+        let seat = Slot::at(area.directory(), name.as_bytes())?;
+        let copied = Stamp::of(&stamp::look(self.target.directory.as_fd(), self.target.name)?);
+        copy_entry(&self.target, kept)?;
+        replace::announce_return(self.host, &area, self.from, &name)
+            .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+        let exchanged = transfer::transfer(Place::of(&self.source), Place::of(&seat))
+            .and_then(|()| self.exchange(Place::of(&seat)));
+        let settled = exchanged.and_then(|()| {
+            let displaced = Stamp::of(&stamp::look(area.directory(), name.as_bytes())?);
+            if !displaced.is_same_but_renamed(&copied) {
+                aside::remove(kept);
+                copy_entry(&seat, kept)?;
             }
-            // Another program saved it since it was kept.
-            _ => rustix::fs::renameat(directory, name, CWD, kept),
+            Ok(displaced)
         });
-        settled.inspect_err(|_| {
-            let _ = self.rename(RenameFlags::EXCHANGE);
-        })
+        let displaced = settled.inspect_err(|_| {
+            aside::remove(kept);
+            replace::settle_return(self.host, &area, &name);
+        })?;
+        replace::discard_settled(self.host, &area, self.to, &name, (displaced, None));
+        Ok(())
     }
 
     /// Between two hard links of one file the kernel renames nothing and reports success.
@@ -115,8 +162,7 @@ impl Relocation<'_> {
             return Ok(());
         }
         if let Some(kept) = &self.kept {
-            let (directory, name) = (&self.target.directory, self.target.name);
-            rustix::fs::linkat(directory, name, CWD, kept, AtFlags::empty())?;
+            copy_entry(&self.target, kept)?;
         }
         rustix::fs::unlinkat(&self.source.directory, self.source.name, AtFlags::empty())
     }
@@ -133,27 +179,19 @@ impl Relocation<'_> {
     }
 }
 
-impl HostBackend {
-    /// Moves a directory that cannot be renamed, such as one of the lower layer of OverlayFS, by a copy.
-    pub(super) fn move_by_copy(
-        &mut self,
-        from: &TreePath,
-        to: &TreePath,
-        replacement: Replacement,
-    ) -> Result<()> {
-        let host: Arc<Host> = self.host.clone();
-        let slot = host.slot(Operation::Rename, from)?;
-        if replacement == Replacement::Replace && host.stat(to).is_ok() {
-            let target = host.slot(Operation::Rename, to)?;
-            super::displace::remove(&host, to, &target, crate::filesystem::Recursion::OnlyEmpty)
-                .map_err(|error| error.during(Operation::Rename))?;
+fn exchange(a: Place<'_>, b: Place<'_>) -> SystemResult<()> {
+    rustix::fs::renameat_with(a.0, a.1, b.0, b.1, RenameFlags::EXCHANGE)
+}
+
+/// Copies a file or a link to a place outside of the workspace.
+fn copy_entry(slot: &Slot<'_>, place: &Path) -> SystemResult<()> {
+    let stat = rustix::fs::statat(&slot.directory, slot.name, AtFlags::SYMLINK_NOFOLLOW)?;
+    match entry::kind_of(stat.st_mode) {
+        Kind::Symlink => {
+            let target = rustix::fs::readlinkat(&slot.directory, slot.name, Vec::new())?;
+            rustix::fs::symlinkat(target, CWD, place)
         }
-        let source = Source { tree: &*host, at: from };
-        super::install::install(&host, to, source)
-            .map_err(|error| error.during(Operation::Rename))?;
-        // What another program writes into it meanwhile stays where it is.
-        purge::purge(&host.root, rustix::fd::AsFd::as_fd(&slot.directory), slot.name)
-            .map_err(|errno| failure::any(Operation::Rename, from, errno))
+        _ => copy_file(slot, &stat, place),
     }
 }
 

@@ -21,6 +21,7 @@ use super::replace::{self, Finished};
 use super::root::Root;
 use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation};
+use crate::filesystem::Durability;
 use crate::path::{RESERVED_NAME, TreePath};
 use crate::staged::{StagedBody, StagingSink};
 use crate::tree::{Entry, Kind};
@@ -137,8 +138,8 @@ impl Area {
 
     /// Writes down what is about to be done, so that it is there or not after whatever happens; what was written
     /// down before is gone then.
-    pub(super) fn write_journal(&self, journal: &[u8]) -> io::Result<()> {
-        write_journal(self.directory.as_fd(), journal)
+    pub(super) fn write_journal(&self, journal: &[u8], durability: Durability) -> io::Result<()> {
+        write_journal(self.directory.as_fd(), journal, durability)
     }
 
     /// Says that all of it was done, or undone.
@@ -148,7 +149,12 @@ impl Area {
 
     /// Tells whether something is written down that was neither done nor undone.
     fn has_journal(&self) -> bool {
-        rustix::fs::statat(&self.directory, JOURNAL, AtFlags::SYMLINK_NOFOLLOW).is_ok()
+        self.holds(JOURNAL)
+    }
+
+    /// Tells whether something lies under a name.
+    pub(super) fn holds(&self, name: &str) -> bool {
+        rustix::fs::statat(&self.directory, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
     }
 
     /// Removes whatever lies under a name, as far as the system lets it.
@@ -251,24 +257,30 @@ fn finish(root: &Root, staging: BorrowedFd<'_>) -> Option<Finished> {
     let finished = replace::recover(root, staging, &bytes)?;
     if let Some(stuck) = &finished.stuck {
         // Where this fails, all of it is looked at again.
-        let _ = write_journal(staging, stuck);
+        let _ = write_journal(staging, stuck, Durability::Synced);
     }
     Some(finished)
 }
 
 /// Puts a journal into a staging directory, in the place of the one that is there.
-fn write_journal(staging: BorrowedFd<'_>, journal: &[u8]) -> io::Result<()> {
+fn write_journal(
+    staging: BorrowedFd<'_>,
+    journal: &[u8],
+    durability: Durability,
+) -> io::Result<()> {
+    let is_synced = durability == Durability::Synced;
     let flags =
         OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let fd = rustix::fs::openat(staging, DRAFT, flags, Mode::RUSR | Mode::WUSR)?;
-    let mut file = File::from(fd);
-    let written = file.write_all(journal).and_then(|()| file.sync_all());
+    let file = File::from(fd);
+    let sync = |()| if is_synced { file.sync_all() } else { Ok(()) };
+    let written = (&file).write_all(journal).and_then(sync);
     let renamed =
         written.and_then(|()| Ok(rustix::fs::renameat(staging, DRAFT, staging, JOURNAL)?));
     if renamed.is_err() {
         let _ = rustix::fs::unlinkat(staging, DRAFT, AtFlags::empty());
     }
-    renamed.and_then(|()| Ok(rustix::fs::fsync(staging)?))
+    renamed.and_then(|()| if is_synced { Ok(rustix::fs::fsync(staging)?) } else { Ok(()) })
 }
 
 /// Tells whether something lies under the reserved name in a directory that no backend put there.

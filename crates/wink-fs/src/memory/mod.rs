@@ -308,7 +308,7 @@ impl Backend for MemoryBackend {
         let state = self.live.now();
         let totals = state.totals();
         let before = Capture::new(Arc::new(state), totals);
-        self.replace_by(&ReplacePlan::new(before, target, scope)?, &mut || Ok(()))
+        self.replace_by(&ReplacePlan::new(before, target, scope)?, &mut || Ok(None))
     }
 
     fn live(&self) -> Arc<dyn Tree> {

@@ -140,6 +140,12 @@ pub(crate) trait Ledger: Send + Sync {
         Ok(false)
     }
 
+    /// Returns the files that a replacement displaced and into which a program may have written since, if there are
+    /// any: what its snapshot holds of them may be older.
+    fn written(&self, _sequence: u64) -> Result<Option<Recorded>> {
+        Ok(None)
+    }
+
     /// Returns the changes of an operation, with what they displaced; it may be one that was interrupted.
     fn recorded(&self, sequence: u64) -> Result<Recorded>;
 

@@ -276,6 +276,10 @@ impl Ledger for StoreLedger {
         may_be_written(&self.disk.path(&format!("{DIRECTORY}/{kept}")))
     }
 
+    fn written(&self, sequence: u64) -> Result<Option<Recorded>> {
+        HostKept::written(&self.disk.path(&places::kept(sequence)))
+    }
+
     fn recorded(&self, sequence: u64) -> Result<Recorded> {
         let is_known = |numbers: Numbers| {
             numbers.records.contains(&sequence) || numbers.begun.contains(&sequence)

@@ -462,10 +462,24 @@ impl History {
         after: Arc<dyn Tree>,
     ) -> Result<Arc<dyn Tree>> {
         let recorded = match operation.saved() {
-            Some(saved) => Recorded::replacement(operation, self.snapshots.load(&saved)?),
+            Some(saved) => Recorded::replacement(operation, self.load_saved(operation, &saved)?),
             None => self.recorded_changes(operation)?,
         };
         Ok(Arc::new(recorded.before(after)))
+    }
+
+    /// Returns what was there before a replacement: what a program wrote into a file that it still had open when
+    /// that was displaced is newer than the snapshot.
+    pub(super) fn load_saved(
+        &self,
+        operation: &OperationRecord,
+        saved: &SnapshotId,
+    ) -> Result<Arc<dyn Tree>> {
+        let snapshot = self.snapshots.load(saved)?;
+        Ok(match self.ledger.written(operation.sequence)? {
+            None => snapshot,
+            Some(written) => Arc::new(written.before(snapshot)),
+        })
     }
 
     /// Returns a tree as an operation saw it: what replaces all files leaves out what is excluded.

@@ -1,5 +1,7 @@
 //! Becoming another state: what is there is kept, and it is written down as an operation.
 
+use std::path::PathBuf;
+
 use super::history::{History, STEP, describe, retried};
 use crate::capture::Capture;
 use crate::compare::{Difference, count_files};
@@ -91,10 +93,12 @@ impl<'a> Restore<'a> {
         let backend_name = backend.properties().backend;
         let mut kept = None;
         let counts = self.replace_counted(backend, &plan, &mut || {
-            if !plan.is_empty() {
-                kept = Some(self.keep(backend_name, &plan.before, going, &changes)?);
+            if plan.is_empty() {
+                return Ok(None);
             }
-            Ok(())
+            let (before, place) = self.keep(backend_name, &plan.before, going, &changes)?;
+            kept = Some(before);
+            Ok(Some(place))
         })?;
         let sequence = kept.as_ref().map(|kept| kept.operation.sequence);
         let settled = kept.map(|kept| self.settle(backend, &plan.before, kept, going));
@@ -116,18 +120,19 @@ impl<'a> Restore<'a> {
         backend.replace_by(&ReplacePlan { target: &target, ..plan.clone() }, first)
     }
 
-    /// Keeps what is there, and writes down what is about to be done to it.
+    /// Keeps what is there, and writes down what is about to be done to it; returns also where what is displaced may be
+    /// kept.
     fn keep(
         &self,
         backend: &'static str,
         before: &Capture,
         going: &Going<'_>,
         changes: &[OperationChange],
-    ) -> Result<BeforeReplacement> {
+    ) -> Result<(BeforeReplacement, PathBuf)> {
         let asked_by = if going.is_kept_for_good { AskedBy::default() } else { STEP };
         let saved = self.history.save_before(backend, before, asked_by)?;
-        let operation = self.write_down(going, &saved, changes)?;
-        Ok(BeforeReplacement { saved, operation })
+        let (operation, place) = self.write_down(going, &saved, changes)?;
+        Ok((BeforeReplacement { saved, operation }, place))
     }
 
     /// Says that it was done.
@@ -152,8 +157,8 @@ impl<'a> Restore<'a> {
         going: &Going<'_>,
         saved: &Snapshot,
         changes: &[OperationChange],
-    ) -> Result<OperationRecord> {
-        let (sequence, _) = self.history.ledger.next()?;
+    ) -> Result<(OperationRecord, PathBuf)> {
+        let (sequence, place) = self.history.ledger.next()?;
         let (cause, left_alone) = match &going.step {
             None => (OperationCause::Replacement { saved: saved.id }, Vec::new()),
             Some((cause, left_alone)) => (*cause, left_alone.clone()),
@@ -161,7 +166,7 @@ impl<'a> Restore<'a> {
         let mut operation = self.history.operation(sequence, going.name, cause, changes.to_vec());
         operation.left_alone = left_alone;
         operation.saved = going.step.as_ref().map(|_| saved.id);
-        self.history.prepare_record(operation)
+        Ok((self.history.prepare_record(operation)?, place))
     }
 
     /// Says what would change.

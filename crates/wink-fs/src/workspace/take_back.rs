@@ -342,6 +342,13 @@ impl TakeBack<'_> {
                 self.files.rename(to, from, Replacement::Refuse)?;
                 Ok(State::Back)
             }
+            // The process died, or gave up, when it waited where what it displaces is to be kept.
+            (None, _) if identity(self.over.as_ref())?.as_ref() == Some(moved) => {
+                match self.over.clone() {
+                    Some(waiting) => self.bring(from, &waiting),
+                    None => Ok(State::Neither),
+                }
+            }
             // Another program wrote into the file where it is now; here is what it was.
             (None, Some(_)) => match self.kept.clone() {
                 Some(kept) if self.displaced()?.as_ref() == Some(moved) => {

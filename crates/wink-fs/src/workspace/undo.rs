@@ -185,9 +185,7 @@ impl Workspace {
             let (went, step) = step.go(self, &mut writer)?;
             // What is kept for paths that were left alone has to be found.
             if went.conflicts.is_empty() {
-                let gone: Vec<u64> =
-                    [Some(operation.sequence), step].into_iter().flatten().collect();
-                history.ledger.forget(&gone)?;
+                history.forget_undone(operation.sequence, step)?;
             }
             left_alone.extend(went.conflicts);
         }
@@ -241,8 +239,7 @@ impl Workspace {
         let is_all_back = undone.conflicts.is_empty();
         if is_all_back {
             // What was there is in a snapshot.
-            let numbers: Vec<u64> = [Some(sequence), number].into_iter().flatten().collect();
-            history.ledger.forget(&numbers)?;
+            history.forget_undone(sequence, number)?;
         }
         Ok(is_all_back)
     }
@@ -284,6 +281,20 @@ impl Workspace {
             history.go_back_to_head_before(of)?;
         }
         Ok(undone)
+    }
+}
+
+impl History {
+    /// Forgets an operation that was taken back, with the step that did that, unless a program may have written into
+    /// what one of them displaced: that is nowhere else.
+    fn forget_undone(&self, sequence: u64, step: Option<u64>) -> Result<()> {
+        let numbers: Vec<u64> = [Some(sequence), step].into_iter().flatten().collect();
+        for number in &numbers {
+            if self.ledger.written(*number)?.is_some() {
+                return Ok(());
+            }
+        }
+        self.ledger.forget(&numbers)
     }
 }
 
@@ -396,7 +407,7 @@ impl Step<'_> {
         writer: &mut Layered<Guard>,
         saved: SnapshotId,
     ) -> Result<(Outcome, Option<u64>)> {
-        let before = self.history.snapshots.load(&saved);
+        let before = self.history.load_saved(self.source, &saved);
         let before = before.map_err(|error| not_kept(self.of, saved, error))?;
         let mut kept_back: Vec<TreePath> = Vec::new();
         let mut tries = 0;

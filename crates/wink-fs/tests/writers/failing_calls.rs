@@ -33,6 +33,18 @@ fn rolling_back_a_call_of_several_steps_loses_no_save() {
     });
 }
 
+#[test]
+fn taking_back_a_program_that_failed_loses_no_save() {
+    race("a program that fails", |files, turn| {
+        // What a program itself writes over is not kept, so it writes where the saver does not.
+        let run = files.as_executor("program", |place| -> Result<()> {
+            put(place.files, "by-the-program/a", &turn.text(0))?;
+            Err(Error::new(Operation::Write, ErrorKind::TooLarge))
+        });
+        run.map(drop)
+    });
+}
+
 /// The only save of another process, in the middle of a call.
 const SAVE: Mark = Mark::Save(1);
 

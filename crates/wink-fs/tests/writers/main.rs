@@ -19,4 +19,5 @@ mod race;
 mod removing_calls;
 mod saver;
 mod scene;
+mod store_elsewhere;
 mod writing_calls;

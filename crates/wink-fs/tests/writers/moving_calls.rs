@@ -13,6 +13,15 @@ fn moving_a_file_to_a_free_place_loses_no_save() {
 }
 
 #[test]
+fn moving_a_file_over_another_loses_no_save() {
+    race("rename over a file", |files, turn| {
+        let (from, to) = if turn.number() % 2 == 0 { ("d/a", "d/b") } else { ("d/b", "d/a") };
+        turn.make_sure_of(from);
+        files.rename_with(from, to, &MoveOptions::default().replace(true)).map(drop)
+    });
+}
+
+#[test]
 fn moving_a_directory_loses_no_save() {
     race("rename of a directory", |files, turn| {
         turn.make_sure_of("d/a");

@@ -88,12 +88,18 @@ pub(crate) type Call = fn(&Workspace, &Turn<'_>) -> Result<()>;
 /// Does a call again and again while a saver saves, in every way; panics with all that went wrong.
 #[track_caller]
 pub(crate) fn race(name: &str, call: Call) {
+    race_in(Scene::new, name, call);
+}
+
+/// Does the same in scenes of one kind.
+#[track_caller]
+pub(crate) fn race_in(scene: fn() -> Scene, name: &str, call: Call) {
     let started = Instant::now();
     let mut report = Report::default();
     for way in Way::ALL {
         for seed in 0..Size::of_this_run().rounds {
             for pace in [Pace::Continuous, Pace::OncePerCall] {
-                report.saves += Round::new(way).run(pace, seed, call, &mut report);
+                report.saves += Round::new(scene(), way).run(pace, seed, call, &mut report);
             }
         }
     }
@@ -134,8 +140,8 @@ struct Round {
 }
 
 impl Round {
-    fn new(way: Way) -> Self {
-        Self { scene: Scene::new(), way, answers: Vec::new(), written: BTreeSet::new() }
+    fn new(scene: Scene, way: Way) -> Self {
+        Self { scene, way, answers: Vec::new(), written: BTreeSet::new() }
     }
 
     /// Makes calls until there are enough saves or calls; returns how many saves were acknowledged.

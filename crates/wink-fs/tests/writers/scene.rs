@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
@@ -12,18 +13,39 @@ use wink_fs::{
 
 use crate::mark::Mark;
 
+/// A file system that is kept in memory.
+const IN_MEMORY: &str = "/dev/shm";
+
 /// A directory with a workspace in `root`, its store in `store`, and an archive of how it began.
 pub(crate) struct Scene {
     directory: TempDir,
+    /// Where the store really is, if that is on another file system.
+    elsewhere: Option<TempDir>,
 }
 
 impl Scene {
     pub(crate) fn new() -> Self {
+        Self::with_store(None)
+    }
+
+    /// Makes one whose store is on another file system: what a call displaces cannot be moved there.
+    pub(crate) fn with_store_elsewhere() -> Self {
+        let elsewhere = tempfile::tempdir().unwrap();
+        let device = |path: &Path| fs::metadata(path).unwrap().dev();
+        assert_ne!(device(elsewhere.path()), device(Path::new(IN_MEMORY)), "they are to differ");
+        Self::with_store(Some(elsewhere))
+    }
+
+    fn with_store(elsewhere: Option<TempDir>) -> Self {
         // Kept in memory, because restores sync.
-        let directory = tempfile::tempdir_in("/dev/shm").expect("/dev/shm is needed");
+        let directory = tempfile::tempdir_in(IN_MEMORY).expect("/dev/shm is needed");
         fs::create_dir(directory.path().join("root")).unwrap();
-        drop(Store::create_ambient(directory.path().join("store")).unwrap());
-        let scene = Self { directory };
+        let store = directory.path().join("store");
+        if let Some(elsewhere) = &elsewhere {
+            symlink(elsewhere.path(), &store).unwrap();
+        }
+        drop(Store::create_ambient(store).unwrap());
+        let scene = Self { directory, elsewhere };
         let files = scene.open();
         for path in ["d/a", "d/b", "d/sub/c", "e/a", "e/b", "top"] {
             files.write(path, "as it began\n").unwrap();
@@ -53,6 +75,10 @@ impl Scene {
         let mut remove = |found: Vec<Mark>| found.iter().for_each(|mark| _ = wanted.remove(mark));
         remove(marks_below(&self.path("root")));
         remove(marks_below(&self.path("store/operations")));
+        if self.elsewhere.is_some() {
+            // What a program may still write into waits there.
+            remove(marks_below(&self.path(".wink-staging")));
+        }
         if wanted.is_empty() {
             return wanted;
         }

@@ -1,16 +1,19 @@
 //! Everything into place: written down first, so that a process that dies is finished by the next.
 
 use std::io;
+use std::path::Path;
 
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use super::journal::Journal;
 use super::stage::Staged;
-use super::step::{Move, Places, Step};
+use super::step::{Displaced, Move, Places, Step};
 use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::filesystem::Durability;
 use crate::host::capture::stamp::Stamp;
 use crate::host::capture::tree::Captured;
+use crate::host::inside::Inside;
 use crate::host::staging::Area;
 use crate::host::{Host, failure};
 use crate::path::TreePath;
@@ -22,6 +25,7 @@ pub(super) fn apply(
     area: &Area,
     before: &Captured,
     staged: &mut [Staged],
+    place: Option<&Path>,
 ) -> Result<()> {
     if staged.is_empty() {
         return Ok(());
@@ -30,17 +34,18 @@ pub(super) fn apply(
     let places = Places { root: &host.root, staging: area.directory() };
     let _alone = host.root.lock().map_err(failed)?;
     let steps = staged.iter().map(|staged| step(&places, before, staged));
-    let steps: Vec<Step> = steps.collect::<Result<_>>()?;
+    let mut steps: Vec<Step> = steps.collect::<Result<_>>()?;
     if host.is_temporary() {
-        return run(&places, &steps, staged);
+        return run(&places, &mut steps, staged, place);
     }
     write_down(host, area, steps.clone()).map_err(|error| {
         area.remove_journal();
         Error::system(Operation::Replace, error)
     })?;
-    let applied = run(&places, &steps, staged);
+    let applied = run(&places, &mut steps, staged, place);
     let stuck = steps.into_iter().zip(staged).filter(|(_, staged)| staged.stuck);
-    let stuck: Vec<Step> = stuck.map(|(step, _)| step).collect();
+    let stuck = stuck.map(|(step, _)| if applied.is_ok() { step.kept() } else { step });
+    let stuck: Vec<Step> = stuck.collect();
     match stuck.is_empty() {
         true => area.remove_journal(),
         false => keep_aside(host, area, stuck),
@@ -48,10 +53,34 @@ pub(super) fn apply(
     applied
 }
 
+/// Keeps what went out of view where a program may still write into it, or did: the snapshot does not have that.
+fn keep_written(places: &Places<'_>, steps: &[Step], staged: &mut [Staged], place: &Path) {
+    for (step, staged) in steps.iter().zip(staged) {
+        if matches!(places.displaced(step), Displaced::Open | Displaced::Written) {
+            // Where the history is on another file system, it stays in the staging directory.
+            staged.stuck = places.keep(step, place).is_err();
+        }
+    }
+}
+
 /// Writes down what is about to be done with what is staged and durable.
 fn write_down(host: &Host, area: &Area, steps: Vec<Step>) -> io::Result<()> {
     let journal = Journal { root: host.root.identity()?, steps };
-    area.write_journal(&journal.encode())
+    area.write_journal(&journal.encode(), Durability::Synced)
+}
+
+/// Writes down that what is about to go out of view, under a name in the staging directory, comes back if the
+/// process dies: nobody else has it until it is copied.
+pub(in crate::host) fn announce_return(
+    host: &Host,
+    area: &Area,
+    path: &TreePath,
+    name: &str,
+) -> io::Result<()> {
+    let (what, path, name) = (Move::Return, path.clone(), name.to_owned());
+    let step = Step { what, path, name, standing: None, waiting: None, inside: None };
+    let journal = Journal { root: host.root.identity()?, steps: vec![step] };
+    area.write_journal(&journal.encode(), Durability::Atomic)
 }
 
 /// Leaves what could not be put back in the staging directory, for whoever makes or opens the next one.
@@ -59,6 +88,36 @@ fn keep_aside(host: &Host, area: &Area, stuck: Vec<Step>) {
     // Where this fails, the journal of all steps stays, which keeps it too.
     let _ = write_down(host, area, stuck);
     host.leave_area();
+}
+
+/// Says that what was announced is back; where it could not come back, that is left to whoever makes the next staging
+/// directory.
+pub(in crate::host) fn settle_return(host: &Host, area: &Area, name: &str) {
+    match area.holds(name) {
+        true => host.leave_area(),
+        false => area.remove_journal(),
+    }
+}
+
+/// Takes away what went out of view under a name in the staging directory and of which a copy is kept, unless a
+/// program may still write into it: then it stays there as long.
+pub(in crate::host) fn discard_settled(
+    host: &Host,
+    area: &Area,
+    path: &TreePath,
+    name: &str,
+    (standing, inside): (Stamp, Option<Inside>),
+) {
+    let places = Places { root: &host.root, staging: area.directory() };
+    let (what, path, name) = (Move::Keep, path.clone(), name.to_owned());
+    let step = Step { what, path, name, standing: Some(standing), waiting: None, inside };
+    match places.displaced(&step) {
+        Displaced::Open | Displaced::Written => keep_aside(host, area, vec![step]),
+        Displaced::Nothing | Displaced::Settled => {
+            area.discard(&step.name);
+            area.remove_journal();
+        }
+    }
 }
 
 /// Brings a directory back into view that was taken out of it under a name in the staging directory.
@@ -140,15 +199,21 @@ fn changed_meanwhile(path: &TreePath) -> Error {
 
 /// Says that a replacement was given up, and not all of it could be undone.
 fn not_undone(path: &TreePath) -> Error {
-    Error::new(Operation::Replace, ErrorKind::Io).with_path(path).with_detail(
+    Error::new(Operation::Replace, ErrorKind::Conflict).with_path(path).with_detail(
         "it was replaced, and could not be put back when somebody changed another file meanwhile; \
          what was there before is kept",
     )
 }
 
-fn run(places: &Places<'_>, steps: &[Step], staged: &mut [Staged]) -> Result<()> {
-    for (done, step) in steps.iter().enumerate() {
-        if let Err(errno) = places.forward(step) {
+fn run(
+    places: &Places<'_>,
+    steps: &mut [Step],
+    staged: &mut [Staged],
+    place: Option<&Path>,
+) -> Result<()> {
+    for done in 0..steps.len() {
+        if let Err(errno) = places.forward(&mut steps[done]) {
+            let step = &steps[done];
             staged[done].stuck = places.holds_anothers(step);
             for (step, staged) in steps[..done].iter().zip(&mut staged[..done]).rev() {
                 // What cannot be undone stays in the staging directory, and the next process goes on.
@@ -164,6 +229,7 @@ fn run(places: &Places<'_>, steps: &[Step], staged: &mut [Staged]) -> Result<()>
             });
         }
     }
+    place.into_iter().for_each(|place| keep_written(places, steps, staged, place));
     Ok(())
 }
 

@@ -8,7 +8,7 @@ use crate::host::inside::Inside;
 use crate::path::TreePath;
 
 const MAGIC: &[u8; 7] = b"WINKJNL";
-const VERSION: u8 = 3;
+const VERSION: u8 = 4;
 
 /// What is to be done in one root.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -35,7 +35,7 @@ impl Journal {
         (blake3::hash(reader.0) == checksum).then_some(())?;
         let root = match version {
             1 => Identity::decode_without_birth(&mut reader)?,
-            2 | VERSION => Identity::decode(&mut reader)?,
+            2..=VERSION => Identity::decode(&mut reader)?,
             _ => return None,
         };
         let mut steps = Vec::new();
@@ -51,6 +51,8 @@ fn encode_step(into: &mut Vec<u8>, step: &Step) {
         Move::Out => b'o',
         Move::In => b'i',
         Move::Exchange => b'x',
+        Move::Keep => b'k',
+        Move::Return => b'r',
     });
     for text in [step.path.as_bytes(), step.name.as_bytes()] {
         // A path has at most 4,096 bytes.
@@ -70,12 +72,14 @@ fn decode_step(reader: &mut Reader<'_>, version: u8) -> Option<Step> {
         b'o' => Move::Out,
         b'i' => Move::In,
         b'x' => Move::Exchange,
+        b'k' => Move::Keep,
+        b'r' => Move::Return,
         _ => return None,
     };
     let path = TreePath::from_disk(text(reader)?).ok()?;
     let name = String::from_utf8(text(reader)?.to_vec()).ok()?;
     let (standing, waiting) = (optional(reader, Stamp::decode)?, optional(reader, Stamp::decode)?);
-    let inside = if version < VERSION { None } else { optional(reader, Inside::decode)? };
+    let inside = if version < 3 { None } else { optional(reader, Inside::decode)? };
     Some(Step { what, path, name, standing, waiting, inside })
 }
 
@@ -106,8 +110,11 @@ mod tests {
     /// One as version 2 wrote it.
     const SECOND: &[u8] = include_bytes!("../../../tests/golden/journal-v2");
 
-    /// One as version 3 writes it.
-    const GOLDEN: &[u8] = include_bytes!("../../../tests/golden/journal-v3");
+    /// One as version 3 wrote it.
+    const THIRD: &[u8] = include_bytes!("../../../tests/golden/journal-v3");
+
+    /// One as version 4 writes it.
+    const GOLDEN: &[u8] = include_bytes!("../../../tests/golden/journal-v4");
 
     /// What the golden files say; what was in a directory is not known before version 3.
     fn sample(version: u8) -> Journal {
@@ -123,14 +130,23 @@ mod tests {
         if let (3.., Some(gone)) = (version, steps.first_mut()) {
             gone.inside = Inside::decode(&mut Reader(&[7; 32]));
         }
+        if version >= 4 {
+            steps.push(step(Move::Keep, b"open", Some(stamp(6)), None));
+            steps.push(step(Move::Return, b"deleted", None, None));
+        }
         let birth = Some(stamp(5).modified());
         Journal { root: Identity { device: 2049, inode: 12, birth }, steps }
     }
 
     #[test]
-    fn version_3_is_read_and_written_byte_for_byte() {
-        assert_eq!(Journal::decode(GOLDEN), Some(sample(3)));
-        assert_eq!(sample(3).encode(), GOLDEN);
+    fn version_4_is_read_and_written_byte_for_byte() {
+        assert_eq!(Journal::decode(GOLDEN), Some(sample(4)));
+        assert_eq!(sample(4).encode(), GOLDEN);
+    }
+
+    #[test]
+    fn version_3_is_read_and_keeps_nothing_for_programs() {
+        assert_eq!(Journal::decode(THIRD), Some(sample(3)));
     }
 
     #[test]
@@ -158,7 +174,7 @@ mod tests {
     #[test]
     fn fault_34_a_journal_of_another_version_is_none() {
         let mut later = GOLDEN.to_vec();
-        later[MAGIC.len()] = 4;
+        later[MAGIC.len()] = 5;
         assert_eq!(Journal::decode(&later), None);
     }
 }

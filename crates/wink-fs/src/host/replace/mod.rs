@@ -9,7 +9,7 @@ pub(super) mod step;
 use std::sync::Arc;
 
 use self::apply::apply;
-pub(super) use self::apply::bring_back;
+pub(super) use self::apply::{announce_return, bring_back, discard_settled, settle_return};
 pub(super) use self::recover::{Finished, recover};
 use self::stage::{Staged, Writer};
 use super::Host;
@@ -29,7 +29,7 @@ use crate::tree::{Kind, Tree};
 /// Makes the files below the root those of `target`, as far as they are in scope.
 pub(super) fn replace(host: &Arc<Host>, target: &dyn Tree, scope: &Scope) -> Result<Replaced> {
     let before = capture::capture(host, scope)?;
-    replace_by(host, &ReplacePlan::new(before, target, scope)?, &mut || Ok(()))
+    replace_by(host, &ReplacePlan::new(before, target, scope)?, &mut || Ok(None))
 }
 
 /// Refuses what would be refused before anything is written.
@@ -51,9 +51,9 @@ pub(super) fn replace_by(
     let area = host.area().map_err(|errno| Error::system(Operation::Replace, errno))?;
     let writer = Writer { before: Some(before), target: *target, excluded: scope.excluded() };
     let (staged, done) = parallel::both(|| stage(host, &writer, &area, &changes), first);
-    done?;
+    let place = done?;
     let mut staged = staged?;
-    apply(host, &area, before, &mut staged)?;
+    apply(host, &area, before, &mut staged, place.as_deref())?;
     count(captured, differences, scope, &staged)
 }
 

@@ -3,7 +3,7 @@
 use rustix::fd::BorrowedFd;
 
 use super::journal::Journal;
-use super::step::{Move, Places, Step};
+use super::step::{Displaced, Move, Places, Step};
 use crate::host::root::Root;
 use crate::path::TreePath;
 
@@ -35,15 +35,29 @@ pub(in crate::host) fn recover(
     }
     let places = Places { root, staging };
     let (mut left_alone, mut stuck) = (Vec::new(), Vec::new());
-    for step in journal.steps {
-        let is_done = redo(&places, &step);
-        let is_theirs = places.holds_anothers(&step);
-        if is_done && !is_theirs {
+    for mut step in journal.steps {
+        if step.what == Move::Return {
+            if places.give_back(&step).is_err() {
+                left_alone.push(step.path.clone());
+                stuck.push(step);
+            }
             continue;
         }
-        left_alone.push(step.path.clone());
-        if is_theirs && places.put_back(&step).is_err() {
+        if places.settle_parts(&step).is_err() {
+            left_alone.push(step.path.clone());
             stuck.push(step);
+            continue;
+        }
+        let is_done = redo(&places, &mut step);
+        let is_theirs = places.holds_anothers(&step);
+        if !is_done || is_theirs {
+            left_alone.push(step.path.clone());
+        }
+        match places.displaced(&step) {
+            // A program may write into it still, and nobody would have that.
+            Displaced::Open if !is_theirs => stuck.push(step.kept()),
+            _ if is_theirs && places.put_back(&step).is_err() => stuck.push(step),
+            _ => {}
         }
     }
     let stuck = (!stuck.is_empty()).then(|| Journal { root: journal.root, steps: stuck }.encode());
@@ -51,11 +65,12 @@ pub(in crate::host) fn recover(
 }
 
 /// Does a step that was not done yet; returns whether the path is what the step makes of it.
-fn redo(places: &Places<'_>, step: &Step) -> bool {
+fn redo(places: &Places<'_>, step: &mut Step) -> bool {
     let Ok((standing, waiting)) = places.look(&step.path, &step.name) else { return false };
     let is_done = match step.what {
         Move::Out => standing.is_none(),
         Move::In | Move::Exchange => step.is_new(standing),
+        Move::Keep | Move::Return => true,
     };
     let is_to_do = standing == step.standing && (step.what == Move::Out || step.is_new(waiting));
     is_done || (is_to_do && places.forward(step).is_ok())

@@ -1,5 +1,7 @@
 //! One rename that brings an entry in, or takes one out, or both.
 
+use std::path::Path;
+
 use rustix::fd::{AsFd, BorrowedFd};
 use rustix::fs::RenameFlags;
 use rustix::io::{Errno, Result};
@@ -7,7 +9,10 @@ use rustix::io::{Errno, Result};
 use super::Action;
 use crate::host::capture::stamp::{self, Stamp};
 use crate::host::inside::Inside;
+use crate::host::kept;
+use crate::host::lease;
 use crate::host::root::Root;
+use crate::host::transfer::{self, Place};
 use crate::path::TreePath;
 use crate::tree::Kind;
 
@@ -20,6 +25,10 @@ pub(in crate::host) enum Move {
     In,
     /// They change places.
     Exchange,
+    /// The entry in the staging directory stays there as long as a program may write into it.
+    Keep,
+    /// The entry in the staging directory comes back; where a directory is there, what is missing in it.
+    Return,
 }
 
 impl Move {
@@ -36,8 +45,21 @@ impl Move {
             Self::Out => Self::In,
             Self::In => Self::Out,
             Self::Exchange => Self::Exchange,
+            Self::Keep | Self::Return => self,
         }
     }
+}
+
+/// What is in the staging directory of what went out of view.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Displaced {
+    Nothing,
+    /// What it was, and no program can write into it any more.
+    Settled,
+    /// A program may write into it, or it cannot be told.
+    Open,
+    /// A program wrote into it.
+    Written,
 }
 
 /// A rename, with the stamps of what it moves as they are before it.
@@ -54,6 +76,11 @@ pub(in crate::host) struct Step {
 }
 
 impl Step {
+    /// Says that what went out of view stays in the staging directory as long as a program may write into it.
+    pub(super) fn kept(self) -> Self {
+        Self { what: Move::Keep, waiting: None, ..self }
+    }
+
     /// Tells whether a stamp is that of what comes into view.
     pub(super) fn is_new(&self, found: Option<Stamp>) -> bool {
         matches!((found, self.waiting), (Some(found), Some(new)) if found.is_same_but_renamed(&new))
@@ -85,14 +112,60 @@ impl Places<'_> {
     }
 
     /// Does a step; where it took out what is not what was looked at, that comes back.
-    pub(super) fn forward(&self, step: &Step) -> Result<()> {
-        self.rename(step, step.what)?;
+    pub(super) fn forward(&self, step: &mut Step) -> Result<()> {
+        let is_directory = step.standing.is_some_and(|it| it.kind() == Kind::Directory);
+        match self.rename(step, step.what) {
+            Err(Errno::XDEV) if is_directory => return self.forward_by_parts(step),
+            renamed => renamed?,
+        }
         match self.displaced_another(step) {
             false => Ok(()),
             true => {
                 // Somebody changed it since it was looked at: his work stays where it is.
                 self.put_back(step)?;
                 Err(Errno::STALE)
+            }
+        }
+    }
+
+    /// Does a step with a directory that the file system does not rename, entry by entry: all of them get other stamps,
+    /// which the step has from then on.
+    fn forward_by_parts(&self, step: &mut Step) -> Result<()> {
+        let slot = self.root.open_parent(&step.path)?.ok_or(Errno::EXIST)?;
+        let (standing, name) = (Place::of(&slot), step.name.as_bytes());
+        let contents = |at: Place<'_>| Inside::of_contents(self.root, at.0, at.1);
+        if Some(Inside::of(self.root, standing.0, standing.1)?) != step.inside {
+            return Err(Errno::STALE);
+        }
+        let (before, out) = (contents(standing)?, aside_name(step));
+        let out = Place(self.staging, out.as_bytes());
+        transfer::transfer(standing, out)?;
+        let is_same = contents(out).is_ok_and(|found| found == before);
+        let moved = match (is_same, step.what) {
+            (false, _) => Err(Errno::STALE),
+            (true, Move::Exchange) => transfer::transfer(Place(self.staging, name), standing),
+            (true, _) => Ok(()),
+        };
+        let moved = moved.and_then(|()| transfer::transfer(out, Place(self.staging, name)));
+        moved.inspect_err(|_| _ = transfer::merge(out, standing))?;
+        let inside = Inside::of(self.root, self.staging, name)?;
+        (step.standing, step.inside) = (stamp_of(self.staging, name)?, Some(inside));
+        Ok(())
+    }
+
+    /// Goes on where a process died in the middle of such a step: the directory comes back, unless something else
+    /// has its place already.
+    pub(super) fn settle_parts(&self, step: &Step) -> Result<()> {
+        let (out, name) = (aside_name(step), step.name.as_bytes());
+        let out = Place(self.staging, out.as_bytes());
+        match (stamp_of(out.0, out.1)?, stamp_of(self.staging, name)?) {
+            (None, _) => Ok(()),
+            (Some(_), None) if step.what == Move::Exchange => {
+                transfer::transfer(out, Place(self.staging, name))
+            }
+            (Some(_), _) => {
+                let slot = self.root.open_parent(&step.path)?.ok_or(Errno::EXIST)?;
+                transfer::merge(out, Place::of(&slot))
             }
         }
     }
@@ -119,6 +192,24 @@ impl Places<'_> {
         }
     }
 
+    /// Brings back what a call took out of view that did not end.
+    pub(super) fn give_back(&self, step: &Step) -> Result<()> {
+        let slot = self.root.open_parent(&step.path)?.ok_or(Errno::EXIST)?;
+        let from = Place(self.staging, step.name.as_bytes());
+        match transfer::merge(from, Place(slot.directory.as_fd(), slot.name)) {
+            // It never went, or is back already.
+            Err(Errno::NOENT) => Ok(()),
+            given => given,
+        }
+    }
+
+    /// Moves what went out of view to where it is kept for an operation.
+    pub(super) fn keep(&self, step: &Step, place: &Path) -> Result<()> {
+        let kept = kept::make_slot(place, &step.path)?;
+        let (from, to) = (Place(self.staging, step.name.as_bytes()), kept.directory.as_fd());
+        transfer::transfer(from, Place(to, kept.name))
+    }
+
     /// Tells whether something waits that was in view and is not what was to go out of it: nobody kept that.
     pub(super) fn holds_anothers(&self, step: &Step) -> bool {
         match stamp_of(self.staging, step.name.as_bytes()) {
@@ -139,6 +230,29 @@ impl Places<'_> {
         }
     }
 
+    /// Looks at what went out of view.
+    pub(super) fn displaced(&self, step: &Step) -> Displaced {
+        let name = step.name.as_bytes();
+        let is_there = |found: &Stamp| step.what != Move::In && !step.is_new(Some(*found));
+        let found = stamp_of(self.staging, name).map(|found| found.filter(is_there));
+        let expected = match (found, step.standing) {
+            (Ok(None), _) => return Displaced::Nothing,
+            (Ok(Some(_)), Some(expected)) => expected,
+            _ => return Displaced::Open,
+        };
+        let is_same = match expected.kind() {
+            Kind::Directory => Inside::of_closed(self.root, self.staging, name)
+                .map(|found| Some(found) == step.inside),
+            _ => lease::closed_stamp(self.staging, name)
+                .map(|found| found.is_same_but_renamed(&expected)),
+        };
+        match is_same {
+            Ok(true) => Displaced::Settled,
+            Ok(false) => Displaced::Written,
+            Err(_) => Displaced::Open,
+        }
+    }
+
     /// Tells whether in the directory that went out of view is what was in it.
     fn holds_the_same(&self, step: &Step) -> bool {
         let found = Inside::of(self.root, self.staging, step.name.as_bytes());
@@ -153,9 +267,15 @@ impl Places<'_> {
             Move::Exchange => (waiting, standing, RenameFlags::EXCHANGE),
             Move::Out => (standing, waiting, RenameFlags::NOREPLACE),
             Move::In => (waiting, standing, RenameFlags::NOREPLACE),
+            Move::Keep | Move::Return => return Ok(()),
         };
         rustix::fs::renameat_with(from.0, from.1, to.0, to.1, flags)
     }
+}
+
+/// Returns the name in the staging directory of what is on its way out entry by entry.
+fn aside_name(step: &Step) -> String {
+    format!("{}.out", step.name)
 }
 
 fn stamp_of(directory: BorrowedFd<'_>, name: &[u8]) -> Result<Option<Stamp>> {
@@ -185,12 +305,12 @@ mod tests {
         let (at, name) = (TreePath::parse("a").unwrap(), "1".to_owned());
         let (standing, waiting) = places.look(&at, &name).unwrap();
         let what = Move::Exchange;
-        let step = Step { what, path: at, name, standing, waiting, inside: None };
+        let mut step = Step { what, path: at, name, standing, waiting, inside: None };
         let content = || std::fs::read_to_string(path("root/a")).unwrap();
-        places.forward(&step).unwrap();
+        places.forward(&mut step).unwrap();
         places.back(&step).unwrap();
         assert_eq!(content(), "old");
-        places.forward(&step).unwrap();
+        places.forward(&mut step).unwrap();
         std::fs::write(path("root/a"), "an hour of work").unwrap();
         assert_eq!(places.back(&step), Err(Errno::STALE));
         assert_eq!(content(), "an hour of work");

@@ -42,7 +42,7 @@ impl StoreLedger {
         for entry in entries {
             self.disk.remove_entry(&entry)?;
         }
-        self.disk.remove_all(&places::kept(number))
+        self.disk.remove_entry(&places::kept(number))
     }
 
     /// Removes what was begun.

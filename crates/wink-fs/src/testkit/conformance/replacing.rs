@@ -161,7 +161,7 @@ pub(super) fn a_plan_is_refused_when_it_is_checked_as_when_it_is_done(fs: &mut d
         let plan = ReplacePlan::new(fs.capture(&excluded).unwrap(), &target, &scope).unwrap();
         let before = dump(fs).unwrap();
         let checked = fs.check_replace(&plan).unwrap_err();
-        let done = fs.replace_by(&plan, &mut || Ok(())).unwrap_err();
+        let done = fs.replace_by(&plan, &mut || Ok(None)).unwrap_err();
         assert_eq!((checked.kind(), checked.to_string()), (kind, done.to_string()));
         assert_eq!(dump(fs).unwrap(), before);
     }
@@ -183,7 +183,7 @@ pub(super) fn a_special_file_in_the_target_is_refused_when_it_is_checked(fs: &mu
         let capture = fs.capture(&Exclusions::default()).unwrap();
         let plan = ReplacePlan::new(capture, &target, &scope).unwrap();
         let checked = fs.check_replace(&plan).unwrap_err();
-        let done = fs.replace_by(&plan, &mut || Ok(())).unwrap_err();
+        let done = fs.replace_by(&plan, &mut || Ok(None)).unwrap_err();
         assert_eq!((checked.kind(), done.kind()), (ErrorKind::SpecialFile, ErrorKind::SpecialFile));
         assert_eq!(dump(fs).unwrap(), before);
     }

@@ -1,0 +1,74 @@
+//! Whether a program has a file open for writing, as the kernel knows it.
+#![allow(unsafe_code, reason = "no safe crate has file leases; each call passes three integers")]
+
+use rustix::fd::{AsFd, AsRawFd, BorrowedFd};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::{Errno, Result};
+
+use super::capture::stamp::{self, Stamp};
+use crate::tree::Kind;
+
+/// Chooses the signal that says something of a handle; `libc` does not have it.
+const F_SETSIG: libc::c_int = 10;
+
+/// Returns the stamp of an entry into which no program can write any more, once it is out of view; a file that a
+/// program may have open for writing is an error.
+pub(super) fn closed_stamp(directory: BorrowedFd<'_>, name: &[u8]) -> Result<Stamp> {
+    let found = Stamp::of(&stamp::look(directory, name)?);
+    if found.kind() != Kind::File {
+        return Ok(found);
+    }
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = rustix::fs::openat(directory, name, flags, Mode::empty())?;
+    match is_closed(&file) {
+        // What was written until now shows.
+        true => Ok(Stamp::of(&stamp::look_at(&file)?)),
+        false => Err(Errno::TXTBSY),
+    }
+}
+
+/// Tells whether no program has a file open for writing; false also where the kernel does not tell, as on a network
+/// file system, or of a file of another user.
+///
+/// The kernel gives a read lease only on such a file. It goes with the handle, which is open for reading.
+fn is_closed(file: impl AsFd) -> bool {
+    let fd = file.as_fd().as_raw_fd();
+    // A program that opens the file meanwhile breaks the lease, and the signal that says so would end us.
+    // SAFETY: the handle is open, and the command takes an integer.
+    let is_harmless = unsafe { libc::fcntl(fd, F_SETSIG, libc::SIGURG) } == 0;
+    // SAFETY: the same.
+    is_harmless && unsafe { libc::fcntl(fd, libc::F_SETLEASE, libc::F_RDLCK) } == 0
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "plays another program")]
+mod tests {
+    use std::fs::{File, OpenOptions};
+
+    use super::*;
+
+    #[test]
+    fn a_file_is_closed_once_the_last_writer_is_gone() {
+        let path = tempfile::NamedTempFile::new().unwrap().into_temp_path();
+        let is_closed = || super::is_closed(File::open(&path).unwrap());
+        assert!(is_closed());
+        let reader = File::open(&path).unwrap();
+        assert!(is_closed(), "a reader does no harm");
+        drop(reader);
+        let writer = OpenOptions::new().append(true).open(&path).unwrap();
+        assert!(!is_closed());
+        drop(writer);
+        assert!(is_closed());
+    }
+
+    /// The signal of a broken lease would end the process.
+    #[test]
+    fn a_program_that_opens_the_file_meanwhile_ends_nobody() {
+        let path = tempfile::NamedTempFile::new().unwrap().into_temp_path();
+        let looked_at = File::open(&path).unwrap();
+        assert!(super::is_closed(&looked_at));
+        let flags = OFlags::WRONLY | OFlags::NONBLOCK;
+        let opened = rustix::fs::open(&*path, flags, Mode::empty());
+        assert_eq!(opened.map(drop), Err(Errno::WOULDBLOCK), "the lease is to be given up");
+    }
+}

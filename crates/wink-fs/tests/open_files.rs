@@ -1,0 +1,155 @@
+//! A program has a file open while a restore replaces or removes it, and writes into it afterwards.
+
+#![allow(clippy::disallowed_methods, reason = "plays the program, and looks at what is left")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+use wink_fs::{HostBackend, Store, TreePath, Workspace};
+
+/// A workspace with its store in a directory of its own.
+struct Scene {
+    files: TempDir,
+    store: TempDir,
+}
+
+impl Scene {
+    /// Makes one with a snapshot `base`, in which are `a` and `d/b`, and changes both.
+    fn new() -> Self {
+        Self::with_store(tempfile::tempdir().unwrap())
+    }
+
+    fn with_store(store: TempDir) -> Self {
+        let scene = Self { files: tempfile::tempdir().unwrap(), store };
+        fs::create_dir(scene.path("")).unwrap();
+        drop(Store::create_ambient(scene.store.path().join("store")).unwrap());
+        let files = scene.open();
+        files.write("a", "as it began").unwrap();
+        files.snapshot("base").unwrap();
+        files.write("a", "first line\n").unwrap();
+        files.write("d/b", "first line\n").unwrap();
+        scene
+    }
+
+    fn open(&self) -> Workspace {
+        let store = Store::open_ambient(self.store.path().join("store")).unwrap();
+        Workspace::host_with_store(self.path(""), store).unwrap()
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.files.path().join("root").join(name)
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    fn open_to_append(&self, name: &str) -> File {
+        File::options().append(true).open(self.path(name)).unwrap()
+    }
+
+    fn staging(&self) -> PathBuf {
+        self.files.path().join(".wink-staging")
+    }
+}
+
+/// Counts the files below a directory.
+fn count(directory: &Path) -> usize {
+    let Ok(entries) = fs::read_dir(directory) else { return 0 };
+    let count = |entry: fs::DirEntry| match entry.file_type().unwrap().is_dir() {
+        true => count(&entry.path()),
+        false => 1,
+    };
+    entries.flatten().map(count).sum()
+}
+
+#[test]
+fn what_a_program_writes_into_a_file_that_a_restore_replaced_comes_back_with_undo() {
+    let scene = Scene::new();
+    let (mut a, mut b) = (scene.open_to_append("a"), scene.open_to_append("d/b"));
+    scene.open().restore("base").unwrap();
+    assert_eq!(scene.read("a"), "as it began");
+    assert!(!scene.path("d").exists());
+    a.write_all(b"second line\n").unwrap();
+    b.write_all(b"second line\n").unwrap();
+    drop((a, b));
+    scene.open().undo().unwrap();
+    assert_eq!(scene.read("a"), "first line\nsecond line\n");
+    assert_eq!(scene.read("d/b"), "first line\nsecond line\n");
+}
+
+#[test]
+fn the_state_before_a_restore_shows_what_a_program_wrote_into_what_it_displaced() {
+    let scene = Scene::new();
+    let mut a = scene.open_to_append("a");
+    let files = scene.open();
+    files.restore("base").unwrap();
+    a.write_all(b"second line\n").unwrap();
+    let last = files.operations().unwrap().pop().unwrap();
+    let before = files.operation_trees(last.sequence).unwrap().before;
+    let content = before.open(&TreePath::parse("a").unwrap()).unwrap().read_all().unwrap();
+    assert_eq!(*content, *b"first line\nsecond line\n");
+}
+
+#[test]
+fn a_file_that_no_program_has_open_is_kept_only_in_the_snapshot() {
+    let scene = Scene::new();
+    let reader = File::open(scene.path("a")).unwrap();
+    scene.open().restore("base").unwrap();
+    let operations = scene.store.path().join("store/operations");
+    let kept = fs::read_dir(operations).unwrap().flatten().filter(|it| it.path().is_dir());
+    assert_eq!(kept.count(), 0);
+    assert_eq!(count(&scene.staging()), 0);
+    drop(reader);
+}
+
+/// The history is on another file system, so nothing can be moved there.
+#[test]
+fn what_cannot_be_moved_to_the_history_waits_beside_the_files() {
+    let store = tempfile::tempdir_in("/dev/shm").unwrap();
+    let scene = Scene::with_store(store);
+    let mut a = scene.open_to_append("a");
+    scene.open().restore("base").unwrap();
+    a.write_all(b"second line\n").unwrap();
+    drop(scene.open());
+    drop(a);
+    let backend = HostBackend::open_ambient(scene.path("")).unwrap();
+    assert_eq!(backend.left_alone().len(), 1);
+    drop(backend);
+    assert_eq!(scene.read("a"), "as it began");
+    fs::remove_file(scene.path("a")).unwrap();
+    drop(scene.open());
+    assert_eq!(scene.read("a"), "first line\nsecond line\n");
+    assert_eq!(count(&scene.staging()), 0);
+}
+
+#[test]
+fn what_waits_beside_the_files_goes_when_the_program_wrote_nothing() {
+    let store = tempfile::tempdir_in("/dev/shm").unwrap();
+    let scene = Scene::with_store(store);
+    let a = scene.open_to_append("a");
+    scene.open().restore("base").unwrap();
+    drop(scene.open());
+    assert_ne!(count(&scene.staging()), 0, "the program may still write");
+    drop(a);
+    drop(scene.open());
+    assert_eq!(count(&scene.staging()), 0);
+    assert_eq!(scene.read("a"), "as it began");
+}
+
+/// Taking operations back for good once took away what nobody else has.
+#[test]
+fn retracting_a_restore_keeps_what_a_program_may_still_write_into() {
+    let scene = Scene::new();
+    let files = scene.open();
+    let mut a = scene.open_to_append("a");
+    files.restore("base").unwrap();
+    let last = files.operations().unwrap().pop().unwrap().sequence;
+    files.retract(&[last]).unwrap();
+    a.write_all(b"second line\n").unwrap();
+    let operations = files.operations().unwrap();
+    assert!(operations.iter().any(|it| it.sequence == last));
+}
