@@ -13,7 +13,7 @@ use rustix::io::Errno;
 
 use super::kept::HostKept;
 use super::links::copy_file;
-use super::{Host, entry};
+use super::{Host, entry, lease};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::operation::{BEGUN, BeforeImage, KeptEntries, beside, numbered};
 use crate::path::TreePath;
@@ -98,6 +98,10 @@ impl BeforeImage for Aside {
 
     fn keeps_by_the_change(&self) -> bool {
         true
+    }
+
+    fn may_be_written(&self, line: usize) -> bool {
+        lease::may_be_written(&self.place_of(line))
     }
 }
 

@@ -200,26 +200,9 @@ impl Displacement<'_> {
         let name = area.new_name();
         replace::announce_return(self.host, area, self.path, &name)
             .map_err(|error| Error::system(Operation::Delete, error).with_path(self.path))?;
-        let taken = self.out_to_area(area, &name, check).and_then(|()| {
-            self.copy_displaced(area, &name, kept).or_else(|error| {
-                discard(kept);
-                replace::bring_back(self.host, area, self.path, name.clone())?;
-                Err(error)
-            })
-        });
-        let Looked { stamp, inside } =
-            taken.inspect_err(|_| replace::settle_return(self.host, area, &name))?;
-        replace::discard_settled(self.host, area, self.path, &name, (stamp, inside));
-        Ok(())
-    }
-
-    /// Copies what is in the staging directory; returns what it was before that.
-    fn copy_displaced(&self, area: &Arc<Area>, name: &str, kept: &Path) -> Result<Looked> {
-        let failed = |errno| self.failed(errno);
-        let looked = Looked::at(self.host, area.directory(), name.as_bytes()).map_err(failed)?;
-        let (staging, at) = (open_place(area.directory()).map_err(failed)?, TreePath::parse(name)?);
-        copy_entry(&staging, &at, kept).map_err(|error| error.with_path(self.path))?;
-        Ok(looked)
+        self.out_to_area(area, &name, check)
+            .and_then(|()| move_elsewhere(self.host, area, self.path, &name, kept))
+            .inspect_err(|_| replace::settle_return(self.host, area, &name))
     }
 
     /// Refuses what came out where it is not what was meant.
@@ -235,6 +218,31 @@ impl Displacement<'_> {
                 == Some(Left::Entry(identity.0));
         if is_expected { Ok(()) } else { Err(refusal::not_expected(self.path)) }
     }
+}
+
+/// Copies what went out of view, under a name in the staging directory, to where it is kept on another file system. It
+/// goes then, or stays as long as a program may write into it. Where it cannot be copied, it comes back.
+pub(super) fn move_elsewhere(
+    host: &Host,
+    area: &Area,
+    path: &TreePath,
+    name: &str,
+    kept: &Path,
+) -> Result<()> {
+    let failed = |errno| failure::looking(Operation::Delete, path, errno);
+    // First: what is written after it shows.
+    let looked = Looked::at(host, area.directory(), name.as_bytes()).map_err(failed)?;
+    let copied = open_place(area.directory()).map_err(failed).and_then(|staging| {
+        let at = TreePath::parse(name)?;
+        copy_entry(&staging, &at, kept).map_err(|error| error.with_path(path))
+    });
+    copied.or_else(|error| {
+        discard(kept);
+        replace::bring_back(host, area, path, name.to_owned())?;
+        Err(error)
+    })?;
+    replace::discard_settled(host, area, path, name, (looked.stamp, looked.inside));
+    Ok(())
 }
 
 /// Opens a directory that is no workspace, to look at what is in it.

@@ -1,11 +1,15 @@
 //! Whether a program has a file open for writing, as the kernel knows it.
 #![allow(unsafe_code, reason = "no safe crate has file leases; each call passes three integers")]
 
+use std::path::Path;
+
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, Result};
 
 use super::capture::stamp::{self, Stamp};
+use super::inside::Inside;
+use super::root::Root;
 use crate::tree::Kind;
 
 /// Chooses the signal that says something of a handle; `libc` does not have it.
@@ -24,6 +28,16 @@ pub(super) fn closed_stamp(directory: BorrowedFd<'_>, name: &[u8]) -> Result<Sta
         // What was written until now shows.
         true => Ok(Stamp::of(&stamp::look_at(&file)?)),
         false => Err(Errno::TXTBSY),
+    }
+}
+
+/// Tells whether a program may have a file open for writing that is out of view, or one below a directory there.
+pub(super) fn may_be_written(place: &Path) -> bool {
+    let Some((parent, name)) = place.parent().zip(place.file_name()) else { return false };
+    let Ok(root) = Root::open_ambient(parent, None) else { return false };
+    match Inside::of_closed(&root, root.as_fd(), name.as_encoded_bytes()) {
+        Ok(_) | Err(Errno::NOENT) => false,
+        Err(_) => true,
     }
 }
 

@@ -14,7 +14,7 @@ use super::entry::{self, KEPT_BITS};
 use super::links::copy_file;
 use super::root::{Root, Slot};
 use super::staging::{self, Temporary};
-use super::{Host, aside, failure, replace};
+use super::{Host, aside, displace, failure, replace};
 use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::{Durability, Put, PutCondition, PutOptions};
@@ -79,7 +79,7 @@ struct Placing<'a> {
     kept: Option<PathBuf>,
     /// Whether the new file waits there, so that one exchange puts it in place and keeps what was there.
     is_seated: bool,
-    /// The new file as it was before it came into view.
+    /// The new file as it was before it came into view, where it waits elsewhere.
     ours: Option<Stat>,
 }
 
@@ -150,7 +150,7 @@ impl Placing<'_> {
         match refusal::check_file(Operation::Write, self.path, entry::kind_of(displaced.st_mode)) {
             Ok(()) => self.keep(there),
             Err(error) => {
-                self.put_back().map_err(|errno| self.failed(errno))?;
+                self.put_back()?;
                 Err(error)
             }
         }
@@ -180,14 +180,16 @@ impl Placing<'_> {
         let Some(kept) = &self.kept else { return Ok(()) };
         let (from, name) = (self.temporary.area().directory(), self.temporary.name());
         match rustix::fs::renameat(from, name, CWD, kept) {
-            Err(Errno::XDEV) => copy_file(self.slot, there, kept),
+            Err(Errno::XDEV) => {
+                copy_file(self.slot, there, kept)?;
+                self.ours = Some(rustix::fs::fstat(self.temporary.file())?);
+            }
             seated => {
                 seated?;
                 self.is_seated = true;
-                self.ours = Some(rustix::fs::fstat(self.temporary.file())?);
-                Ok(())
             }
         }
+        Ok(())
     }
 
     /// Takes the new file back from there, so that it can be put again, and what was kept with it.
@@ -286,12 +288,12 @@ impl Placing<'_> {
         match self.is_displaced(known, expected) {
             Ok(true) => self.keep(&known.stat),
             Ok(false) => {
-                self.put_back().map_err(|errno| self.failed(errno))?;
+                self.put_back()?;
                 let current = self.open().ok().and_then(|now| now.content.hash().ok());
                 Err(refusal::conflict(self.path, current))
             }
             Err(error) => {
-                self.put_back().map_err(|errno| self.failed(errno))?;
+                self.put_back()?;
                 Err(error)
             }
         }
@@ -306,16 +308,36 @@ impl Placing<'_> {
 
     /// Undoes an exchange, until what comes out is what went in last.
     ///
-    /// Anything else that comes out was put there meanwhile, is newer, and goes back in turn.
-    fn put_back(&mut self) -> SystemResult<()> {
+    /// Anything else that comes out was put there meanwhile, is newer, and goes back in turn. Another program may have
+    /// written into our file while it was in view, or have it open: what becomes of it is decided when the call has
+    /// ended.
+    fn put_back(&mut self) -> Result<()> {
         let put_back = self.exchange_back();
-        // Another program wrote into our file while it was in view, or took it away and left one of its own: what
-        // is kept now is that program's, and is not put again.
-        let is_ours = |waiting: Stat| self.ours.is_none_or(|ours| same_file(&waiting, &ours));
-        if self.is_seated && !self.look_displaced().is_ok_and(is_ours) {
-            self.temporary.set_placed();
+        match self.kept.clone() {
+            Some(_) if self.is_seated => self.temporary.set_placed(),
+            Some(kept) if !self.temporary.is_placed() => self.rescue(&kept)?,
+            _ => {}
         }
-        put_back
+        put_back.map_err(|errno| self.failed(errno))
+    }
+
+    /// Keeps what came out last where it is not our file as it was: another program's, or one that it wrote into.
+    fn rescue(&mut self, kept: &Path) -> Result<()> {
+        let (area, name) = (self.temporary.area().clone(), self.temporary.name().to_owned());
+        let failed = |errno| failure::any(Operation::Write, self.path, errno);
+        let looked = stamp::look(area.directory(), name.as_bytes()).map_err(failed)?;
+        let waiting = self.look_displaced().map_err(failed)?;
+        // What it was made of is back in view.
+        aside::remove(kept);
+        self.temporary.set_placed();
+        if !self.ours.is_some_and(|ours| same_file(&waiting, &ours)) {
+            return displace::move_elsewhere(self.host, &area, self.path, &name, kept);
+        }
+        // A program may have it open.
+        self.temporary.close_for_writing().map_err(failed)?;
+        let looked = (Stamp::of(&looked), None);
+        replace::discard_settled(self.host, &area, self.path, &name, looked);
+        Ok(())
     }
 
     fn exchange_back(&mut self) -> SystemResult<()> {

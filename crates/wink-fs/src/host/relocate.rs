@@ -8,6 +8,7 @@ use rustix::fs::{AtFlags, CWD, Mode, RenameFlags};
 use rustix::io::{Errno, Result as SystemResult};
 
 use super::capture::stamp::{self, Stamp};
+use super::inside::Inside;
 use super::links::copy_file;
 use super::root::Slot;
 use super::transfer::{self, Place};
@@ -89,25 +90,10 @@ impl Relocation<'_> {
                 errno => errno,
             });
         };
-        match there.kind {
-            Kind::Directory => self.replace_empty(kept),
-            _ => self.replace_file(kept),
-        }
-    }
-
-    /// Replaces an empty directory.
-    fn replace_empty(&self, kept: &Path) -> SystemResult<()> {
-        // First, so that what is displaced is kept whenever the process dies.
-        rustix::fs::mkdirat(CWD, kept, Mode::RWXU)?;
-        let renamed = self.rename(RenameFlags::empty()).inspect_err(|_| aside::remove(kept));
-        renamed.map_err(|errno| if errno == Errno::EXIST { Errno::NOTEMPTY } else { errno })
-    }
-
-    /// Replaces what is no directory: the entry waits where what it displaces is to go, and both change places.
-    fn replace_file(&self, kept: &Path) -> SystemResult<()> {
+        // The entry waits where what it displaces is to go, and both change places.
         let seat = Place(CWD, kept.as_os_str().as_encoded_bytes());
         match transfer::transfer(Place::of(&self.source), seat) {
-            Err(Errno::XDEV) => self.replace_file_after_a_copy(kept),
+            Err(Errno::XDEV) => self.replace_after_a_copy(kept),
             seated => {
                 seated?;
                 self.exchange(seat)
@@ -115,14 +101,16 @@ impl Relocation<'_> {
         }
     }
 
-    /// Lets what waits change places with what is there; where it cannot, it goes back.
+    /// Lets what waits change places with what is there; where it cannot, or that is not to be replaced, it goes back.
     fn exchange(&self, seat: Place<'_>) -> SystemResult<()> {
-        let target = Place::of(&self.target);
+        let (target, is_directory) = (Place::of(&self.target), transfer::is_directory(seat));
         let exchanged = match exchange(seat, target) {
-            Ok(()) if transfer::is_directory(seat) => exchange(seat, target).and(Err(Errno::ISDIR)),
             // It went meanwhile, so nothing is displaced.
             Err(Errno::NOENT) => transfer::transfer(seat, target),
-            exchanged => exchanged,
+            exchanged => exchanged.and_then(|()| {
+                let may_go = check_displaced(seat, is_directory);
+                may_go.or_else(|errno| exchange(seat, target).and(Err(errno)))
+            }),
         };
         // Where something else has its place by now, it stays kept.
         exchanged.inspect_err(|_| _ = transfer::transfer(seat, Place::of(&self.source)))
@@ -130,29 +118,39 @@ impl Relocation<'_> {
 
     /// Does the same where what is displaced is kept on another file system: it is copied there, and stays aside as
     /// long as a program may write into it.
-    fn replace_file_after_a_copy(&self, kept: &Path) -> SystemResult<()> {
+    fn replace_after_a_copy(&self, kept: &Path) -> SystemResult<()> {
         let area = self.host.area()?;
         let name = area.new_name();
         let seat = Slot::at(area.directory(), name.as_bytes())?;
-        let copied = Stamp::of(&stamp::look(self.target.directory.as_fd(), self.target.name)?);
-        copy_entry(&self.target, kept)?;
+        let target = (self.target.directory.as_fd(), self.target.name);
+        let copied = Stamp::of(&stamp::look(target.0, target.1)?);
+        let copy = match copied.kind() {
+            Kind::Directory => rustix::fs::mkdirat(CWD, kept, Mode::RWXU),
+            _ => copy_entry(&self.target, kept),
+        };
+        copy.inspect_err(|_| aside::remove(kept))?;
         replace::announce_return(self.host, &area, self.from, &name)
             .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
         let exchanged = transfer::transfer(Place::of(&self.source), Place::of(&seat))
             .and_then(|()| self.exchange(Place::of(&seat)));
-        let settled = exchanged.and_then(|()| {
-            let displaced = Stamp::of(&stamp::look(area.directory(), name.as_bytes())?);
-            if !displaced.is_same_but_renamed(&copied) {
-                aside::remove(kept);
-                copy_entry(&seat, kept)?;
-            }
-            Ok(displaced)
-        });
-        let displaced = settled.inspect_err(|_| {
+        if exchanged.is_err() || !area.holds(&name) {
             aside::remove(kept);
             replace::settle_return(self.host, &area, &name);
-        })?;
-        replace::discard_settled(self.host, &area, self.to, &name, (displaced, None));
+            return exchanged;
+        }
+        let displaced = Stamp::of(&stamp::look(area.directory(), name.as_bytes())?);
+        if !displaced.is_same_but_renamed(&copied) {
+            aside::remove(kept);
+            return displace::move_elsewhere(self.host, &area, self.to, &name, kept)
+                .map_err(|_| Errno::IO);
+        }
+        let inside = match displaced.kind() {
+            Kind::Directory => {
+                Some(Inside::of(&self.host.root, area.directory(), name.as_bytes())?)
+            }
+            _ => None,
+        };
+        replace::discard_settled(self.host, &area, self.to, &name, (displaced, inside));
         Ok(())
     }
 
@@ -176,6 +174,17 @@ impl Relocation<'_> {
             target.name,
             flags,
         )
+    }
+}
+
+/// Refuses what came out and may not be replaced: a directory goes only for a directory, and only if it is empty.
+fn check_displaced(displaced: Place<'_>, is_by_directory: bool) -> SystemResult<()> {
+    match (transfer::is_directory(displaced), is_by_directory) {
+        (false, false) => Ok(()),
+        (true, false) => Err(Errno::ISDIR),
+        (false, true) => Err(Errno::NOTDIR),
+        (true, true) if transfer::is_empty(displaced)? => Ok(()),
+        (true, true) => Err(Errno::NOTEMPTY),
     }
 }
 

@@ -346,6 +346,13 @@ impl Temporary {
         &self.file
     }
 
+    /// Lets go of the handle that can write, so that other programs' can be told from it.
+    pub(super) fn close_for_writing(&mut self) -> Result<()> {
+        let file = rustix::fs::openat(self.area.directory(), &*self.name, READ, Mode::empty())?;
+        self.file = Arc::new(file.into());
+        Ok(())
+    }
+
     /// Says that the file has left the staging directory.
     pub(super) fn set_placed(&mut self) {
         self.placed = true;

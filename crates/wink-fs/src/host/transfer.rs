@@ -104,6 +104,11 @@ pub(super) fn is_directory(place: Place<'_>) -> bool {
     found.is_ok_and(|stat| entry::kind_of(stat.st_mode) == Kind::Directory)
 }
 
+/// Tells whether nothing is in a directory.
+pub(super) fn is_empty(directory: Place<'_>) -> Result<bool> {
+    Ok(entry::entries(open(directory)?.as_fd())?.is_empty())
+}
+
 fn open(place: Place<'_>) -> Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     rustix::fs::openat(place.0, place.1, flags, Mode::empty())

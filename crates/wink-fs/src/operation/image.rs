@@ -68,6 +68,11 @@ pub trait BeforeImage: Send {
     fn keeps_by_the_change(&self) -> bool {
         false
     }
+
+    /// Tells whether a program may still write into what is kept for a line.
+    fn may_be_written(&self, _line: usize) -> bool {
+        false
+    }
 }
 
 /// Keeps nothing.

@@ -8,7 +8,7 @@ use super::image::{BeforeImage, Nothing};
 use super::left::Left;
 use super::recorded::Recorded;
 use super::step::{Line, Step};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::{PutCondition, Removed, Replacement};
 use crate::layer::{Call, Layer};
 use crate::merkle::Identity;
@@ -29,6 +29,8 @@ pub(crate) struct Record {
     steps: Vec<(usize, Step)>,
     /// How many of them were made.
     done: usize,
+    /// The changes that were given up and for which something of another program is kept.
+    rescued: Vec<(usize, Step)>,
     /// Content that was replaced, where the call said which it is, so that it need not be read.
     replaced: Hashes,
     /// What was put and still stands there, so that it need not be read again.
@@ -38,7 +40,8 @@ pub(crate) struct Record {
 impl Record {
     fn new(image: Box<dyn BeforeImage>) -> Self {
         let (replaced, put) = (Hashes::default(), Hashes::default());
-        Self { image, lines: 0, steps: Vec::new(), done: 0, replaced, put }
+        let (steps, rescued) = (Vec::new(), Vec::new());
+        Self { image, lines: 0, steps, done: 0, rescued, replaced, put }
     }
 }
 
@@ -67,16 +70,32 @@ impl Record {
         Recorded::new(steps, self.image.kept())
     }
 
-    /// Returns the paths of changes that were not made and for which something is kept all the same: another program
-    /// wrote into what a change had put in view, or put something in its place, before it was given up.
+    /// Returns the changes that were given up and for which something is kept all the same: another program wrote
+    /// into what a change had put in view, or put something in its place, before it was given up.
     pub(crate) fn rescued(&self) -> Result<Recorded> {
+        let mut steps = self.rescued.clone();
+        steps.extend(self.given_up()?);
+        Ok(Recorded::new(steps, self.image.kept()))
+    }
+
+    /// Returns the same, and the changes whose displaced entry a program may still write into.
+    pub(crate) fn unsettled(&self) -> Result<Recorded> {
+        let mut unsettled = self.rescued()?;
+        let made = self.steps[..self.done].iter();
+        unsettled.steps.extend(made.filter(|it| self.image.may_be_written(it.0)).cloned());
+        Ok(Recorded::new(Vec::new(), self.image.kept()).and(unsettled))
+    }
+
+    /// Returns those of the call under way.
+    fn given_up(&self) -> Result<Vec<(usize, Step)>> {
         let (kept, mut steps) = (self.image.kept(), Vec::new());
         let given_up = &self.steps[self.done..];
         for (line, step) in given_up.iter().filter(|_| self.image.keeps_by_the_change()) {
             let Some(entry) = kept.entry(*line)? else { continue };
             let is_ours = match step {
                 Step::Put { content, .. } => {
-                    ops::content_hash(&*entry.tree, &entry.at)? == *content
+                    !self.image.may_be_written(*line)
+                        && ops::content_hash(&*entry.tree, &entry.at)? == *content
                 }
                 Step::Remove { .. } => false,
                 _ => true,
@@ -85,7 +104,7 @@ impl Record {
                 steps.push((*line, step.clone()));
             }
         }
-        Ok(Recorded::new(steps, kept))
+        Ok(steps)
     }
 
     /// Returns the hashes of contents that were replaced, as far as they are known.
@@ -129,6 +148,8 @@ impl Record {
         let line = Line::Void { from: *from }.encode();
         self.image.note(&line).map_err(of_history)?;
         self.lines += 1;
+        let given_up = self.given_up()?;
+        self.rescued.extend(given_up);
         self.steps.truncate(self.done);
         Ok(())
     }
@@ -179,7 +200,9 @@ fn steps_of(tree: &dyn Tree, call: &Call<'_>) -> Result<Vec<Step>> {
         Call::Remove { .. } => vec![Step::Remove { path }],
         Call::Rename { to, replacement, .. } if !to.is_root() && path != *to => {
             // Before it moves: what others put into a directory that is on its way is not ours.
-            let Some(moved) = Left::at(tree, &path)? else { return Ok(Vec::new()) };
+            let missing = || Error::new(Operation::Rename, ErrorKind::NotFound).with_path(&path);
+            // Not later either: a change that is not announced keeps nothing.
+            let moved = Left::at(tree, &path)?.ok_or_else(missing)?;
             // Also where nothing is there: another program may be faster than the call.
             let may_displace = replacement == Replacement::Replace;
             let displaced = may_displace.then(|| Step::Remove { path: to.clone() });

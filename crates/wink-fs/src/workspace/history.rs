@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use super::SnapshotOptions;
 use super::excluded::Excluded;
+use super::take_back::Outcome;
 use crate::capture::Capture;
 use crate::clock::{Clock, SystemClock};
 use crate::compare::{Difference, compare, kind_at};
@@ -357,9 +358,8 @@ impl History {
         record: &Record,
         live: &Arc<dyn Tree>,
     ) -> Result<Option<u64>> {
-        let changes = self.changes_of(record, live)?;
+        let changes = self.changes_of(sequence, name, record, live)?;
         if changes.is_empty() {
-            self.ledger.discard(sequence);
             return Ok(None);
         }
         let operation = self.prepare(sequence, name, OperationCause::Call, changes)?;
@@ -367,24 +367,30 @@ impl History {
         Ok(Some(sequence))
     }
 
-    /// Says what the changes of a call come to.
+    /// Says what the changes of a call come to. Where that is nothing, it is no operation, and is forgotten.
     pub(super) fn changes_of(
         &self,
+        number: u64,
+        name: &str,
         record: &Record,
         live: &Arc<dyn Tree>,
     ) -> Result<Vec<OperationChange>> {
         let recorded = record.recorded();
-        if recorded.steps.is_empty() {
-            return Ok(Vec::new());
-        }
         let scope = Scope::paths(recorded.paths().cloned());
         let before = recorded.clone().before(live.clone());
         let now = record.put().within(&**live);
-        let differences = compare(&record.replaced().within(&before), &now, &scope)?;
-        let mut changes = describe(&differences, &now)?;
+        let mut changes = match recorded.steps.is_empty() {
+            true => Vec::new(),
+            false => describe(&compare(&record.replaced().within(&before), &now, &scope)?, &now)?,
+        };
         if changes.is_empty() {
+            // First: what is written after it, into what was displaced, keeps the operation.
+            let unsettled = record.unsettled()?;
             // Other programs may have made it look as if nothing had changed.
             changes = displaced_changes(&recorded, &**live)?;
+            if changes.is_empty() {
+                self.settle_taken_back(number, name, unsettled, Outcome::default())?;
+            }
         }
         changes.iter_mut().for_each(|it| it.replaced = record.replaced().of(&it.path));
         Ok(changes)
@@ -596,24 +602,26 @@ fn is_worth_a_try(error: &Error) -> bool {
     error.kind() == ErrorKind::Conflict && error.operation() != Operation::Replace
 }
 
-/// Says where something was displaced that is not there any more, and that the operation had not put there itself.
+/// Says where something was displaced, but for what the operation had put there itself, or put there again.
 fn displaced_changes(recorded: &Recorded, live: &dyn Tree) -> Result<Vec<OperationChange>> {
     let mut changes = Vec::new();
     for (number, (line, step)) in recorded.steps.iter().enumerate() {
         // Of what moved, a copy is kept that may never be needed.
         let kept = recorded.kept(*line)?.filter(|_| !matches!(step, Step::Move { .. }));
         let Some(kept) = kept else { continue };
-        let path = step.path();
-        let (was, is) = (Left::at(&*kept.tree, &kept.at)?, Left::at(live, path)?);
-        let mut earlier = recorded.steps[..number].iter().rev();
-        let ours = earlier.find_map(|(_, step)| step.left_at(path)).flatten();
-        let is_ours = ours.zip(was.as_ref()).is_some_and(|(ours, was)| ours.has_content_of(was));
-        if was == is || is_ours {
+        let (path, was) = (step.path(), Left::at(&*kept.tree, &kept.at)?);
+        let left_by = |steps: &[(usize, Step)]| {
+            steps.iter().rev().find_map(|(_, step)| step.left_at(path)).flatten()
+        };
+        let is_was = |left: Option<Left>| {
+            left.zip(was.as_ref()).is_some_and(|(left, was)| left.has_content_of(was))
+        };
+        if is_was(left_by(&recorded.steps[..number])) || is_was(left_by(&recorded.steps)) {
             continue;
         }
         let (before, after) = (kind_at(&*kept.tree, &kept.at)?, kind_at(live, path)?);
-        let (path, inside, replaced) = (path.clone(), Vec::new(), None);
-        changes.push(OperationChange { path, before, after, inside, left: is, replaced });
+        let (left, inside, replaced) = (Left::at(live, path)?, Vec::new(), None);
+        changes.push(OperationChange { path: path.clone(), before, after, inside, left, replaced });
     }
     changes.sort_by(|a, b| a.path.cmp(&b.path));
     changes.dedup_by(|a, b| a.path == b.path);

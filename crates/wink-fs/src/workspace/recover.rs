@@ -69,7 +69,8 @@ impl History {
             false => Outcome::default(),
         };
         let back = outcome.back.iter().cloned().collect();
-        Ok((back, self.settle_taken_back(failed, outcome)?))
+        let Failed { number, name, recorded } = failed;
+        Ok((back, self.settle_taken_back(*number, name, recorded.clone(), outcome)?))
     }
 
     fn roll_back_changes(
@@ -92,15 +93,16 @@ impl History {
             outcome => outcome?,
         };
         // It is done: where it cannot be recorded, it is none.
-        let recorded = self.changes_of(&record, &backend.live()).and_then(|changes| {
-            if changes.is_empty() {
-                return Ok(false);
+        let changes = self.changes_of(sequence, failed.name, &record, &backend.live());
+        let recorded = changes.and_then(|changes| match changes.is_empty() {
+            true => Ok(()),
+            false => {
+                let done =
+                    self.prepare(sequence, failed.name, OperationCause::Recovery, changes)?;
+                self.append(done, Some(record.recorded()))
             }
-            let done = self.prepare(sequence, failed.name, OperationCause::Recovery, changes)?;
-            self.append(done, Some(record.recorded()))?;
-            Ok(true)
         });
-        if !recorded.unwrap_or(false) {
+        if recorded.is_err() {
             self.ledger.discard(sequence);
         }
         Ok(outcome)
@@ -108,9 +110,14 @@ impl History {
 
     /// Ends an operation that was taken back: nothing is kept of it, but for what belongs to paths that were left
     /// alone. It stays in the history for those, which are returned, so that what they were can be found.
-    fn settle_taken_back(&self, failed: &Failed<'_>, outcome: Outcome) -> Result<Vec<TreePath>> {
-        let Failed { number, name, recorded } = failed;
-        let (number, changes) = (*number, left_changes(recorded, &outcome)?);
+    pub(super) fn settle_taken_back(
+        &self,
+        number: u64,
+        name: &str,
+        recorded: Recorded,
+        outcome: Outcome,
+    ) -> Result<Vec<TreePath>> {
+        let changes = left_changes(&recorded, &outcome)?;
         if changes.is_empty() {
             self.ledger.discard(number);
             return Ok(Vec::new());
@@ -119,7 +126,7 @@ impl History {
         let mut operation = self.operation(number, name, OperationCause::Call, changes);
         operation.left_alone = left.clone();
         let operation = self.prepare_record(operation)?;
-        self.append(operation, Some(recorded.clone()))?;
+        self.append(operation, Some(recorded))?;
         Ok(left)
     }
 

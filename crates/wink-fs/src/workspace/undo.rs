@@ -381,9 +381,8 @@ impl Step<'_> {
         outcome: &Outcome,
         live: &Arc<dyn Tree>,
     ) -> Result<Option<u64>> {
-        let changes = self.history.changes_of(record, live)?;
+        let changes = self.history.changes_of(sequence, &self.of.name, record, live)?;
         if changes.is_empty() {
-            self.history.ledger.discard(sequence);
             return Ok(None);
         }
         let mut operation = self.history.operation(sequence, &self.of.name, self.cause(), changes);

@@ -77,9 +77,8 @@ pub(in crate::host) fn announce_return(
     path: &TreePath,
     name: &str,
 ) -> io::Result<()> {
-    let (what, path, name) = (Move::Return, path.clone(), name.to_owned());
-    let step = Step { what, path, name, standing: None, waiting: None, inside: None };
-    let journal = Journal { root: host.root.identity()?, steps: vec![step] };
+    let steps = vec![Step::returning(path, name)];
+    let journal = Journal { root: host.root.identity()?, steps };
     area.write_journal(&journal.encode(), Durability::Atomic)
 }
 
@@ -120,7 +119,7 @@ pub(in crate::host) fn discard_settled(
     }
 }
 
-/// Brings a directory back into view that was taken out of it under a name in the staging directory.
+/// Brings an entry back into view that was taken out of it under a name in the staging directory.
 ///
 /// Where something else has its place, it stays there until that is gone.
 pub(in crate::host) fn bring_back(
@@ -130,10 +129,7 @@ pub(in crate::host) fn bring_back(
     name: String,
 ) -> Result<()> {
     let places = Places { root: &host.root, staging: area.directory() };
-    let looked = places.look(path, &name);
-    let (_, standing) = looked.map_err(|errno| failure::any(Operation::Delete, path, errno))?;
-    let (what, path) = (Move::Out, path.clone());
-    let step = Step { what, path, name, standing, waiting: None, inside: None };
+    let step = Step::returning(path, &name);
     if places.put_back(&step).is_ok() {
         return Ok(());
     }
@@ -258,9 +254,11 @@ mod tests {
         let error = bring_back(&backend.host, &area, &path, "7".into()).unwrap_err();
         assert_eq!((error.kind(), error.path()), (ErrorKind::Conflict, Some("d")));
         drop((area, backend));
-        assert_eq!(open().left_alone(), [path]);
-        assert!(!at("d/sub").exists());
         std::fs::remove_dir(at("d")).unwrap();
+        std::fs::write(at("d"), "").unwrap();
+        assert_eq!(open().left_alone(), [path]);
+        assert_eq!(std::fs::read(at("d")).unwrap(), b"");
+        std::fs::remove_file(at("d")).unwrap();
         drop(open());
         assert_eq!(std::fs::read_to_string(at("d/sub/notes")).unwrap(), "an hour of work");
         assert!(!place.path().join(".wink-staging").exists());

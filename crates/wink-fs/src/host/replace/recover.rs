@@ -49,15 +49,18 @@ pub(in crate::host) fn recover(
             continue;
         }
         let is_done = redo(&places, &mut step);
-        let is_theirs = places.holds_anothers(&step);
+        let displaced = places.displaced(&step);
+        let is_theirs = displaced == Displaced::Written || places.holds_anothers(&step);
         if !is_done || is_theirs {
             left_alone.push(step.path.clone());
         }
-        match places.displaced(&step) {
+        if is_theirs {
+            if places.put_back(&step).is_err() {
+                stuck.push(step);
+            }
+        } else if displaced == Displaced::Open {
             // A program may write into it still, and nobody would have that.
-            Displaced::Open if !is_theirs => stuck.push(step.kept()),
-            _ if is_theirs && places.put_back(&step).is_err() => stuck.push(step),
-            _ => {}
+            stuck.push(step.kept());
         }
     }
     let stuck = (!stuck.is_empty()).then(|| Journal { root: journal.root, steps: stuck }.encode());

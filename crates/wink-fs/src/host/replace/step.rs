@@ -76,6 +76,12 @@ pub(in crate::host) struct Step {
 }
 
 impl Step {
+    /// Says that what is in the staging directory comes back.
+    pub(super) fn returning(path: &TreePath, name: &str) -> Self {
+        let (what, path, name) = (Move::Return, path.clone(), name.to_owned());
+        Self { what, path, name, standing: None, waiting: None, inside: None }
+    }
+
     /// Says that what went out of view stays in the staging directory as long as a program may write into it.
     pub(super) fn kept(self) -> Self {
         Self { what: Move::Keep, waiting: None, ..self }
