@@ -177,7 +177,12 @@ impl Ledger for StoreLedger {
             self.unlisted().insert(operation.sequence, None);
         }
         let record = operation_record::encode(operation, &list)?;
-        file.write_all(&record).map_err(failed)
+        file.write_all(&record).map_err(failed)?;
+        // What replaces files is made durable before it begins, so that it can be undone after a loss of power.
+        if operation.saved().is_some() && !operation.changes.is_empty() {
+            file.sync_data().and_then(|()| self.disk.sync_dir(DIRECTORY)).map_err(failed)?;
+        }
+        Ok(())
     }
 
     fn prepare_again(&self, operation: &OperationRecord) -> Result<()> {
