@@ -121,6 +121,14 @@ pub(crate) fn not_all_named(path: &TreePath) -> Error {
     )
 }
 
+/// Says that no path could name what is in a directory, where it would be.
+pub(crate) fn not_all_nameable(to: &TreePath) -> Error {
+    Error::new(Operation::Rename, ErrorKind::TooLarge).with_path(to).with_detail(
+        "paths in the directory would be longer than 4096 bytes there, and could not be moved back; \
+         move it to a shorter path",
+    )
+}
+
 /// Says that something in a directory could not be brought back.
 pub(crate) fn holds_special(path: &TreePath) -> Error {
     Error::new(Operation::Delete, ErrorKind::SpecialFile).with_path(path).with_detail(

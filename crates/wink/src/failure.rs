@@ -543,7 +543,9 @@ fn making_writable(path: &str) -> String {
             "make its directory writable, as with `chmod u+w {}`, and try again",
             words::for_shell(&parent.to_string())
         ),
-        None => "make the directory of the workspace writable, and try again".to_owned(),
+        None => "make it, and the directory of the workspace, writable; where it belongs to another user, only that \
+                 user can"
+            .to_owned(),
     }
 }
 

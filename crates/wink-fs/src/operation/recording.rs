@@ -8,12 +8,14 @@ use super::image::{BeforeImage, Nothing};
 use super::left::Left;
 use super::recorded::Recorded;
 use super::step::{Line, Step};
+use crate::descend::descend;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::{PutCondition, Removed, Replacement};
 use crate::layer::{Call, Layer};
 use crate::merkle::Identity;
 use crate::ops;
 use crate::path::TreePath;
+use crate::refusal;
 use crate::store::failure::of_history;
 use crate::tree::{Kind, Tree};
 
@@ -203,6 +205,9 @@ fn steps_of(tree: &dyn Tree, call: &Call<'_>) -> Result<Vec<Step>> {
             let missing = || Error::new(Operation::Rename, ErrorKind::NotFound).with_path(&path);
             // Not later either: a change that is not announced keeps nothing.
             let moved = Left::at(tree, &path)?.ok_or_else(missing)?;
+            if let Left::Entry(Identity::Directory(_)) = moved {
+                check_names_below(tree, &path, to)?;
+            }
             // Also where nothing is there: another program may be faster than the call.
             let may_displace = replacement == Replacement::Replace;
             let displaced = may_displace.then(|| Step::Remove { path: to.clone() });
@@ -211,6 +216,21 @@ fn steps_of(tree: &dyn Tree, call: &Call<'_>) -> Result<Vec<Step>> {
         }
         _ => Vec::new(),
     })
+}
+
+/// Refuses a move after which no path could name something in the directory: it could not be moved back.
+fn check_names_below(tree: &dyn Tree, directory: &TreePath, to: &TreePath) -> Result<()> {
+    if to.as_bytes().len() <= directory.as_bytes().len() {
+        return Ok(());
+    }
+    for entry in tree.list(directory)? {
+        let too_long = || refusal::not_all_nameable(to);
+        let moved = to.join(&entry.name).map_err(|_| too_long())?;
+        if entry.kind == Kind::Directory {
+            descend(|| check_names_below(tree, &directory.join(&entry.name)?, &moved))?;
+        }
+    }
+    Ok(())
 }
 
 impl Layer for Recording {

@@ -973,3 +973,19 @@ fn a_file_of_tomorrow_is_brought_back() {
     scene.files.undo().unwrap();
     assert_eq!(scene.files.read("a").unwrap().content, "old");
 }
+
+/// Once, the move was done, and its undo claimed success and left both copies.
+#[test]
+fn a_directory_is_not_moved_to_where_no_path_could_name_what_is_in_it() {
+    let scene = Scene::host();
+    let deep = ["x".repeat(200).as_str(); 19].join("/");
+    scene.files.mkdir(&format!("d/{deep}")).unwrap();
+    let parent = ["y".repeat(200).as_str(); 2].join("/");
+    scene.files.mkdir(&parent).unwrap();
+    let refused = scene.files.rename("d", &format!("{parent}/d")).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::TooLarge, "{refused}");
+    assert!(scene.files.exists("d") && !scene.files.exists(&format!("{parent}/d")));
+    scene.files.rename("d", "shorter-than-4096").unwrap();
+    scene.files.undo().unwrap();
+    assert!(scene.files.exists(&format!("d/{deep}")));
+}
