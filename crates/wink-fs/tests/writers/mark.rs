@@ -40,7 +40,7 @@ impl Mark {
     }
 
     fn at_start(bytes: &[u8]) -> Option<Self> {
-        let head = std::str::from_utf8(bytes.get(..HEAD)?).ok()?;
+        let head = std::str::from_utf8(bytes.get(..HEAD)?).ok().filter(|head| head.is_ascii())?;
         let number = head[2..].parse().ok()?;
         match &head[1..2] {
             "s" => Some(Self::Save(number)),
@@ -53,7 +53,8 @@ impl Mark {
 #[test]
 fn marks_are_found_in_any_bytes_and_only_whole() {
     let (save, call) = (Mark::Save(7), Mark::Call(8));
-    let bytes = [b"<s00\xff".to_vec(), save.line().into(), call.text().into()].concat();
+    let bytes =
+        [b"<s00\xff<\xc9\x98      k".to_vec(), save.line().into(), call.text().into()].concat();
     assert_eq!(Mark::all_in(&bytes), [save, call]);
     assert_eq!(Mark::all_in(&bytes[..bytes.len() - 1]), [save]);
 }
