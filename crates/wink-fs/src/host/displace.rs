@@ -252,7 +252,7 @@ fn open_place(directory: BorrowedFd<'_>) -> SystemResult<Host> {
 }
 
 /// Opens the directory of a place outside of the workspace, and returns it with the place's name there.
-fn parent_of(place: &Path) -> SystemResult<(OwnedFd, &[u8])> {
+pub(super) fn parent_of(place: &Path) -> SystemResult<(OwnedFd, &[u8])> {
     let (parent, name) = place.parent().zip(place.file_name()).ok_or(Errno::NOENT)?;
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let parent = rustix::fs::openat(CWD, parent, flags, Mode::empty())?;

@@ -217,7 +217,11 @@ impl Placing<'_> {
             true => self.keep_itself(&kept),
             false => self.keep_copy(expected, &kept),
         };
-        kept.map_err(|errno| self.failed(errno))
+        kept.or_else(|errno| {
+            let error = self.failed(errno);
+            self.put_back()?;
+            Err(error)
+        })
     }
 
     fn keep_itself(&mut self, kept: &Path) -> SystemResult<()> {

@@ -81,17 +81,14 @@ impl Relocation<'_> {
     }
 
     fn replace(&self, there: &Found) -> SystemResult<()> {
-        if self.moved.identity == there.identity {
-            return self.replace_itself();
+        let is_same_file = self.moved.identity == there.identity;
+        if is_same_file && same_entry(&self.source, &self.target) {
+            return Ok(());
         }
-        let Some(kept) = &self.kept else {
-            return self.rename(RenameFlags::empty()).map_err(|errno| match errno {
-                Errno::EXIST => Errno::NOTEMPTY,
-                errno => errno,
-            });
-        };
-        // The entry waits where what it displaces is to go, and both change places.
-        let seat = Place(CWD, kept.as_os_str().as_encoded_bytes());
+        let Some(kept) = &self.kept else { return self.replace_unkept(is_same_file) };
+        // The entry waits where what it displaces is to go, and both change places; two names of one file need not.
+        let (parent, name) = displace::parent_of(kept)?;
+        let seat = Place(parent.as_fd(), name);
         match transfer::transfer(Place::of(&self.source), seat) {
             Err(Errno::XDEV) => self.replace_after_a_copy(kept),
             seated => {
@@ -154,26 +151,15 @@ impl Relocation<'_> {
         Ok(())
     }
 
-    /// Between two hard links of one file the kernel renames nothing and reports success.
-    fn replace_itself(&self) -> SystemResult<()> {
-        if same_entry(&self.source, &self.target) {
-            return Ok(());
-        }
-        if let Some(kept) = &self.kept {
-            copy_entry(&self.target, kept)?;
-        }
-        rustix::fs::unlinkat(&self.source.directory, self.source.name, AtFlags::empty())
-    }
-
-    fn rename(&self, flags: RenameFlags) -> SystemResult<()> {
+    fn replace_unkept(&self, is_same_file: bool) -> SystemResult<()> {
         let (source, target) = (&self.source, &self.target);
-        rustix::fs::renameat_with(
-            &source.directory,
-            source.name,
-            &target.directory,
-            target.name,
-            flags,
-        )
+        if is_same_file {
+            // Between two hard links of one file the kernel renames nothing and reports success.
+            return rustix::fs::unlinkat(&source.directory, source.name, AtFlags::empty());
+        }
+        let renamed =
+            rustix::fs::renameat(&source.directory, source.name, &target.directory, target.name);
+        renamed.map_err(|errno| if errno == Errno::EXIST { Errno::NOTEMPTY } else { errno })
     }
 }
 
@@ -200,7 +186,9 @@ fn copy_entry(slot: &Slot<'_>, place: &Path) -> SystemResult<()> {
             let target = rustix::fs::readlinkat(&slot.directory, slot.name, Vec::new())?;
             rustix::fs::symlinkat(target, CWD, place)
         }
-        _ => copy_file(slot, &stat, place),
+        Kind::File => copy_file(slot, &stat, place),
+        Kind::Directory => Err(Errno::ISDIR),
+        Kind::Other => Err(Errno::NXIO),
     }
 }
 

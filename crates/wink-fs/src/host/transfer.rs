@@ -28,7 +28,9 @@ impl<'a> Place<'a> {
 /// Moves an entry to a place where nothing is; XDEV says that it would have to be copied.
 pub(super) fn transfer(from: Place<'_>, to: Place<'_>) -> Result<()> {
     match rename(from, to) {
-        Err(Errno::XDEV) if is_directory(from) => transfer_directory(from, to),
+        Err(Errno::XDEV) if is_directory(from) && are_on_one_device(from, to) => {
+            transfer_directory(from, to)
+        }
         renamed => renamed,
     }
 }
@@ -92,6 +94,11 @@ fn rename(from: Place<'_>, to: Place<'_>) -> Result<()> {
         Err(Errno::INVAL) if is_free(to) => rustix::fs::renameat(from.0, from.1, to.0, to.1),
         renamed => renamed,
     }
+}
+
+fn are_on_one_device(a: Place<'_>, b: Place<'_>) -> bool {
+    let device = |place: Place<'_>| rustix::fs::fstat(place.0).map(|stat| stat.st_dev);
+    device(a).is_ok_and(|a| device(b) == Ok(a))
 }
 
 fn is_free(place: Place<'_>) -> bool {

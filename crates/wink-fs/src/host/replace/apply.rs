@@ -16,6 +16,7 @@ use crate::host::capture::tree::Captured;
 use crate::host::inside::Inside;
 use crate::host::staging::Area;
 use crate::host::{Host, failure};
+use crate::parallel;
 use crate::path::TreePath;
 use crate::tree::Kind;
 
@@ -55,12 +56,12 @@ pub(super) fn apply(
 
 /// Keeps what went out of view where a program may still write into it, or did: the snapshot does not have that.
 fn keep_written(places: &Places<'_>, steps: &[Step], staged: &mut [Staged], place: &Path) {
-    for (step, staged) in steps.iter().zip(staged) {
-        if matches!(places.displaced(step), Displaced::Open | Displaced::Written) {
-            // Where the history is on another file system, it stays in the staging directory.
-            staged.stuck = places.keep(step, place).is_err();
-        }
-    }
+    let stuck = parallel::map(steps, |step| {
+        // Where the history is on another file system, it stays in the staging directory.
+        matches!(places.displaced(step), Displaced::Open | Displaced::Written)
+            && places.keep(step, place).is_err()
+    });
+    staged.iter_mut().zip(stuck).for_each(|(staged, stuck)| staged.stuck = stuck);
 }
 
 /// Writes down what is about to be done with what is staged and durable.
