@@ -40,6 +40,7 @@ use self::aside::Aside;
 use self::capture::tree::Captured;
 pub(crate) use self::kept::HostKept;
 use self::mounting::Mounting;
+pub(crate) use self::purge::bytes_below;
 use self::root::{Resolver, Root};
 use self::shared::Host;
 pub(crate) use self::written::{first_written_since, may_be_written};

@@ -1,5 +1,7 @@
 //! Whole directories: looked through without a side effect, and removed where nobody sees them.
 
+use std::path::Path;
+
 use rustix::fd::{AsFd, BorrowedFd};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use rustix::io::{Errno, Result};
@@ -45,6 +47,35 @@ pub(super) fn survey(root: &Root, start: BorrowedFd<'_>, name: &[u8]) -> Result<
         done += 1;
     }
     Ok(survey)
+}
+
+/// Counts the bytes of a file or, where it is a directory, of all files below it. What goes meanwhile, or may not be looked
+/// at, takes no space.
+pub(crate) fn bytes_below(place: &Path) -> Result<u64> {
+    let Some((parent, name)) = place.parent().zip(place.file_name()) else { return Ok(0) };
+    let root = match Root::open_ambient(parent, None) {
+        Err(Errno::NOENT) => return Ok(0),
+        root => root?,
+    };
+    let (mut bytes, mut waiting) = (0, vec![name.as_encoded_bytes().to_vec()]);
+    while let Some(path) = waiting.pop() {
+        let found = match root.open_below(root.as_fd(), &path, OFlags::PATH) {
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) => continue,
+            found => rustix::fs::fstat(found?)?,
+        };
+        if entry::kind_of(found.st_mode) != Kind::Directory {
+            bytes += found.st_size as u64;
+            continue;
+        }
+        match entries(&root, root.as_fd(), &path) {
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) => {}
+            below => {
+                let below = below?.1.into_iter();
+                waiting.extend(below.map(|it| [&path, &b"/"[..], it.name.as_bytes()].concat()));
+            }
+        }
+    }
+    Ok(bytes)
 }
 
 /// Removes a directory with all that is below it, as far as the system lets it.

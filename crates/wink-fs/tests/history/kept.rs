@@ -148,3 +148,16 @@ fn files_that_came_into_a_directory_after_it_moved_stay_and_the_undo_says_so() {
     scene.files.undo().unwrap();
     assert_eq!(fs::read_to_string(scene.path("root/d/a")).unwrap(), "as it began");
 }
+
+/// Once, no snapshot could be taken after it, and status failed too.
+#[test]
+fn what_is_kept_may_have_longer_paths_than_any_file_of_the_workspace() {
+    let scene = Scene::host();
+    let deep = ["x".repeat(200).as_str(); 20].join("/");
+    scene.files.mkdir(&format!("d/{deep}")).unwrap();
+    scene.files.delete_all("d").unwrap();
+    scene.files.usage().unwrap();
+    scene.files.snapshot("after").unwrap();
+    scene.files.undo().unwrap();
+    assert!(scene.files.exists(&format!("d/{deep}")));
+}
