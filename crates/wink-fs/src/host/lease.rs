@@ -1,9 +1,10 @@
 //! Whether a program has a file open for writing, as the kernel knows it.
 #![allow(unsafe_code, reason = "no safe crate has file leases; each call passes three integers")]
 
+use std::io;
 use std::path::Path;
 
-use rustix::fd::{AsFd, AsRawFd, BorrowedFd};
+use rustix::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, Result};
 
@@ -41,17 +42,34 @@ pub(super) fn may_be_written(place: &Path) -> bool {
     }
 }
 
+/// Tells whether a program is known to have a file open for writing that is in view: it can change it through a
+/// mapping, and no time of the file tells.
+pub(super) fn is_open_for_writing(file: impl AsFd) -> bool {
+    let fd = file.as_fd().as_raw_fd();
+    match set_lease(fd, libc::F_RDLCK) {
+        // Given back at once: who opens the file to write into it waits for that.
+        Ok(()) => set_lease(fd, libc::F_UNLCK).is_err(),
+        Err(errno) => errno == Errno::AGAIN,
+    }
+}
+
 /// Tells whether no program has a file open for writing; false also where the kernel does not tell, as on a network
 /// file system, or of a file of another user.
 ///
 /// The kernel gives a read lease only on such a file. It goes with the handle, which is open for reading.
 fn is_closed(file: impl AsFd) -> bool {
-    let fd = file.as_fd().as_raw_fd();
+    set_lease(file.as_fd().as_raw_fd(), libc::F_RDLCK).is_ok()
+}
+
+fn set_lease(fd: RawFd, lease: libc::c_int) -> Result<()> {
     // A program that opens the file meanwhile breaks the lease, and the signal that says so would end us.
     // SAFETY: the handle is open, and the command takes an integer.
     let is_harmless = unsafe { libc::fcntl(fd, F_SETSIG, libc::SIGURG) } == 0;
     // SAFETY: the same.
-    is_harmless && unsafe { libc::fcntl(fd, libc::F_SETLEASE, libc::F_RDLCK) } == 0
+    match is_harmless && unsafe { libc::fcntl(fd, libc::F_SETLEASE, lease) } == 0 {
+        true => Ok(()),
+        false => Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::INVAL)),
+    }
 }
 
 #[cfg(test)]

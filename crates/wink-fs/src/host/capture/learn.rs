@@ -49,6 +49,7 @@ impl Captured {
             What::File { stamp, .. } if self.is_racy(&stamp) => What::File { stamp, hash: None },
             What::File { stamp, hash: None } => {
                 let path = directory.join(&node.name).ok();
+                let path = path.filter(|path| !self.open_for_writing().contains(path));
                 What::File { stamp, hash: path.and_then(|path| saved.known_hash(&path)) }
             }
             what => what,

@@ -12,7 +12,7 @@ pub(super) mod tree;
 mod visit;
 mod walk;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -87,7 +87,8 @@ fn finish(
     let Walked { directories, totals, not_captured, .. } = walked;
     let unlearnt = directories.iter().filter(|directory| directory.hash.is_none()).count();
     let (host, excluded) = (host.clone(), scope.excluded().clone());
-    let captured = Captured { host, directories, index, excluded, moment };
+    let open_for_writing = Mutex::default();
+    let captured = Captured { host, directories, index, excluded, moment, open_for_writing };
     let mut capture = Capture::new(Arc::new(captured), totals);
     capture.not_captured = not_captured;
     capture.unlearnt = unlearnt as u64;

@@ -1,10 +1,11 @@
 //! A captured directory of the host: every entry with its stamp, content read when it is asked for.
 
 use std::any::Any;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rustix::fs::OFlags;
 use rustix::io::Errno;
@@ -16,7 +17,7 @@ use crate::descend::descend;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::hash::ContentHash;
 use crate::host::inside::{self, Inside};
-use crate::host::{Host, entry, failure};
+use crate::host::{Host, entry, failure, lease};
 use crate::parallel;
 use crate::path::{Name, TreePath};
 use crate::refusal;
@@ -33,6 +34,8 @@ pub(in crate::host) struct Captured {
     pub(super) excluded: Exclusions,
     /// Nothing in it has changed since.
     pub(super) moment: Moment,
+    /// The files that a program had open for writing when they were read: they may change with no sign.
+    pub(super) open_for_writing: Mutex<BTreeSet<TreePath>>,
 }
 
 pub(super) struct Directory {
@@ -123,6 +126,10 @@ impl Found<'_> {
 }
 
 impl Captured {
+    pub(super) fn open_for_writing(&self) -> MutexGuard<'_, BTreeSet<TreePath>> {
+        self.open_for_writing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Recognises a capture of this backend.
     pub(in crate::host) fn of<'t>(tree: &'t dyn Tree, host: &Arc<Host>) -> Option<&'t Self> {
         tree.own_state()?
@@ -230,6 +237,9 @@ impl Tree for Captured {
             let gone = matches!(error.kind(), ErrorKind::NotFound | ErrorKind::IsADirectory);
             if gone { changed(path) } else { error }
         })?;
+        if hash.is_none() && lease::is_open_for_writing(&fd) {
+            self.open_for_writing().insert(path.clone());
+        }
         let file = Unchanged { file: fd.into(), stamp: *stamp };
         file.check().map_err(|error| failed(path, error))?;
         let content = Content::positional(Arc::new(file), stamp.size);
