@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use rustix::fd::BorrowedFd;
+use rustix::fd::{AsFd, BorrowedFd};
 use rustix::fs::{AtFlags, CWD, Gid, Mode, OFlags, RawMode, RenameFlags, Stat, Uid};
 use rustix::io::{Errno, Result as SystemResult};
 
@@ -181,8 +181,12 @@ impl Placing<'_> {
         let (from, name) = (self.temporary.area().directory(), self.temporary.name());
         match rustix::fs::renameat(from, name, CWD, kept) {
             Err(Errno::XDEV) => {
+                let standing = stamp::look(self.slot.directory.as_fd(), self.slot.name)?;
                 copy_file(self.slot, there, kept)?;
                 self.ours = Some(rustix::fs::fstat(self.temporary.file())?);
+                let (area, standing) = (self.temporary.area(), Stamp::of(&standing));
+                replace::announce_keep(self.host, area, self.path, name, standing)
+                    .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
             }
             seated => {
                 seated?;
@@ -204,6 +208,7 @@ impl Placing<'_> {
             self.is_seated = false;
         } else {
             aside::remove(kept);
+            self.temporary.area().remove_journal();
         }
     }
 

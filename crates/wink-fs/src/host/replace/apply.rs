@@ -44,24 +44,46 @@ pub(super) fn apply(
         Error::system(Operation::Replace, error)
     })?;
     let applied = run(&places, &mut steps, staged, place);
-    let stuck = steps.into_iter().zip(staged).filter(|(_, staged)| staged.stuck);
-    let stuck = stuck.map(|(step, _)| if applied.is_ok() { step.kept() } else { step });
-    let stuck: Vec<Step> = stuck.collect();
-    match stuck.is_empty() {
-        true => area.remove_journal(),
-        false => keep_aside(host, area, stuck),
+    let is_done = applied.is_ok();
+    let stuck = |steps: &[Step], staged: &[Staged]| -> Vec<Step> {
+        let stuck = steps.iter().zip(staged).filter(|(_, staged)| staged.stuck);
+        stuck.map(|(step, _)| if is_done { step.clone().kept() } else { step.clone() }).collect()
+    };
+    settle(host, area, stuck(&steps, staged));
+    // Only then, since nothing of it is to come back.
+    let mut is_left = false;
+    for (step, staged) in steps.iter().zip(&mut *staged).filter(|_| is_done) {
+        let is_gone = staged.known.as_ref().is_none_or(|known| places.purge(step, known));
+        staged.stuck |= !is_gone;
+        is_left |= !is_gone;
+    }
+    if is_left {
+        settle(host, area, stuck(&steps, staged));
     }
     applied
 }
 
+/// Says that all was done, or undone, but for what stays aside.
+fn settle(host: &Host, area: &Area, stuck: Vec<Step>) {
+    match stuck.is_empty() {
+        true => area.remove_journal(),
+        false => keep_aside(host, area, stuck),
+    }
+}
+
 /// Keeps what went out of view where a program may still write into it, or did: the snapshot does not have that.
 fn keep_written(places: &Places<'_>, steps: &[Step], staged: &mut [Staged], place: &Path) {
-    let stuck = parallel::map(steps, |step| {
-        // Where the history is on another file system, it stays in the staging directory.
-        matches!(places.displaced(step), Displaced::Open | Displaced::Written)
-            && places.keep(step, place).is_err()
+    let looked = parallel::map(steps, |step| {
+        let known = places.known_below(step);
+        match places.displaced(step) {
+            Displaced::Nothing | Displaced::Settled => (false, known),
+            // Where the history is on another file system, it stays in the staging directory.
+            Displaced::Open | Displaced::Written => (places.keep(step, place).is_err(), None),
+        }
     });
-    staged.iter_mut().zip(stuck).for_each(|(staged, stuck)| staged.stuck = stuck);
+    for (staged, (stuck, known)) in staged.iter_mut().zip(looked) {
+        (staged.stuck, staged.known) = (stuck, known);
+    }
 }
 
 /// Writes down what is about to be done with what is staged and durable.
@@ -90,6 +112,23 @@ fn keep_aside(host: &Host, area: &Area, stuck: Vec<Step>) {
     host.leave_area();
 }
 
+/// Writes down that what is about to go out of view, in exchange for what waits under a name in the staging directory,
+/// stays there as long as a program may write into it: what is kept of it is a copy.
+pub(in crate::host) fn announce_keep(
+    host: &Host,
+    area: &Area,
+    path: &TreePath,
+    name: &str,
+    standing: Stamp,
+) -> io::Result<()> {
+    let places = Places { root: &host.root, staging: area.directory() };
+    let (_, waiting) = places.look(path, name)?;
+    let (what, path, name) = (Move::Keep, path.clone(), name.to_owned());
+    let step = Step { what, path, name, standing: Some(standing), waiting, inside: None };
+    let journal = Journal { root: host.root.identity()?, steps: vec![step] };
+    area.write_journal(&journal.encode(), Durability::Atomic)
+}
+
 /// Says that what was announced is back; where it could not come back, that is left to whoever makes the next staging
 /// directory.
 pub(in crate::host) fn settle_return(host: &Host, area: &Area, name: &str) {
@@ -111,8 +150,12 @@ pub(in crate::host) fn discard_settled(
     let places = Places { root: &host.root, staging: area.directory() };
     let (what, path, name) = (Move::Keep, path.clone(), name.to_owned());
     let step = Step { what, path, name, standing: Some(standing), waiting: None, inside };
+    let known = places.known_below(&step);
     match places.displaced(&step) {
         Displaced::Open | Displaced::Written => keep_aside(host, area, vec![step]),
+        Displaced::Settled if known.is_some_and(|known| !places.purge(&step, &known)) => {
+            keep_aside(host, area, vec![step]);
+        }
         Displaced::Nothing | Displaced::Settled => {
             area.discard(&step.name);
             area.remove_journal();

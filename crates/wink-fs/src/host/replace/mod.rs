@@ -9,7 +9,9 @@ pub(super) mod step;
 use std::sync::Arc;
 
 use self::apply::apply;
-pub(super) use self::apply::{announce_return, bring_back, discard_settled, settle_return};
+pub(super) use self::apply::{
+    announce_keep, announce_return, bring_back, discard_settled, settle_return,
+};
 pub(super) use self::recover::{Finished, recover};
 use self::stage::{Staged, Writer};
 use super::Host;

@@ -232,4 +232,72 @@ mod tests {
         assert_eq!(left_alone(&scene.recover()), ["d"]);
         assert_eq!(scene.notes(), "draft");
     }
+
+    /// A write was killed after its file and the old one changed places, and the old one is kept only as a copy.
+    struct Exchanged {
+        place: tempfile::TempDir,
+        root: Root,
+        journal: Journal,
+    }
+
+    impl Exchanged {
+        fn new() -> Self {
+            let place = tempfile::tempdir().unwrap();
+            let path = |name: &str| place.path().join(name);
+            for (name, content) in [("root/a", "old"), ("staging/1", "new")] {
+                std::fs::create_dir(path(name).parent().unwrap()).unwrap();
+                std::fs::write(path(name), content).unwrap();
+            }
+            let root = Root::open_ambient(&path("root"), None).unwrap();
+            let staging = std::fs::File::open(path("staging")).unwrap();
+            let at = TreePath::parse("a").unwrap();
+            let places = Places { root: &root, staging: staging.as_fd() };
+            let (standing, waiting) = places.look(&at, "1").unwrap();
+            let (what, name) = (Move::Keep, "1".into());
+            let step = Step { what, path: at, name, standing, waiting, inside: None };
+            let journal = Journal { root: root.identity().unwrap(), steps: vec![step] };
+            Self { place, root, journal }
+        }
+
+        fn path(&self, name: &str) -> std::path::PathBuf {
+            self.place.path().join(name)
+        }
+
+        fn exchange(&self) {
+            std::fs::rename(self.path("root/a"), self.path("old")).unwrap();
+            std::fs::rename(self.path("staging/1"), self.path("root/a")).unwrap();
+            std::fs::rename(self.path("old"), self.path("staging/1")).unwrap();
+        }
+
+        fn is_stuck(&self) -> bool {
+            let staging = std::fs::File::open(self.path("staging")).unwrap();
+            let finished = recover(&self.root, staging.as_fd(), &self.journal.encode()).unwrap();
+            finished.stuck.is_some()
+        }
+    }
+
+    #[test]
+    fn a_new_file_that_never_came_into_view_goes() {
+        assert!(!Exchanged::new().is_stuck());
+    }
+
+    /// Once, it went with all that the program wrote after the kill.
+    #[test]
+    fn an_old_file_stays_while_a_program_has_it_open_and_when_it_wrote_into_it() {
+        let scene = Exchanged::new();
+        let mut program = std::fs::File::options().append(true).open(scene.path("root/a")).unwrap();
+        scene.exchange();
+        assert!(scene.is_stuck(), "it is open");
+        std::io::Write::write_all(&mut program, b"more").unwrap();
+        drop(program);
+        assert!(scene.is_stuck(), "it was written into");
+        assert_eq!(std::fs::read_to_string(scene.path("staging/1")).unwrap(), "oldmore");
+    }
+
+    #[test]
+    fn an_old_file_that_nobody_wrote_into_goes() {
+        let scene = Exchanged::new();
+        scene.exchange();
+        assert!(!scene.is_stuck());
+    }
 }

@@ -13,6 +13,7 @@ use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::host::capture::tree::Captured;
 use crate::host::entry::{self, KEPT_BITS};
 use crate::host::failure;
+use crate::host::purge::Stamps;
 use crate::host::staging::Area;
 use crate::parallel;
 use crate::path::TreePath;
@@ -30,6 +31,8 @@ pub(super) struct Staged {
     pub(super) files: u64,
     /// Whether the old entry is there and could not be put back.
     pub(super) stuck: bool,
+    /// What is in the old entry, where it is a directory that goes.
+    pub(super) known: Option<Stamps>,
 }
 
 impl Drop for Staged {
@@ -75,7 +78,7 @@ impl Writer<'_> {
     fn change(&self, area: &Arc<Area>, change: &Change) -> Result<Staged> {
         let (area, path, action) = (area.clone(), change.path.clone(), change.action);
         let name = area.new_name();
-        let mut staged = Staged { area, path, name, action, files: 0, stuck: false };
+        let mut staged = Staged { area, path, name, action, files: 0, stuck: false, known: None };
         let (into, name) = (staged.area.directory(), staged.name.as_bytes());
         match action {
             Action::Remove => {}

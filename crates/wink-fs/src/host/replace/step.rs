@@ -11,6 +11,7 @@ use crate::host::capture::stamp::{self, Stamp};
 use crate::host::inside::Inside;
 use crate::host::kept;
 use crate::host::lease;
+use crate::host::purge::{self, Stamps};
 use crate::host::root::Root;
 use crate::host::transfer::{self, Place};
 use crate::path::TreePath;
@@ -234,6 +235,17 @@ impl Places<'_> {
             }
             _ => true,
         }
+    }
+
+    /// Returns the stamps of what is in a directory that went out of view.
+    pub(super) fn known_below(&self, step: &Step) -> Option<Stamps> {
+        step.inside?;
+        purge::stamps_below(self.root, self.staging, step.name.as_bytes()).ok()
+    }
+
+    /// Removes a directory that went out of view; tells whether nothing is left in it that is not known.
+    pub(super) fn purge(&self, step: &Step, known: &Stamps) -> bool {
+        purge::purge_known(self.root, self.staging, step.name.as_bytes(), known)
     }
 
     /// Looks at what went out of view.
