@@ -441,7 +441,7 @@ impl Step<'_> {
     ) -> Result<(Outcome, Option<u64>)> {
         let history = self.history;
         let captured = history.capture(backend)?;
-        let (mut same, mut changed) = sort_out(&*captured.tree, &self.source.changes)?;
+        let (mut same, mut changed) = sort_out(&*captured.tree, before, &self.source.changes)?;
         changed.extend(same.extract_if(.., |path| kept_back.contains(path)));
         if !same.is_empty() && !changed.is_empty() {
             let left_behind = left_behind(before, self.source, &changed)?;
@@ -476,9 +476,11 @@ fn topmost(mut paths: Vec<TreePath>) -> Vec<TreePath> {
     paths
 }
 
-/// Tells the paths that are still what an operation left there from those that are not.
+/// Tells the paths that are still what an operation left there from those that are neither that nor what they were
+/// before it.
 fn sort_out(
     live: &dyn Tree,
+    before: &dyn Tree,
     changes: &[OperationChange],
 ) -> Result<(Vec<TreePath>, Vec<TreePath>)> {
     let (mut same, mut changed) = (Vec::new(), Vec::new());
@@ -486,6 +488,9 @@ fn sort_out(
         let left = Left::at(live, &change.path)?;
         let is_same =
             left == change.left || (change.left.is_none() && is_hollow(live, &change.path)?);
+        if !is_same && left == Left::at(before, &change.path)? {
+            continue;
+        }
         if is_same { &mut same } else { &mut changed }.push(change.path.clone());
     }
     Ok((same, changed))

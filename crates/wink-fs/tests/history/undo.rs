@@ -989,3 +989,29 @@ fn a_directory_is_not_moved_to_where_no_path_could_name_what_is_in_it() {
     scene.files.undo().unwrap();
     assert!(scene.files.exists(&format!("d/{deep}")));
 }
+
+/// Once, the second undo called what the first one had brought back changed by somebody.
+#[test]
+fn the_rest_of_a_restore_that_was_undone_in_part_is_undone_later() {
+    let scene = Scene::host();
+    let files = &scene.files;
+    for (path, content) in [("a", "old"), ("b", "old")] {
+        files.write(path, content).unwrap();
+    }
+    let old = files.snapshot("old").unwrap();
+    files.write("a", "new").unwrap();
+    files.write("b", "new").unwrap();
+    files.restore(&old).unwrap();
+    let restored = files.operations().unwrap().pop().unwrap().sequence;
+    fs::write(scene.path("root/b"), "by a program").unwrap();
+    let undone = files.undo().unwrap();
+    assert_eq!(undone.conflicts, [TreePath::parse("b").unwrap()]);
+    fs::write(scene.path("root/b"), "old").unwrap();
+    let undone = files.undo_operation(restored).unwrap();
+    assert_eq!(undone.conflicts, []);
+    assert_eq!((read(files, "a"), read(files, "b")), ("new".into(), "new".into()));
+}
+
+fn read(files: &Workspace, path: &str) -> String {
+    files.read(path).unwrap().content
+}

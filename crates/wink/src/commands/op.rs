@@ -1,9 +1,9 @@
 //! `wink op`: what wink did to the files.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use clap::{Args, Subcommand};
-use wink_fs::{OperationCause, OperationChange, OperationRecord, SnapshotId};
+use wink_fs::{OperationCause, OperationChange, OperationRecord, SnapshotId, TreePath};
 
 use super::op_show;
 use crate::answer::Answer;
@@ -43,7 +43,7 @@ fn log(context: &Context, args: &OpLogArgs) -> Result<Answer, Failure> {
     let most = args.count.unwrap_or(usize::MAX);
     let operations = opened.files.operations()?;
     let undone = undone(&operations);
-    let entry = |it: &OperationRecord| entry(it, undone.contains(&it.sequence));
+    let entry = |it: &OperationRecord| entry(it, undone.get(&it.sequence));
     let operations: Vec<_> = operations.iter().rev().take(most).map(entry).collect();
     let pruned = pruned::all(&opened.home.shared()?);
     let pruned: Vec<_> = pruned.into_iter().rev().take(most).collect();
@@ -57,13 +57,13 @@ fn log(context: &Context, args: &OpLogArgs) -> Result<Answer, Failure> {
     Ok(answer)
 }
 
-/// Returns the numbers of the operations that are taken back.
-pub(super) fn undone(operations: &[OperationRecord]) -> BTreeSet<u64> {
-    let mut undone = BTreeSet::new();
+/// Returns the operations that are undone, each with the paths that were left alone.
+pub(super) fn undone(operations: &[OperationRecord]) -> BTreeMap<u64, &[TreePath]> {
+    let mut undone = BTreeMap::new();
     for operation in operations {
         match operation.cause {
             OperationCause::Undo { .. } if is_skip(operation) => {}
-            OperationCause::Undo { of } => drop(undone.insert(of)),
+            OperationCause::Undo { of } => drop(undone.insert(of, &*operation.left_alone)),
             OperationCause::Redo { of } => drop(undone.remove(&of)),
             _ => {}
         }
@@ -76,7 +76,10 @@ fn is_skip(operation: &OperationRecord) -> bool {
     operation.changes.is_empty()
 }
 
-pub(super) fn entry(operation: &OperationRecord, undone: bool) -> OperationLogEntry {
+pub(super) fn entry(
+    operation: &OperationRecord,
+    undone: Option<&&[TreePath]>,
+) -> OperationLogEntry {
     let (cause, of, saved) = match operation.cause {
         OperationCause::Replacement { saved } => ("replacement", None, Some(saved.to_string())),
         OperationCause::Recovery => ("recovery", None, None),
@@ -93,7 +96,8 @@ pub(super) fn entry(operation: &OperationRecord, undone: bool) -> OperationLogEn
         cause,
         of,
         saved,
-        undone,
+        undone: undone.is_some_and(|left_alone| left_alone.is_empty()),
+        left_alone: undone.iter().flat_map(|it| it.iter()).map(ToString::to_string).collect(),
         entries: operation.changes.iter().map(ChangedEntry::from).collect(),
         files_inside: operation.changes.iter().flat_map(inside).collect(),
         files_inside_truncated: operation.changes.iter().any(OperationChange::is_inside_cut),
@@ -150,7 +154,11 @@ pub(super) fn line(operation: &OperationLogEntry) -> String {
         Some(of) => format!("{cause} of {of}, {name}"),
         None => words::first_line(name),
     };
-    let undone = if operation.undone { " (undone)" } else { "" };
+    let undone = match operation.left_alone.len() {
+        0 if operation.undone => " (undone)".to_owned(),
+        0 => String::new(),
+        left => format!(" (undone but for {})", words::counted(left as u64, "path", "paths")),
+    };
     let by = operation.by.as_deref().map(|by| format!(" · {}", words::first_line(by)));
     let paths = paths(operation);
     format!("{sequence:>5}  {shown_at}  {what}{undone}: {paths}{}\n", by.unwrap_or_default())

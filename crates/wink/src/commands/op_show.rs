@@ -62,9 +62,10 @@ fn describe(
     trees: &OperationTrees,
     changes: Changes,
 ) -> Result<OperationShown, Failure> {
-    let undone = op::undone(&opened.files.operations()?);
+    let operations = opened.files.operations()?;
+    let undone = op::undone(&operations);
     Ok(OperationShown {
-        operation: op::entry(&trees.operation, undone.contains(&trees.operation.sequence)),
+        operation: op::entry(&trees.operation, undone.get(&trees.operation.sequence)),
         changes,
         unknown: trees.unknown.iter().map(ToString::to_string).collect(),
     })

@@ -89,8 +89,11 @@ pub(crate) struct OperationLogEntry {
     pub(crate) of: Option<u64>,
     /// The id of the snapshot that holds what a replacement replaced.
     pub(crate) saved: Option<String>,
-    /// Whether it is taken back.
+    /// Whether it is undone, all of it.
     pub(crate) undone: bool,
+    /// Where it is undone in part: the paths that were left alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) left_alone: Vec<String>,
     /// What it changed, in the order of paths.
     pub(crate) entries: Vec<ChangedEntry>,
     /// The files in directories that it made; at most the first 1,000 of each.
