@@ -92,7 +92,6 @@ pub(crate) struct OperationLogEntry {
     /// Whether it is undone, all of it.
     pub(crate) undone: bool,
     /// Where it is undone in part: the paths that were left alone.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) left_alone: Vec<String>,
     /// What it changed, in the order of paths.
     pub(crate) entries: Vec<ChangedEntry>,
