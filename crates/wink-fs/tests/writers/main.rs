@@ -4,7 +4,8 @@
 //! are in a file below the root, among what the store keeps for operations, or in a snapshot. And whatever the
 //! saver did, the workspace goes on: it writes, takes and restores snapshots, and its store is whole.
 //!
-//! The ordinary run makes about 100,000 saves, and a million with `WINK_LONG_TESTS`.
+//! How many saves are made depends on the machine: some 70,000 in the ordinary run on two cores. With `WINK_LONG_TESTS`
+//! there are ten times as many rounds, each of them longer.
 
 #![allow(clippy::disallowed_methods, reason = "saves from outside, and inspects what is left")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]

@@ -4,6 +4,7 @@ use wink_fs::MoveOptions;
 
 use crate::race::{Call, race_in};
 use crate::scene::Scene;
+use crate::writing_calls::overwrite;
 
 #[track_caller]
 fn race(name: &str, call: Call) {
@@ -12,11 +13,7 @@ fn race(name: &str, call: Call) {
 
 #[test]
 fn an_overwrite_loses_no_save() {
-    race("overwrite", |files, turn| {
-        files.write("d/a", &turn.text(0))?;
-        turn.is_written(0);
-        Ok(())
-    });
+    race("overwrite", overwrite);
 }
 
 #[test]

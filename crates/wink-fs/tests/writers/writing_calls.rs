@@ -1,16 +1,18 @@
 //! Calls that write one entry.
 
-use wink_fs::{ContentHash, FileMode, WriteMode, WriteOptions};
+use wink_fs::{ContentHash, FileMode, Result, Workspace, WriteMode, WriteOptions};
 
-use crate::race::race;
+use crate::race::{Turn, race};
 
 #[test]
 fn an_overwrite_loses_no_save() {
-    race("overwrite", |files, turn| {
-        files.write("d/a", &turn.text(0))?;
-        turn.is_written(0);
-        Ok(())
-    });
+    race("overwrite", overwrite);
+}
+
+pub(crate) fn overwrite(files: &Workspace, turn: &Turn<'_>) -> Result<()> {
+    files.write("d/a", &turn.text(0))?;
+    turn.is_written(0);
+    Ok(())
 }
 
 #[test]

@@ -203,7 +203,7 @@ impl Places<'_> {
     pub(super) fn give_back(&self, step: &Step) -> Result<()> {
         let slot = self.root.open_parent(&step.path)?.ok_or(Errno::EXIST)?;
         let from = Place(self.staging, step.name.as_bytes());
-        match transfer::merge(from, Place(slot.directory.as_fd(), slot.name)) {
+        match transfer::merge(from, Place::of(&slot)) {
             // It never went, or is back already.
             Err(Errno::NOENT) => Ok(()),
             given => given,
