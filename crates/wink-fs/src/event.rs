@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::filesystem::Removed;
@@ -58,6 +59,11 @@ pub enum Event {
     /// A replacement (a restore, an import) whose process died was finished, but for what is left: somebody changed
     /// that since, or what was to come there is not to be found. An undo takes back what was finished.
     ReplacementFinished { name: String, finished: Vec<TreePath>, left: Vec<TreePath> },
+    /// A program wrote into an entry that was out of view already, or a call that took it out of view did not end, and
+    /// something else is in its place now. It waits at a place of the host until the path is free.
+    EntryWaits { path: TreePath, place: PathBuf },
+    /// Such an entry came back into view, since nothing was in its place.
+    EntryReturned { path: TreePath },
     /// The history takes nine tenths of the space that it may, or more: soon no snapshot is taken.
     StoreNearlyFull { bytes: u64, max_bytes: u64 },
 }

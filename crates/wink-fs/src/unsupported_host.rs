@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::event::Event;
 use crate::filesystem::{
     Backend, DoneFirst, Filesystem, Properties, Put, PutOptions, Recursion, Removed, Replaced,
     Replacement,
@@ -44,6 +45,10 @@ impl HostBackend {
     /// Is Unsupported on this system.
     pub fn temporary() -> Result<Self> {
         Err(unsupported())
+    }
+
+    pub(crate) fn found(&self) -> &[Event] {
+        match self.0 {}
     }
 }
 

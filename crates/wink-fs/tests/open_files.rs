@@ -7,9 +7,10 @@ use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
 
 use tempfile::TempDir;
-use wink_fs::{HostBackend, Store, TreePath, Workspace};
+use wink_fs::{Event, Store, TreePath, Workspace};
 
 /// A workspace with its store in a directory of its own.
 struct Scene {
@@ -47,6 +48,15 @@ impl Scene {
     fn open(&self) -> Workspace {
         let store = Store::open_ambient(self.store.path().join("store")).unwrap();
         Workspace::host_with_store(self.path(""), store).unwrap()
+    }
+
+    /// Opens it and returns what is told.
+    fn told(&self) -> Vec<Event> {
+        let store = Store::open_ambient(self.store.path().join("store")).unwrap();
+        let (teller, told) = mpsc::channel();
+        let builder = Workspace::host_builder(self.path(""), store).unwrap();
+        drop(builder.observe(move |event| teller.send(event.clone()).unwrap()).build());
+        told.try_iter().collect()
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -126,12 +136,12 @@ fn what_cannot_be_moved_to_the_history_waits_beside_the_files() {
     a.write_all(b"second line\n").unwrap();
     drop(scene.open());
     drop(a);
-    let backend = HostBackend::open_ambient(scene.path("")).unwrap();
-    assert_eq!(backend.left_alone().len(), 1);
-    drop(backend);
+    let [Event::EntryWaits { path, place }] = &scene.told()[..] else { panic!() };
+    assert_eq!(path.to_string(), "a");
+    assert_eq!(fs::read_to_string(place).unwrap(), "first line\nsecond line\n");
     assert_eq!(scene.read("a"), "as it began");
     fs::remove_file(scene.path("a")).unwrap();
-    drop(scene.open());
+    assert!(matches!(&scene.told()[..], [Event::EntryReturned { .. }]));
     assert_eq!(scene.read("a"), "first line\nsecond line\n");
     assert_eq!(count(&scene.staging()), 0);
 }

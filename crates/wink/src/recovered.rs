@@ -21,6 +21,14 @@ fn warnings(event: &Event) -> Vec<String> {
         Event::ReplacementFinished { name, finished, left } => {
             finished_warnings(name, finished, left)
         }
+        Event::EntryWaits { path, place } => vec![format!(
+            "what a program wrote into {path} after it was replaced or removed is in `{}`, because something else is \
+             at {path} now; it comes back when that is gone",
+            place.display()
+        )],
+        Event::EntryReturned { path } => vec![format!(
+            "{path} is back: a program wrote into it after it was replaced or removed"
+        )],
         _ => Vec::new(),
     }
 }
@@ -91,5 +99,17 @@ mod tests {
             ]
         );
         assert!(warnings(&Event::SnapshotsPruned { ids: Vec::new() }).is_empty());
+        let (path, place) = (TreePath::parse("a").unwrap(), "/p/.wink-staging/1-2-3-4/7".into());
+        assert_eq!(
+            warnings(&Event::EntryWaits { path: path.clone(), place }),
+            [
+                "what a program wrote into a after it was replaced or removed is in `/p/.wink-staging/1-2-3-4/7`, \
+              because something else is at a now; it comes back when that is gone"
+            ]
+        );
+        assert_eq!(
+            warnings(&Event::EntryReturned { path }),
+            ["a is back: a program wrote into it after it was replaced or removed"]
+        );
     }
 }

@@ -47,6 +47,7 @@ pub(crate) use self::written::{first_written_since, may_be_written};
 use crate::capture::Capture;
 use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::event::Event;
 use crate::filesystem::{Backend, DoneFirst, Properties, Replaced};
 use crate::hash::ContentHash;
 use crate::host_options::HostOptions;
@@ -80,7 +81,7 @@ use crate::tree_hash::TreeHash;
 pub struct HostBackend {
     host: Arc<Host>,
     properties: Properties,
-    left_alone: Vec<TreePath>,
+    found: Vec<Event>,
 }
 
 impl HostBackend {
@@ -129,12 +130,10 @@ impl HostBackend {
         opened.map_err(|errno| failure::looking(Operation::List, path, errno))
     }
 
-    /// Returns the paths that were left alone when the directory was opened.
-    ///
-    /// Opening a directory finishes a replacement (a restore, an import) that a process began and did not
-    /// live to finish. What somebody changed after that process died is not touched, and named here.
-    pub fn left_alone(&self) -> &[TreePath] {
-        &self.left_alone
+    /// Returns what was found when the directory was opened and is to be told: what other programs wrote into entries
+    /// after these were taken out of view.
+    pub(crate) fn found(&self) -> &[Event] {
+        &self.found
     }
 
     /// Returns the root's real path, under which coding agents like to name files.
@@ -144,11 +143,11 @@ impl HostBackend {
     }
 
     fn over(root: Root, temporary: Option<TempDir>, index_file: Option<PathBuf>) -> Self {
-        let left_alone = staging::recover(&root);
+        let found = staging::recover(&root);
         let mounting = Mounting::of(root.as_fd());
         let host = Host { index_file, mounting, temporary, ..Host::new(root) };
         let (host, properties) = (Arc::new(host), Properties::new("host", ""));
-        let mut backend = Self { host, properties, left_alone };
+        let mut backend = Self { host, properties, found };
         // A path that is no valid one, or a system without /proc, leaves it unsaid.
         backend.properties.root =
             backend.real_path().map_or(String::new(), |path| path.to_string());

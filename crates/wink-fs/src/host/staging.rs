@@ -4,8 +4,11 @@
 //! where a rename from beside it fails. It holds a lock on that directory as long as it lives, so
 //! that whoever comes next can tell what a dead process left behind and take it away.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufWriter, Read as _, Write};
+use std::os::unix::ffi::OsStringExt as _;
+use std::path::PathBuf;
 use std::process;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,9 +21,10 @@ use rustix::io::{Errno, Result};
 use super::entry;
 use super::purge;
 use super::replace::{self, Finished};
-use super::root::Root;
+use super::root::{self, Root};
 use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation};
+use crate::event::Event;
 use crate::filesystem::Durability;
 use crate::path::{RESERVED_NAME, TreePath};
 use crate::staged::{StagedBody, StagingSink};
@@ -207,24 +211,24 @@ fn is_ours(holder: &OwnedFd) -> bool {
 
 /// Finishes what dead processes of this root began, and takes away what they left.
 ///
-/// Returns the paths that somebody changed after they died, which stay as they are.
-pub(super) fn recover(root: &Root) -> Vec<TreePath> {
-    let mut left_alone = Vec::new();
+/// Returns what other programs wrote into entries that were out of view, to be told.
+pub(super) fn recover(root: &Root) -> Vec<Event> {
+    let mut found = Vec::new();
     let beside = rustix::fs::openat(root.as_fd(), "..", DIRECTORY, Mode::empty());
     let within = root.open_below(root.as_fd(), b"", OFlags::RDONLY | OFlags::DIRECTORY);
     for base in [beside, within].into_iter().flatten() {
         let holder = rustix::fs::openat(&base, RESERVED_NAME, DIRECTORY, Mode::empty());
         if let Some(holder) = holder.ok().filter(is_ours) {
-            left_alone.extend(sweep(root, &holder));
+            found.extend(sweep(root, &holder));
             let _ = rustix::fs::unlinkat(&base, RESERVED_NAME, AtFlags::REMOVEDIR);
         }
     }
-    left_alone
+    found
 }
 
 /// Takes away what dead processes left, after finishing what they began.
-fn sweep(root: &Root, holder: &OwnedFd) -> Vec<TreePath> {
-    let mut left_alone = Vec::new();
+fn sweep(root: &Root, holder: &OwnedFd) -> Vec<Event> {
+    let mut found = Vec::new();
     for left in entry::entries(holder.as_fd()).unwrap_or_default() {
         let name = left.name.as_bytes();
         if !is_own_name(name) {
@@ -240,9 +244,15 @@ fn sweep(root: &Root, holder: &OwnedFd) -> Vec<TreePath> {
             let _ = rustix::fs::unlinkat(&fd, JOURNAL, AtFlags::empty());
             let _ = purge::purge(root, holder.as_fd(), name);
         }
-        left_alone.extend(finished.left_alone);
+        let place = root::real_path(&fd).map(|path| PathBuf::from(OsString::from_vec(path)));
+        let waiting = finished.waiting.into_iter().map(|(path, name)| {
+            let place = place.as_ref().map(|place| place.join(name)).unwrap_or_default();
+            Event::EntryWaits { path, place }
+        });
+        found.extend(waiting);
+        found.extend(finished.returned.into_iter().map(|path| Event::EntryReturned { path }));
     }
-    left_alone
+    found
 }
 
 /// Does what a dead process wrote down; `None` where something is left to do, for this root or another.

@@ -44,6 +44,8 @@ pub struct WorkspaceBuilder {
     backend: Box<dyn Backend>,
     pub(super) guard: Guard,
     observers: Observers,
+    /// What was found when the files were opened, and is to be told.
+    found: Vec<Event>,
     history: Option<History>,
     pub(super) excluded: Exclusions,
     exclusion_source: Option<Source>,
@@ -224,6 +226,7 @@ impl WorkspaceBuilder {
         let origin = self.origin;
         let shared = Shared { writer, live, properties, observers, recording, history, origin };
         let workspace = Workspace(Arc::new(shared), Caller::default());
+        self.found.iter().for_each(|event| workspace.0.observers.tell(event));
         // Where it fails now, the first call that writes tries again and says why.
         let _ = workspace.recover();
         workspace
@@ -273,7 +276,9 @@ impl Workspace {
         store: Store,
     ) -> Result<WorkspaceBuilder> {
         let options = HostOptions::default().index(store.index_path());
-        Ok(Self::builder(HostBackend::open_ambient_with(root, &options)?).store(store))
+        let backend = HostBackend::open_ambient_with(root, &options)?;
+        let found = backend.found().to_vec();
+        Ok(WorkspaceBuilder { found, ..Self::builder(backend).store(store) })
     }
 
     /// Makes a workspace of any backend.
@@ -282,6 +287,7 @@ impl Workspace {
             backend: Box::new(backend),
             guard: Guard::new(Limits::default()),
             observers: Observers::default(),
+            found: Vec::new(),
             history: None,
             excluded: Exclusions::default(),
             exclusion_source: None,

@@ -3,17 +3,19 @@
 use rustix::fd::BorrowedFd;
 
 use super::journal::Journal;
-use super::step::{Displaced, Move, Places, Step};
+use super::step::{Displaced, Move, Places, Step, aside_name};
 use crate::host::root::Root;
 use crate::path::TreePath;
 
 /// What came of a journal.
 #[derive(Default)]
 pub(in crate::host) struct Finished {
-    /// What somebody changed, which stays as it is.
-    pub(in crate::host) left_alone: Vec<TreePath>,
-    /// The journal of what is somebody's work, was taken out of view and cannot come back yet.
+    /// The journal of what is another program's work, was taken out of view and cannot come back yet.
     pub(in crate::host) stuck: Option<Vec<u8>>,
+    /// The paths of that work, each with its name in the staging directory.
+    pub(in crate::host) waiting: Vec<(TreePath, String)>,
+    /// The paths at which such work came back.
+    pub(in crate::host) returned: Vec<TreePath>,
 }
 
 /// Does the rest of a journal; what somebody changed before or after the process died stays as it is.
@@ -34,28 +36,27 @@ pub(in crate::host) fn recover(
         return None;
     }
     let places = Places { root, staging };
-    let (mut left_alone, mut stuck) = (Vec::new(), Vec::new());
+    let (mut finished, mut stuck) = (Finished::default(), Vec::new());
     for mut step in journal.steps {
         if step.what == Move::Return {
             if places.give_back(&step).is_err() {
-                left_alone.push(step.path.clone());
+                finished.waiting.push((step.path.clone(), step.name.clone()));
                 stuck.push(step);
             }
             continue;
         }
         if places.settle_parts(&step).is_err() {
-            left_alone.push(step.path.clone());
+            finished.waiting.push((step.path.clone(), aside_name(&step)));
             stuck.push(step);
             continue;
         }
-        let is_done = redo(&places, &mut step);
+        redo(&places, &mut step);
         let displaced = places.displaced(&step);
-        let is_theirs = displaced == Displaced::Written || places.holds_anothers(&step);
-        if !is_done || is_theirs {
-            left_alone.push(step.path.clone());
-        }
-        if is_theirs {
-            if places.put_back(&step).is_err() {
+        if displaced == Displaced::Written || places.holds_anothers(&step) {
+            if places.put_back(&step).is_ok() {
+                finished.returned.push(step.path);
+            } else {
+                finished.waiting.push((step.path.clone(), step.name.clone()));
                 stuck.push(step);
             }
         } else if displaced == Displaced::Open {
@@ -63,20 +64,24 @@ pub(in crate::host) fn recover(
             stuck.push(step.kept());
         }
     }
-    let stuck = (!stuck.is_empty()).then(|| Journal { root: journal.root, steps: stuck }.encode());
-    Some(Finished { left_alone, stuck })
+    finished.stuck =
+        (!stuck.is_empty()).then(|| Journal { root: journal.root, steps: stuck }.encode());
+    Some(finished)
 }
 
-/// Does a step that was not done yet; returns whether the path is what the step makes of it.
-fn redo(places: &Places<'_>, step: &mut Step) -> bool {
-    let Ok((standing, waiting)) = places.look(&step.path, &step.name) else { return false };
+/// Does a step that was not done yet, unless another program changed what it is about.
+fn redo(places: &Places<'_>, step: &mut Step) {
+    let Ok((standing, waiting)) = places.look(&step.path, &step.name) else { return };
     let is_done = match step.what {
         Move::Out => standing.is_none(),
         Move::In | Move::Exchange => step.is_new(standing),
         Move::Keep | Move::Return => true,
     };
     let is_to_do = standing == step.standing && (step.what == Move::Out || step.is_new(waiting));
-    is_done || (is_to_do && places.forward(step).is_ok())
+    if !is_done && is_to_do {
+        // What comes out otherwise than expected goes back.
+        let _ = places.forward(step);
+    }
 }
 
 #[cfg(test)]
@@ -168,21 +173,23 @@ mod tests {
         }
     }
 
-    fn left_alone(finished: &Finished) -> Vec<String> {
-        finished.left_alone.iter().map(ToString::to_string).collect()
+    fn returned(finished: &Finished) -> Vec<String> {
+        finished.returned.iter().map(ToString::to_string).collect()
     }
 
     #[test]
     fn a_directory_that_nobody_changed_is_taken_out_of_view() {
         let scene = Scene::new();
-        assert!(left_alone(&scene.recover()).is_empty());
-        assert!(!scene.path("root/d").exists());
-        assert!(left_alone(&scene.recover()).is_empty(), "it is done already");
+        for _ in ["to do", "done already"] {
+            let finished = scene.recover();
+            assert!(finished.returned.is_empty() && finished.stuck.is_none());
+            assert!(!scene.path("root/d").exists());
+        }
     }
 
     /// Once, only the directory's own stamp was compared, which does not change with what is below.
     #[test]
-    fn what_somebody_wrote_below_a_directory_after_a_crash_stays_in_view_and_is_named() {
+    fn what_somebody_wrote_below_a_directory_after_a_crash_stays_in_view() {
         type Change = fn(&Scene);
         let cases: [Change; 3] = [
             |scene| scene.write_below("root/d"),
@@ -193,8 +200,7 @@ mod tests {
             let scene = Scene::new();
             change(&scene);
             let finished = scene.recover();
-            assert_eq!(left_alone(&finished), ["d"]);
-            assert!(finished.stuck.is_none());
+            assert!(finished.returned.is_empty() && finished.stuck.is_none());
             assert!(scene.path("root/d/sub").exists());
         }
     }
@@ -205,7 +211,7 @@ mod tests {
         let scene = Scene::new();
         scene.write_below("root/d");
         std::fs::rename(scene.path("root/d"), scene.path("staging/1")).unwrap();
-        assert_eq!(left_alone(&scene.recover()), ["d"]);
+        assert_eq!(returned(&scene.recover()), ["d"]);
         assert_eq!(scene.notes(), "an hour of work");
     }
 
@@ -216,7 +222,8 @@ mod tests {
         std::fs::rename(scene.path("root/d"), scene.path("staging/1")).unwrap();
         std::fs::write(scene.path("root/d"), "something else").unwrap();
         let finished = scene.recover();
-        assert_eq!(left_alone(&finished), ["d"]);
+        let d = TreePath::parse("d").unwrap();
+        assert_eq!(finished.waiting, [(d, "1".to_owned())]);
         let stuck = finished.stuck.unwrap();
         assert!(scene.path("staging/1/sub/notes").exists());
         std::fs::remove_file(scene.path("root/d")).unwrap();
@@ -229,7 +236,7 @@ mod tests {
     fn a_directory_of_which_it_is_not_known_what_was_in_it_stays() {
         let mut scene = Scene::new();
         scene.journal.steps[0].inside = None;
-        assert_eq!(left_alone(&scene.recover()), ["d"]);
+        assert!(scene.recover().stuck.is_none());
         assert_eq!(scene.notes(), "draft");
     }
 

@@ -292,7 +292,7 @@ impl Places<'_> {
 }
 
 /// Returns the name in the staging directory of what is on its way out entry by entry.
-fn aside_name(step: &Step) -> String {
+pub(super) fn aside_name(step: &Step) -> String {
     format!("{}.out", step.name)
 }
 
