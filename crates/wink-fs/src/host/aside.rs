@@ -71,10 +71,9 @@ impl BeforeImage for Aside {
         let is_worth_it = |stat: &rustix::fs::Stat| {
             entry::kind_of(stat.st_mode) == Kind::File && stat.st_size <= MOST_COPIED
         };
-        if let Some(found) = found.ok().filter(is_worth_it)
-            && copy_file(&slot, &found, &place).is_err()
-        {
-            remove(&place);
+        if let Some(found) = found.ok().filter(is_worth_it) {
+            // Without a copy less can be taken back.
+            let _ = copy_file(&slot, &found, &place);
         }
         Ok(())
     }

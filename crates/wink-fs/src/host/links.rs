@@ -7,10 +7,24 @@ use std::path::Path;
 use rustix::fs::{CWD, Mode, OFlags, Stat};
 use rustix::io::{Errno, Result as SystemResult};
 
+use super::aside;
 use super::root::Slot;
 
-/// Copies a file with its permissions, but no right that it gives to the program that runs it.
+/// The name that a copy has until it is whole; only one is made at a time.
+const DRAFT: &str = ".copy";
+
+/// Copies a file with its permissions, but no right that it gives to the program that runs it. The copy is there as a
+/// whole or not at all.
 pub(super) fn copy_file(slot: &Slot<'_>, found: &Stat, place: &Path) -> SystemResult<()> {
+    let draft = place.with_file_name(DRAFT);
+    // What a process left that died.
+    aside::remove(&draft);
+    write_copy(slot, found, &draft)
+        .and_then(|()| rustix::fs::renameat(CWD, &draft, CWD, place))
+        .inspect_err(|_| aside::remove(&draft))
+}
+
+fn write_copy(slot: &Slot<'_>, found: &Stat, place: &Path) -> SystemResult<()> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let source = rustix::fs::openat(&slot.directory, slot.name, flags, Mode::empty())?;
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;

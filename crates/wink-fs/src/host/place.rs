@@ -19,16 +19,12 @@ use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::{Durability, Put, PutCondition, PutOptions};
 use crate::hash::ContentHash;
-use crate::operation::beside;
 use crate::path::TreePath;
 use crate::refusal;
 use crate::tree::FileMode;
 
 /// How often a replacement starts again because the entry comes and goes meanwhile.
 const TRIES: usize = 16;
-
-/// What the name of a copy ends with until it is whole.
-const COPY: &str = ".copy";
 
 /// A file changed so short a time ago may have been changed again within the clock's grain.
 const RACY: Duration = Duration::from_secs(2);
@@ -260,13 +256,8 @@ impl Placing<'_> {
             true => Slot::at(CWD, kept.as_os_str().as_encoded_bytes())?,
             false => Slot::at(area.directory(), self.temporary.name().as_bytes())?,
         };
-        let copy = beside(kept, COPY);
-        let copied = copy_file(&source, displaced, &copy)
-            .and_then(|()| rustix::fs::renameat(CWD, &copy, CWD, kept));
+        let copied = copy_file(&source, displaced, kept);
         // Where there is no room for a copy, or it may not be read, the file itself is better than nothing.
-        if copied.is_err() {
-            aside::remove(&copy);
-        }
         if self.is_seated { Ok(()) } else { copied }
     }
 

@@ -4,10 +4,9 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use rayon::prelude::*;
-use tempfile::TempDir;
 
 use crate::scene::{
-    CHILD, Call, check_whole, choose, copy, lines, list_calls, open, template, traced,
+    CHILD, Call, Place, check_whole, choose, copy, lines, list_calls, open, template, traced,
 };
 
 const KINDS: [&str; 5] = ["write", "snapshot", "restore", "import", "undo"];
@@ -28,7 +27,7 @@ struct Run {
 
 /// What the child starts from, and the files before and after its work.
 struct Start {
-    before: TempDir,
+    before: Place,
     calls: Vec<Call>,
     states: [Vec<String>; 2],
 }

@@ -4,12 +4,20 @@ use rayon::prelude::*;
 use wink_fs::Workspace;
 
 use crate::scene::{
-    Call, check_store, check_tags, check_whole, choose, copy, killed_at, lines, list_calls, open,
-    template,
+    Call, Place, check_store, check_tags, check_whole, choose, copy, killed_at, lines, list_calls,
+    open, template, template_elsewhere,
 };
 
 pub(crate) fn check(what: &str, last: &dyn Fn(&Workspace)) {
-    let before = template(last);
+    check_from(what, &template(last));
+}
+
+/// Checks the same with the history on another file system.
+fn check_elsewhere(what: &str, last: &dyn Fn(&Workspace)) {
+    check_from(what, &template_elsewhere(last));
+}
+
+fn check_from(what: &str, before: &Place) {
     let after = copy(before.path());
     let all = list_calls(what, after.path());
     let states = [lines(before.path()), lines(after.path())];
@@ -100,4 +108,35 @@ fn fault_01_a_program_whose_process_is_killed_can_be_undone() {
     let changed = undone.iter().filter(|is_changed| **is_changed).count();
     println!("execute killed at {} system calls, {changed} times in the middle", undone.len());
     assert!(changed > 3, "{changed}");
+}
+
+#[test]
+fn fault_01_a_write_with_its_history_elsewhere_that_is_killed_is_done_or_not() {
+    check_elsewhere("write", &|_| ());
+}
+
+/// Once, half of a copy was taken for what was there before.
+#[test]
+fn fault_01_several_steps_with_their_history_elsewhere_that_are_killed_are_done_or_not() {
+    check_elsewhere("several", &|_| ());
+}
+
+#[test]
+fn fault_01_a_delete_with_its_history_elsewhere_that_is_killed_is_done_or_not() {
+    check_elsewhere("delete", &|_| ());
+}
+
+#[test]
+fn fault_01_a_rename_with_its_history_elsewhere_that_is_killed_is_done_or_not() {
+    check_elsewhere("rename", &|_| ());
+}
+
+#[test]
+fn fault_03_a_restore_with_its_history_elsewhere_that_is_killed_is_done_or_not() {
+    check_elsewhere("restore", &|_| ());
+}
+
+#[test]
+fn fault_03_an_undo_with_its_history_elsewhere_that_is_killed_is_done_or_not() {
+    check_elsewhere("undo", &|files| drop(files.restore("base").unwrap()));
 }

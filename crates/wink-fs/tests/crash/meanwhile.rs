@@ -15,7 +15,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use wink_fs::{Kind, SnapshotStore as _, Store, Tree, TreePath};
 
 use crate::person::{
-    BY_THE_PERSON, CALLS, Change, Deed, DisturbedCall, Found, Wrong, check_verified, pairs,
+    BY_THE_PERSON, CALLS, Change, Deed, DisturbedCall, Found, check_verified, disturb, find_call,
 };
 use crate::scene::{CHILD, Call, copy, open};
 
@@ -195,17 +195,9 @@ fn what_a_program_writes_into_a_file_that_it_had_open_during_a_call_is_not_lost(
 /// Stops a call at system calls, lets the person make changes, and looks at what is left of them.
 #[track_caller]
 fn check(what: &str) {
-    let call = CALLS.iter().find(|it| it.what == what).unwrap();
+    let call = find_call(what);
     let before = call.template();
-    let pairs = pairs(call, before.path());
-    let run = |(point, change): &(Call, Change)| {
-        let checked = run(call, before.path(), point, *change)?;
-        Some((point.clone(), *change, checked))
-    };
-    let runs: Vec<_> = pairs.par_iter().filter_map(run).collect();
-    assert!(runs.len() * 2 > pairs.len(), "{what}: only {} of {} tried", runs.len(), pairs.len());
-    let tried = runs.len();
-    Wrong::of(runs).check(&format!("{what} that was stopped"), tried);
+    disturb(call, before.path(), |point, change| run(call, before.path(), point, change));
 }
 
 #[test]

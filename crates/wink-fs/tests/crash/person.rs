@@ -9,10 +9,9 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 use rustix::fs::{CWD, Mode};
-use tempfile::TempDir;
 use wink_fs::{ErrorKind, OperationChange, SnapshotStore as _, Store, VerifyOptions, Workspace};
 
-use crate::scene::{Call, copy, killed_at, list_calls, template};
+use crate::scene::{Call, Place, copy, killed_at, list_calls, template, template_elsewhere};
 
 /// How many system calls of each call are tried by default, and how many changes at each of them.
 const POINTS: usize = 12;
@@ -113,8 +112,16 @@ const CHANGING: [&str; 8] =
 
 impl DisturbedCall {
     /// Makes what the call starts from, with a file beside it that no operation knows.
-    pub(crate) fn template(&self) -> TempDir {
-        let place = template(&self.prepare);
+    pub(crate) fn template(&self) -> Place {
+        self.with_sibling(template(&self.prepare))
+    }
+
+    /// Makes the same with the store on another file system.
+    fn template_elsewhere(&self) -> Place {
+        self.with_sibling(template_elsewhere(&self.prepare))
+    }
+
+    fn with_sibling(&self, place: Place) -> Place {
         fs::write(place.path().join("root").join(self.sibling), "sibling").unwrap();
         place
     }
@@ -389,10 +396,10 @@ pub(crate) fn check_verified(place: &Path, after: &str) -> Result<(), String> {
 
 /// What went wrong, by change and by the first words that say so.
 #[derive(Default)]
-pub(crate) struct Wrong(BTreeMap<(Change, String), (usize, String)>);
+struct Wrong(BTreeMap<(Change, String), (usize, String)>);
 
 impl Wrong {
-    pub(crate) fn of(runs: Vec<(Call, Change, Result<(), String>)>) -> Self {
+    fn of(runs: Vec<(Call, Change, Result<(), String>)>) -> Self {
         let mut wrong = Self::default();
         for (call, change, done) in runs {
             if let Err(why) = done {
@@ -405,7 +412,7 @@ impl Wrong {
     }
 
     #[track_caller]
-    pub(crate) fn check(&self, what: &str, tried: usize) {
+    fn check(&self, what: &str, tried: usize) {
         println!("{what}: {tried} disturbed");
         let line = |((change, _), (count, first)): (&(Change, String), &(usize, String))| {
             format!("{change:?}: {count} times, first at {first}\n")
@@ -416,7 +423,7 @@ impl Wrong {
 }
 
 /// Returns the points at which a call is disturbed, each with the changes that are made there.
-pub(crate) fn pairs(call: &DisturbedCall, before: &Path) -> Vec<(Call, Change)> {
+fn pairs(call: &DisturbedCall, before: &Path) -> Vec<(Call, Change)> {
     let points = call.points(before);
     assert!(points.len() > 3, "{}: only {points:?} change files", call.what);
     let changes = |(nth, point): (usize, Call)| {
@@ -425,21 +432,48 @@ pub(crate) fn pairs(call: &DisturbedCall, before: &Path) -> Vec<(Call, Change)> 
     points.into_iter().enumerate().flat_map(changes).collect()
 }
 
+/// Disturbs a call at system calls by each of some changes; what is wrong then is said by `run`, or nothing where it
+/// cannot be tried.
+#[track_caller]
+pub(crate) fn disturb(
+    call: &DisturbedCall,
+    before: &Path,
+    run: impl Fn(&Call, Change) -> Option<Result<(), String>> + Sync,
+) {
+    let pairs = pairs(call, before);
+    let runs = pairs
+        .par_iter()
+        .filter_map(|(point, change)| Some((point.clone(), *change, run(point, *change)?)));
+    let runs: Vec<_> = runs.collect();
+    let (what, tried) = (call.what, runs.len());
+    assert!(tried * 2 > pairs.len(), "{what}: only {tried} of {} tried", pairs.len());
+    Wrong::of(runs).check(what, tried);
+}
+
+pub(crate) fn find_call(what: &str) -> &'static DisturbedCall {
+    CALLS.iter().find(|it| it.what == what).unwrap()
+}
+
 /// Kills a call at system calls, lets the person make changes, and goes on.
 #[track_caller]
 fn check(what: &str) {
-    let call = CALLS.iter().find(|it| it.what == what).unwrap();
-    let before = call.template();
-    let pairs = pairs(call, before.path());
-    let run = |(point, change): &(Call, Change)| {
-        let place = killed_at(what, before.path(), point)?;
-        let deed = Deed::make(place.path(), call, *change)?;
-        Some((point.clone(), *change, go_on(place.path(), call, &deed)))
-    };
-    let runs: Vec<_> = pairs.par_iter().filter_map(run).collect();
-    assert!(runs.len() * 2 > pairs.len(), "{what}: only {} of {} tried", runs.len(), pairs.len());
-    let tried = runs.len();
-    Wrong::of(runs).check(&format!("{what} that died"), tried);
+    let call = find_call(what);
+    check_in(call, &call.template());
+}
+
+#[track_caller]
+fn check_elsewhere(what: &str) {
+    let call = find_call(what);
+    check_in(call, &call.template_elsewhere());
+}
+
+#[track_caller]
+fn check_in(call: &DisturbedCall, before: &Place) {
+    disturb(call, before.path(), |point, change| {
+        let place = killed_at(call.what, before.path(), point)?;
+        let deed = Deed::make(place.path(), call, change)?;
+        Some(go_on(place.path(), call, &deed))
+    });
 }
 
 #[test]
@@ -495,4 +529,29 @@ fn what_a_person_did_after_an_undo_died_stays() {
 #[test]
 fn what_a_person_did_after_a_restore_died_stays() {
     check("restore");
+}
+
+#[test]
+fn what_a_person_did_after_a_write_with_its_history_elsewhere_died_stays() {
+    check_elsewhere("write");
+}
+
+#[test]
+fn what_a_person_did_after_a_rename_with_its_history_elsewhere_died_stays() {
+    check_elsewhere("rename");
+}
+
+#[test]
+fn what_a_person_did_after_a_call_of_several_steps_with_its_history_elsewhere_died_stays() {
+    check_elsewhere("several");
+}
+
+#[test]
+fn what_a_person_did_after_a_delete_with_its_history_elsewhere_died_stays() {
+    check_elsewhere("delete");
+}
+
+#[test]
+fn what_a_person_did_after_a_restore_with_its_history_elsewhere_died_stays() {
+    check_elsewhere("restore");
 }

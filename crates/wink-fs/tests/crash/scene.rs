@@ -2,12 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
 use tempfile::TempDir;
 use wink_fs::testkit::dump;
-use wink_fs::{At, Exclusions, Snapshot, SnapshotStore, Store, VerifyOptions, Workspace};
+use wink_fs::{
+    At, Exclusions, OperationRecord, Snapshot, SnapshotStore, Store, VerifyOptions, Workspace,
+};
 
 pub(crate) const CHILD: &str = env!("CARGO_BIN_EXE_crash_child");
 
@@ -22,14 +25,44 @@ pub(crate) fn directory() -> TempDir {
     tempfile::tempdir_in("/dev/shm").expect("/dev/shm is needed")
 }
 
+/// The files of a scene and its store, which may be a link to one on another file system.
+pub(crate) struct Place {
+    files: TempDir,
+    _elsewhere: Option<TempDir>,
+}
+
+impl Place {
+    fn new() -> Self {
+        Self { files: directory(), _elsewhere: None }
+    }
+
+    fn with_store_elsewhere() -> Self {
+        let (files, elsewhere) = (directory(), tempfile::tempdir().unwrap());
+        symlink(elsewhere.path(), files.path().join("store")).unwrap();
+        Self { files, _elsewhere: Some(elsewhere) }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.files.path()
+    }
+}
+
 pub(crate) fn open(place: &Path) -> Workspace {
     let store = Store::open_ambient(place.join("store")).unwrap();
     Workspace::host_with_store(place.join("root"), store).unwrap()
 }
 
 /// Makes what all scenes start from: some files, a snapshot, and changes since.
-pub(crate) fn template(last: &dyn Fn(&Workspace)) -> TempDir {
-    let place = directory();
+pub(crate) fn template(last: &dyn Fn(&Workspace)) -> Place {
+    prepared(Place::new(), last)
+}
+
+/// Makes the same with the store on another file system.
+pub(crate) fn template_elsewhere(last: &dyn Fn(&Workspace)) -> Place {
+    prepared(Place::with_store_elsewhere(), last)
+}
+
+fn prepared(place: Place, last: &dyn Fn(&Workspace)) -> Place {
     fs::create_dir(place.path().join("root")).unwrap();
     drop(Store::create_ambient(place.path().join("store")).unwrap());
     let files = open(place.path());
@@ -51,10 +84,18 @@ pub(crate) fn template(last: &dyn Fn(&Workspace)) -> TempDir {
     place
 }
 
-pub(crate) fn copy(of: &Path) -> TempDir {
-    let place = directory();
-    let copied = Command::new("cp").arg("-a").arg(of.join(".")).arg(place.path()).status().unwrap();
-    assert!(copied.success());
+pub(crate) fn copy(of: &Path) -> Place {
+    let is_elsewhere = of.join("store").is_symlink();
+    let place = if is_elsewhere { Place::with_store_elsewhere() } else { Place::new() };
+    for entry in fs::read_dir(of).unwrap().map(|entry| entry.unwrap()) {
+        let mut cp = Command::new("cp");
+        cp.arg("-a");
+        match entry.file_type().unwrap().is_symlink() {
+            true => cp.arg(entry.path().join(".")).arg(place.path().join(entry.file_name())),
+            false => cp.arg(entry.path()).arg(place.path()),
+        };
+        assert!(cp.status().unwrap().success());
+    }
     // Past the tick of the clock that the copies are stamped with.
     std::thread::sleep(std::time::Duration::from_millis(12));
     place
@@ -113,7 +154,7 @@ pub(crate) fn kill_at(what: &str, place: &Path, call: &Call) -> bool {
 /// Makes a scene in which the child died at a call.
 ///
 /// Waiting for the clock takes more or fewer calls each time, so the last ones are not always made.
-pub(crate) fn killed_at(what: &str, before: &Path, call: &Call) -> Option<TempDir> {
+pub(crate) fn killed_at(what: &str, before: &Path, call: &Call) -> Option<Place> {
     (0..ATTEMPTS).map(|_| copy(before)).find(|place| kill_at(what, place.path(), call))
 }
 
@@ -124,7 +165,9 @@ pub(crate) fn choose(calls: &[Call]) -> Vec<Call> {
     }
     let own = &calls[calls.len() / 4..];
     let step = own.len().div_ceil(TRIED).max(1);
-    own.iter().step_by(step).cloned().collect()
+    // In the middle of a copy always.
+    let is_copying = |call: &&Call| ["sendfile", "copy_file_range"].contains(&&*call.0);
+    own.iter().step_by(step).chain(own.iter().filter(is_copying)).cloned().collect()
 }
 
 /// Checks that the workspace is in one of two states; returns which.
@@ -142,6 +185,9 @@ pub(crate) fn check_whole(
         check_old_is_kept(what, call, place, &states[0]);
     }
     check_nothing_in_view(what, call, place);
+    let operations = open(place).operations().unwrap();
+    let is_left = |it: &OperationRecord| !it.left_alone.is_empty();
+    assert!(!operations.iter().any(is_left), "{what} killed at {call:?}: nobody else wrote");
     check_usable(place);
     state
 }
