@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use wink_fs::{
-    Filesystem as _, HostBackend, Kind, Recursion, SnapshotId, SnapshotStore as _, Tree, TreePath,
-    ops,
+    EntryIdentity, ErrorKind as Error, Filesystem as _, HostBackend, Kind, Recursion, SnapshotId,
+    SnapshotStore as _, Tree, TreePath,
 };
 
 use crate::disk;
@@ -236,11 +236,17 @@ fn remove_parts(files: &mut HostBackend, state: &dyn Tree) -> wink_fs::Result<Ve
     let mut found = Found::default();
     look(files, state, &TreePath::root(), &mut found)?;
     for (path, kind) in found.same.iter().take_while(|_| found.own.is_empty()) {
-        // A user may have changed it since it was looked at.
-        if *kind != Kind::Directory && !is_same(files, state, path, *kind)? {
-            return Ok(vec![path.clone()]);
-        }
-        files.remove(path, Recursion::OnlyEmpty)?;
+        let recursion = match (kind, EntryIdentity::at(state, path)?) {
+            (Kind::File | Kind::Symlink, Some(identity)) => Recursion::Unchanged(identity),
+            _ => Recursion::OnlyEmpty,
+        };
+        match files.remove(path, recursion) {
+            // Another program changed it since it was looked at, or put something into it.
+            Err(error) if matches!(error.kind(), Error::Conflict | Error::NotEmpty) => {
+                return Ok(vec![path.clone()]);
+            }
+            removed => removed?,
+        };
     }
     Ok(found.own)
 }
@@ -285,8 +291,9 @@ fn is_same(
     }
     match kind {
         Kind::Directory => Ok(true),
-        Kind::File => Ok(ops::content_hash(files, path)? == ops::content_hash(state, path)?),
-        Kind::Symlink => Ok(files.read_link(path)? == state.read_link(path)?),
+        Kind::File | Kind::Symlink => {
+            Ok(EntryIdentity::at(files, path)? == EntryIdentity::at(state, path)?)
+        }
         _ => Ok(false),
     }
 }

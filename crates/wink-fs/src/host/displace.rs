@@ -153,8 +153,14 @@ impl Displacement<'_> {
         let Some(kept) = &self.kept else {
             let name = area.new_name();
             self.out_to_area(&area, &name, check)?;
-            // It is gone from the workspace; what resists now (an immutable file, say) stays aside.
-            area.discard(&name);
+            match &self.expected {
+                // A program may write into it still, and it was to go only as it was.
+                Some((_, Looked { stamp, inside })) => {
+                    replace::discard_settled(self.host, &area, self.path, &name, (*stamp, *inside));
+                }
+                // It is gone from the workspace; what resists now (an immutable file, say) stays aside.
+                None => area.discard(&name),
+            }
             return Ok(());
         };
         let (parent, name) = parent_of(kept).map_err(|errno| self.failed(errno))?;
