@@ -43,10 +43,10 @@ pub struct OperationTrees {
     pub paths: Vec<TreePath>,
     /// What was there before, at those paths.
     pub before: Arc<dyn Tree>,
-    /// What was there after, at those paths.
+    /// What was there after, at those paths; at those that are unknown, what is there now.
     pub after: Arc<dyn Tree>,
-    /// The paths of which nobody knows any more what the operation left there: it was changed since by other
-    /// programs.
+    /// The paths of which it is not known any more what the operation left there: other programs changed that
+    /// since.
     pub unknown: Vec<TreePath>,
 }
 
@@ -81,7 +81,13 @@ impl Workspace {
                 |tree: &&Arc<dyn Tree>| Left::at(&***tree, path).is_ok_and(|it| it == *left);
             match [&then, &live].into_iter().find(is_it) {
                 Some(tree) => drop(pieces.insert(path.clone(), tree.clone())),
-                None => unknown.push(path.clone()),
+                None => {
+                    unknown.push(path.clone());
+                    // Whatever is there now, what was there before the operation can be seen.
+                    if matches!(Left::at(&*live, path), Ok(None | Some(Left::Entry(_)))) {
+                        pieces.insert(path.clone(), live.clone());
+                    }
+                }
             }
         }
         let before = match operation.changes.is_empty() {

@@ -46,7 +46,9 @@ pub(super) fn run(context: &Context, args: &OpShowArgs) -> Result<Answer, Failur
     let mut answer = diff::patch_answer(context, &*trees.before, &*trees.after, &all)?.long();
     answer.text.insert_str(0, &format!("{}\n", op::line(&document.operation)));
     answer.notes.extend(trees.unknown.iter().map(|path| {
-        format!("warning: `{path}` was changed since by other programs, so what was left there is not known")
+        format!(
+            "warning: other programs changed `{path}` since: what was there before is compared with what is there now"
+        )
     }));
     let exit = answer.exit.max(exit);
     Ok(answer.exit(exit))
