@@ -10,7 +10,10 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc;
 
 use tempfile::TempDir;
-use wink_fs::{Event, Store, TreePath, Workspace};
+use wink_fs::{
+    EntryIdentity, ErrorKind, Event, Filesystem as _, HostBackend, Recursion, Store, TreePath,
+    Workspace,
+};
 
 /// A workspace with its store in a directory of its own.
 struct Scene {
@@ -101,6 +104,37 @@ fn what_a_program_writes_into_a_file_that_a_restore_replaced_comes_back_with_und
     assert_eq!(scene.read("d/b"), "first line\nsecond line\n");
 }
 
+/// Once, undo brought back what had been there before the first of both, and the program's work was not named.
+#[test]
+fn what_a_program_writes_into_a_file_that_a_redone_restore_displaced_comes_back_with_undo() {
+    let scene = Scene::new();
+    let files = scene.open();
+    files.restore("base").unwrap();
+    files.undo().unwrap();
+    let mut a = scene.open_to_append("a");
+    files.redo().unwrap();
+    a.write_all(b"second line\n").unwrap();
+    drop(a);
+    files.undo().unwrap();
+    assert_eq!(scene.read("a"), "first line\nsecond line\n");
+}
+
+/// The same of a call: there it is a conflict, as for one that was not redone.
+#[test]
+fn what_a_program_writes_into_a_file_that_a_redone_call_displaced_is_named() {
+    let scene = Scene::new();
+    let files = scene.open();
+    files.write("a", "by a call").unwrap();
+    files.undo().unwrap();
+    let mut a = scene.open_to_append("a");
+    files.redo().unwrap();
+    a.write_all(b"second line\n").unwrap();
+    drop(a);
+    let error = files.undo().unwrap_err();
+    assert_eq!((error.kind(), error.path()), (ErrorKind::Conflict, Some("a")));
+    assert_eq!(scene.read("a"), "by a call");
+}
+
 #[test]
 fn the_state_before_a_restore_shows_what_a_program_wrote_into_what_it_displaced() {
     let scene = Scene::new();
@@ -158,6 +192,23 @@ fn what_waits_beside_the_files_goes_when_the_program_wrote_nothing() {
     drop(scene.open());
     assert_eq!(count(&scene.staging()), 0);
     assert_eq!(scene.read("a"), "as it began");
+}
+
+/// Once, what a program wrote while a fork that was cut off was cleared went with it.
+#[test]
+fn what_is_removed_only_as_it_was_comes_back_when_a_program_wrote_into_it() {
+    let scene = Scene::new();
+    let mut backend = HostBackend::open_ambient(scene.path("")).unwrap();
+    let path = TreePath::parse("a").unwrap();
+    let identity = EntryIdentity::at(&backend, &path).unwrap().unwrap();
+    let mut a = scene.open_to_append("a");
+    backend.remove(&path, Recursion::Unchanged(identity)).unwrap();
+    drop(backend);
+    assert!(!scene.path("a").exists());
+    a.write_all(b"second line\n").unwrap();
+    drop(a);
+    assert!(matches!(&scene.told()[..], [Event::EntryReturned { .. }]));
+    assert_eq!(scene.read("a"), "first line\nsecond line\n");
 }
 
 /// Taking operations back for good once took away what nobody else has.

@@ -481,10 +481,18 @@ impl History {
         operation: &OperationRecord,
         saved: &SnapshotId,
     ) -> Result<Arc<dyn Tree>> {
-        let snapshot = self.snapshots.load(saved)?;
-        Ok(match self.ledger.written(operation.sequence)? {
-            None => snapshot,
-            Some(written) => Arc::new(written.before(snapshot)),
+        self.with_written(operation, self.snapshots.load(saved)?)
+    }
+
+    /// Returns a state with the files into which a program may have written since a replacement displaced them.
+    pub(super) fn with_written(
+        &self,
+        replacement: &OperationRecord,
+        state: Arc<dyn Tree>,
+    ) -> Result<Arc<dyn Tree>> {
+        Ok(match self.ledger.written(replacement.sequence)? {
+            None => state,
+            Some(written) => Arc::new(written.before(state)),
         })
     }
 

@@ -171,18 +171,11 @@ impl Workspace {
         let mut writer = self.turn()?;
         let _alone = self.alone(history, &mut writer)?;
         history.excluded.ask()?;
-        let mut kept = history.ledger.list()?;
-        kept.retain(|it| operations.contains(&it.sequence));
+        let all = history.ledger.list()?;
+        let kept: Vec<_> = all.iter().filter(|it| operations.contains(&it.sequence)).collect();
         let mut left_alone = Vec::new();
         for operation in kept.iter().rev() {
-            let step = Step {
-                history,
-                of: operation,
-                source: operation,
-                way: Way::Undo,
-                is_at_once: false,
-            };
-            let (went, step) = step.go(self, &mut writer)?;
+            let (went, step) = Step::undo(history, &all, operation).go(self, &mut writer)?;
             // What is kept for paths that were left alone has to be found.
             if went.conflicts.is_empty() {
                 history.forget_undone(operation.sequence, step)?;
@@ -234,7 +227,7 @@ impl Workspace {
         let operations = history.ledger.list()?;
         let of = operations.iter().find(|it| it.sequence == sequence);
         let of = of.ok_or_else(|| nothing_to(Way::Undo))?;
-        let step = Step { history, of, source: of, way: Way::Undo, is_at_once: true };
+        let step = Step { is_at_once: true, ..Step::undo(history, &operations, of) };
         let (undone, number) = step.go(self, writer)?;
         let is_all_back = undone.conflicts.is_empty();
         if is_all_back {
@@ -262,7 +255,10 @@ impl Workspace {
         let (Some(of), Some(source)) = (find(of), find(source)) else {
             return Err(nothing_to(way));
         };
-        let step = Step { history, of, source, way, is_at_once: false };
+        let step = match way {
+            Way::Undo => Step::undo(history, &operations, of),
+            Way::Redo => Step { way, source, ..Step::undo(history, &[], of) },
+        };
         let (undone, number) = step.go(self, &mut writer)?;
         if number.is_none() {
             let conflict = undone.conflicts.first();
@@ -304,12 +300,26 @@ struct Step<'a> {
     of: &'a OperationRecord,
     /// The operation whose changes are taken back: itself, or to do it again the one that took it back.
     source: &'a OperationRecord,
+    /// The last redo, where that is what an undo takes back: it displaced what was there before it.
+    redone: Option<&'a OperationRecord>,
     way: Way,
     /// Whether it is a part of the call that failed: then neither of the two is an operation.
     is_at_once: bool,
 }
 
-impl Step<'_> {
+impl<'a> Step<'a> {
+    /// Takes an operation back that is one of some.
+    fn undo(
+        history: &'a History,
+        operations: &'a [OperationRecord],
+        of: &'a OperationRecord,
+    ) -> Self {
+        let is_step = |it: &&OperationRecord| it.cause.step_of() == Some(of.sequence);
+        let last = operations.iter().rfind(is_step);
+        let redone = last.filter(|it| matches!(it.cause, OperationCause::Redo { .. }));
+        Self { history, of, source: of, redone, way: Way::Undo, is_at_once: false }
+    }
+
     /// Goes the step and records it; returns also the number of its record, where anything changed.
     fn go(&self, files: &Workspace, writer: &mut Layered<Guard>) -> Result<(Undone, Option<u64>)> {
         let (done, number) = match self.source.saved() {
@@ -352,8 +362,10 @@ impl Step<'_> {
     ) -> Result<(Outcome, Option<u64>)> {
         let history = self.history;
         let recorded = history.recorded_changes(self.source)?;
-        if let Some(path) = history.ledger.first_written_since(self.source.sequence)? {
-            return Err(written_since(&path));
+        for displacing in self.redone.into_iter().chain([self.source]) {
+            if let Some(path) = history.ledger.first_written_since(displacing.sequence)? {
+                return Err(written_since(&path));
+            }
         }
         check_contents(&*history.ledger, self.source, &recorded)?;
         let (sequence, aside) = history.ledger.next()?;
@@ -407,7 +419,10 @@ impl Step<'_> {
         saved: SnapshotId,
     ) -> Result<(Outcome, Option<u64>)> {
         let before = self.history.load_saved(self.source, &saved);
-        let before = before.map_err(|error| not_kept(self.of, saved, error))?;
+        let mut before = before.map_err(|error| not_kept(self.of, saved, error))?;
+        if let Some(redone) = self.redone {
+            before = self.history.with_written(redone, before)?;
+        }
         let mut kept_back: Vec<TreePath> = Vec::new();
         let mut tries = 0;
         loop {
