@@ -36,7 +36,7 @@ fn warnings(event: &Event) -> Vec<String> {
 fn finished_warnings(name: &str, finished: &[TreePath], left: &[TreePath]) -> Vec<String> {
     let finished = named(finished).map(|paths| {
         format!(
-            "`{name}` was cut off before it was done, and was finished now: {paths}; `wink undo` takes it back"
+            "`{name}` was cut off before it was done, and was finished now: {paths}; `wink op log` shows it"
         )
     });
     let left = named(left).map(|paths| {
@@ -93,7 +93,7 @@ mod tests {
         assert_eq!(
             warnings(&Event::ReplacementFinished { name: "restore".into(), finished, left }),
             [
-                "`restore` was cut off before it was done, and was finished now: a, b; `wink undo` takes it back",
+                "`restore` was cut off before it was done, and was finished now: a, b; `wink op log` shows it",
                 "`restore` was cut off and could not be finished everywhere: these paths were changed since, or \
                  what was to come there is not beside the files any more, so they stay as they are: zz",
             ]

@@ -143,6 +143,14 @@ impl History {
         Ok(())
     }
 
+    /// Forgets a replacement that failed and changed nothing. Where a part of it could not be undone, the next call
+    /// records that part.
+    pub(super) fn give_up(&self, live: &dyn Tree, begun: &OperationRecord) {
+        if how_far(live, begun).is_ok_and(|(finished, _)| finished.is_empty()) {
+            self.ledger.discard(begun.sequence);
+        }
+    }
+
     pub(super) fn tell_recovered(&self, taken_back: Vec<TreePath>, left: Vec<TreePath>) {
         if !taken_back.is_empty() || !left.is_empty() {
             self.observers.tell(&Event::Recovered { taken_back, left });

@@ -92,13 +92,18 @@ impl<'a> Restore<'a> {
         let changes = self.describe(&plan)?;
         let backend_name = backend.properties().backend;
         let mut kept = None;
-        let counts = self.replace_counted(backend, &plan, &mut || {
+        let replaced = self.replace_counted(backend, &plan, &mut || {
             if plan.is_empty() {
                 return Ok(None);
             }
             let (before, place) = self.keep(backend_name, &plan.before, going, &changes)?;
             kept = Some(before);
             Ok(Some(place))
+        });
+        let counts = replaced.inspect_err(|_| {
+            if let Some(kept) = &kept {
+                self.history.give_up(&*backend.live(), &kept.operation);
+            }
         })?;
         let sequence = kept.as_ref().map(|kept| kept.operation.sequence);
         let settled = kept.map(|kept| self.settle(backend, &plan.before, kept, going));
