@@ -252,7 +252,7 @@ pub(super) fn move_elsewhere(
 }
 
 /// Opens a directory that is no workspace, to look at what is in it.
-fn open_place(directory: BorrowedFd<'_>) -> SystemResult<Host> {
+pub(super) fn open_place(directory: BorrowedFd<'_>) -> SystemResult<Host> {
     let handle = directory.try_clone_to_owned().map_err(|_| Errno::MFILE)?;
     Ok(Host::new(Root::from_handle(handle, None)?))
 }

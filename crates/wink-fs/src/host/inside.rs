@@ -36,6 +36,11 @@ impl Inside {
         Self::by(root, start, name, lease::closed_stamp)
     }
 
+    /// Does the same where no program is known to have a file there open for writing.
+    pub(super) fn of_unopened(root: &Root, start: BorrowedFd<'_>, name: &[u8]) -> Result<Self> {
+        Self::by(root, start, name, lease::unopened_stamp)
+    }
+
     /// Does the same by what moving the entries one by one does not change.
     pub(super) fn of_contents(root: &Root, start: BorrowedFd<'_>, name: &[u8]) -> Result<Self> {
         Self::by(root, start, name, |directory, name| Ok(stamp_at(directory, name)?.moved()))

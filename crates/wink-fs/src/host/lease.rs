@@ -4,7 +4,7 @@
 use std::io;
 use std::path::Path;
 
-use rustix::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, Result};
 
@@ -19,16 +19,29 @@ const F_SETSIG: libc::c_int = 10;
 /// Returns the stamp of an entry into which no program can write any more, once it is out of view; a file that a
 /// program may have open for writing is an error.
 pub(super) fn closed_stamp(directory: BorrowedFd<'_>, name: &[u8]) -> Result<Stamp> {
+    stamp_unless(directory, name, |file| !is_closed(file))
+}
+
+/// Returns the stamp of an entry; a file that a program is known to have open for writing is an error.
+pub(super) fn unopened_stamp(directory: BorrowedFd<'_>, name: &[u8]) -> Result<Stamp> {
+    stamp_unless(directory, name, |file| is_open_for_writing(file))
+}
+
+fn stamp_unless(
+    directory: BorrowedFd<'_>,
+    name: &[u8],
+    is_open: fn(&OwnedFd) -> bool,
+) -> Result<Stamp> {
     let found = Stamp::of(&stamp::look(directory, name)?);
     if found.kind() != Kind::File {
         return Ok(found);
     }
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = rustix::fs::openat(directory, name, flags, Mode::empty())?;
-    match is_closed(&file) {
+    match is_open(&file) {
+        true => Err(Errno::TXTBSY),
         // What was written until now shows.
-        true => Ok(Stamp::of(&stamp::look_at(&file)?)),
-        false => Err(Errno::TXTBSY),
+        false => Ok(Stamp::of(&stamp::look_at(&file)?)),
     }
 }
 

@@ -1,10 +1,11 @@
 //! Whole directories: looked through without a side effect, and removed where nobody sees them.
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use rustix::fd::{AsFd, BorrowedFd};
-use rustix::fs::{AtFlags, CWD, Mode, OFlags};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags};
 use rustix::io::{Errno, Result};
 
 use super::capture::stamp::{self, Stamp};
@@ -13,6 +14,12 @@ use super::lease;
 use super::root::{self, Root};
 use crate::filesystem::Removed;
 use crate::tree::{Entry, Kind};
+
+/// The name in the staging directory under which an entry is looked at before it is removed.
+const REMOVED: &[u8] = b"removed";
+
+/// How many names are tried for what comes back.
+const NAMES: usize = 16;
 
 /// What is in a directory, and below.
 pub(super) struct Survey {
@@ -99,36 +106,112 @@ pub(super) fn stamps_below(root: &Root, start: BorrowedFd<'_>, name: &[u8]) -> R
 
 /// Removes a directory with all that is below it, as far as the system lets it.
 pub(super) fn purge(root: &Root, start: BorrowedFd<'_>, name: &[u8]) -> Result<()> {
-    purge_where(root, start, name, |_, _, _| true)
+    purge_where(root, start, name, |directory, _, child| remove(directory, child.name.as_bytes()))
 }
 
 /// Removes a directory that is out of view, but for what is new in it or was written into since its stamps were taken: a
 /// program may have it as the one it works in. Tells whether there is nothing of that kind.
 pub(super) fn purge_known(root: &Root, start: BorrowedFd<'_>, name: &[u8], known: &Stamps) -> bool {
+    let is_known = |path: &[u8], found: &Stamp| known.get(path) == Some(found);
+    purge_if(root, start, name, is_known).unwrap_or(true)
+}
+
+/// Removes a directory that a process which died was removing, but for what is not older than its stamp of then. Tells
+/// whether there is nothing of that kind.
+pub(super) fn purge_older(
+    root: &Root,
+    start: BorrowedFd<'_>,
+    name: &[u8],
+    limit: &Stamp,
+) -> Result<bool> {
+    purge_if(root, start, name, |_, found| found.is_older_than(limit))
+}
+
+fn purge_if(
+    root: &Root,
+    start: BorrowedFd<'_>,
+    name: &[u8],
+    is_known: impl Fn(&[u8], &Stamp) -> bool,
+) -> Result<bool> {
+    // What is known and stays, as on a disk that fails, is no program's.
+    let resisting = RefCell::new(BTreeSet::new());
     let purged = purge_where(root, start, name, |directory, path, child| {
-        let found = lease::closed_stamp(directory, child.name.as_bytes()).ok();
-        child.kind == Kind::Directory || known.get(&below(path, child)).copied() == found
+        let at = below(path, child);
+        let removed = remove_known(start, directory, child, |found| is_known(&at, found));
+        if removed.is_err_and(|errno| errno != Errno::STALE) {
+            resisting.borrow_mut().insert(at);
+        }
+        removed
     });
-    // What resists, as on a disk that fails, is known.
-    let is_known = |(path, stamp): (&Vec<u8>, &Stamp)| known.get(path) == Some(stamp);
-    purged.is_ok() || stamps_below(root, start, name).map_or(true, |left| left.iter().all(is_known))
+    let resisting = resisting.into_inner();
+    match purged {
+        Ok(()) | Err(Errno::NOENT) => Ok(true),
+        Err(_) => {
+            let mut left = stamps_below(root, start, name)?.into_iter();
+            Ok(left.all(|(path, found)| resisting.contains(&path) || is_known(&path, &found)))
+        }
+    }
 }
 
 fn purge_where(
     root: &Root,
     start: BorrowedFd<'_>,
     name: &[u8],
-    goes: impl Fn(BorrowedFd<'_>, &[u8], &Entry) -> bool,
+    remove_child: impl Fn(BorrowedFd<'_>, &[u8], &Entry) -> Result<()>,
 ) -> Result<()> {
     unlock(root, start, name);
     for path in survey(root, start, name)?.directories.iter().rev() {
         let (directory, children) = entries(root, start, path)?;
-        for child in children.iter().filter(|child| goes(directory.as_fd(), path, child)) {
+        for child in &children {
             // One entry that resists must not keep the others.
-            let _ = remove(directory.as_fd(), child.name.as_bytes());
+            let _ = remove_child(directory.as_fd(), path, child);
         }
     }
     remove(start, name)
+}
+
+/// Removes an entry of a directory that is out of view, if it is known, unless a program wrote into it or has it open.
+///
+/// A program that works in the directory finds the entry by its name until it is removed. So it first goes where no
+/// program finds it, and is looked at there.
+fn remove_known(
+    start: BorrowedFd<'_>,
+    directory: BorrowedFd<'_>,
+    child: &Entry,
+    is_known: impl Fn(&Stamp) -> bool,
+) -> Result<()> {
+    let name = child.name.as_bytes();
+    if child.kind == Kind::Directory {
+        return remove(directory, name);
+    }
+    let found = Stamp::of(&stamp::look(directory, name)?);
+    if !is_known(&found) {
+        return Err(Errno::STALE);
+    }
+    rustix::fs::renameat_with(directory, name, start, REMOVED, RenameFlags::NOREPLACE)?;
+    let failed = match lease::closed_stamp(start, REMOVED) {
+        Ok(out) if out.is_same_but_renamed(&found) => match remove(start, REMOVED) {
+            Err(errno) => errno,
+            removed => return removed,
+        },
+        Ok(_) | Err(Errno::TXTBSY) => Errno::STALE,
+        Err(errno) => errno,
+    };
+    bring_back(start, directory, name)?;
+    Err(failed)
+}
+
+/// Brings back what was looked at, under another name where a program gave its own to something else meanwhile.
+fn bring_back(start: BorrowedFd<'_>, directory: BorrowedFd<'_>, name: &[u8]) -> Result<()> {
+    let others = (1..NAMES).map(|number| [name, format!(".{number}").as_bytes()].concat());
+    for name in [name.to_vec()].into_iter().chain(others) {
+        let flags = RenameFlags::NOREPLACE;
+        match rustix::fs::renameat_with(start, REMOVED, directory, name, flags) {
+            Err(Errno::EXIST) => {}
+            back => return back,
+        }
+    }
+    Err(Errno::EXIST)
 }
 
 fn below(directory: &[u8], child: &Entry) -> Vec<u8> {
@@ -173,6 +256,41 @@ mod tests {
 
     /// Once, what a program saved in a directory that it works in went with that directory.
     #[test]
+    fn what_a_program_has_open_stays() {
+        let place = tempfile::tempdir().unwrap();
+        let path = |name: &str| place.path().join(name);
+        std::fs::create_dir(path("d")).unwrap();
+        std::fs::write(path("d/open"), "before").unwrap();
+        let root = Root::open_ambient(place.path(), None).unwrap();
+        let known = stamps_below(&root, root.as_fd(), b"d").unwrap();
+        let program = std::fs::File::options().append(true).open(path("d/open")).unwrap();
+        assert!(!purge_known(&root, root.as_fd(), b"d", &known));
+        assert!(path("d/open").exists() && !path("removed").exists());
+        drop(program);
+    }
+
+    /// A process died when it had removed a part.
+    #[test]
+    fn the_rest_goes_but_for_what_is_not_older_than_the_directory_was() {
+        let place = tempfile::tempdir().unwrap();
+        let path = |name: &str| place.path().join(name);
+        std::fs::create_dir_all(path("d/sub")).unwrap();
+        std::fs::write(path("d/sub/known"), "before").unwrap();
+        let root = Root::open_ambient(place.path(), None).unwrap();
+        // Past the tick of the clock.
+        std::thread::sleep(std::time::Duration::from_millis(12));
+        std::fs::rename(path("d"), path("out")).unwrap();
+        let limit = Stamp::of(&stamp::look(root.as_fd(), b"out").unwrap());
+        std::fs::write(path("out/sub/new"), "by a program").unwrap();
+        assert!(!purge_older(&root, root.as_fd(), b"out", &limit).unwrap());
+        assert!(path("out/sub/new").exists() && !path("out/sub/known").exists());
+        std::fs::remove_file(path("out/sub/new")).unwrap();
+        assert!(purge_older(&root, root.as_fd(), b"out", &limit).unwrap());
+        assert!(!path("out").exists());
+        assert!(purge_older(&root, root.as_fd(), b"out", &limit).unwrap(), "it is gone");
+    }
+
+    #[test]
     fn what_came_into_a_directory_or_changed_in_it_since_a_look_stays() {
         let place = tempfile::tempdir().unwrap();
         let path = |name: &str| place.path().join(name);
@@ -187,6 +305,7 @@ mod tests {
         assert!(!purge_known(&root, root.as_fd(), b"d", &known));
         assert!(path("d/changed").exists() && path("d/new").exists());
         assert!(!path("d/known").exists() && !path("d/sub").exists());
+        assert!(!path("removed").exists());
         let known = stamps_below(&root, root.as_fd(), b"d").unwrap();
         assert!(purge_known(&root, root.as_fd(), b"d", &known));
         assert!(!path("d").exists());

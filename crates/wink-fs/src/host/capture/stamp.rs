@@ -103,6 +103,11 @@ impl Stamp {
         self.modified > moment && self.changed > moment
     }
 
+    /// Tells whether nothing was done to it since another entry was last changed, or in the same tick of the clock.
+    pub(in crate::host) fn is_older_than(&self, other: &Self) -> bool {
+        self.changed < other.changed
+    }
+
     /// Tells whether nothing was done to it after it was written into.
     pub(in crate::host) fn is_written_last(&self) -> bool {
         self.modified >= self.changed

@@ -18,13 +18,13 @@ use crate::host::staging::Area;
 use crate::host::{Host, failure};
 use crate::parallel;
 use crate::path::TreePath;
-use crate::tree::Kind;
+use crate::tree::{Kind, Tree};
 
 /// Renames everything into place; when one rename fails, those before it are undone.
 pub(super) fn apply(
     host: &Host,
     area: &Area,
-    before: &Captured,
+    (before, target): (&Captured, &dyn Tree),
     staged: &mut [Staged],
     place: Option<&Path>,
 ) -> Result<()> {
@@ -37,29 +37,33 @@ pub(super) fn apply(
     let steps = staged.iter().map(|staged| step(&places, before, staged));
     let mut steps: Vec<Step> = steps.collect::<Result<_>>()?;
     if host.is_temporary() {
-        return run(&places, &mut steps, staged, place);
+        return run(&places, &mut steps, staged, target, place);
     }
-    write_down(host, area, steps.clone()).map_err(|error| {
+    write_down(host, area, steps.clone(), Durability::Synced).map_err(|error| {
         area.remove_journal();
         Error::system(Operation::Replace, error)
     })?;
-    let applied = run(&places, &mut steps, staged, place);
+    let applied = run(&places, &mut steps, staged, target, place);
     let is_done = applied.is_ok();
     let stuck = |steps: &[Step], staged: &[Staged]| -> Vec<Step> {
         let stuck = steps.iter().zip(staged).filter(|(_, staged)| staged.stuck);
         stuck.map(|(step, _)| if is_done { step.clone().kept() } else { step.clone() }).collect()
     };
-    settle(host, area, stuck(&steps, staged));
-    // Only then, since nothing of it is to come back.
-    let mut is_left = false;
-    for (step, staged) in steps.iter().zip(&mut *staged).filter(|_| is_done) {
-        let is_gone = staged.known.as_ref().is_none_or(|known| places.purge(step, known));
+    let purging = steps.iter().zip(&*staged).filter_map(|(step, staged)| {
+        let (out, _) = staged.known.as_ref()?;
+        Some(step.purging(*out))
+    });
+    let purging: Vec<Step> = purging.collect();
+    if !purging.is_empty() {
+        // From here on nothing of them is to come back, but for what a program that works in one saves there.
+        let left = stuck(&steps, staged).into_iter().chain(purging).collect();
+        let _ = write_down(host, area, left, Durability::Atomic);
+    }
+    for (step, staged) in steps.iter().zip(&mut *staged) {
+        let is_gone = staged.known.as_ref().is_none_or(|(_, known)| places.purge(step, known));
         staged.stuck |= !is_gone;
-        is_left |= !is_gone;
     }
-    if is_left {
-        settle(host, area, stuck(&steps, staged));
-    }
+    settle(host, area, stuck(&steps, staged));
     applied
 }
 
@@ -74,7 +78,8 @@ fn settle(host: &Host, area: &Area, stuck: Vec<Step>) {
 /// Keeps what went out of view where a program may still write into it, or did: the snapshot does not have that.
 fn keep_written(places: &Places<'_>, steps: &[Step], staged: &mut [Staged], place: &Path) {
     let looked = parallel::map(steps, |step| {
-        let known = places.known_below(step);
+        // Both first: what is written after them shows.
+        let known = places.out(step).zip(places.known_below(step));
         match places.displaced(step) {
             Displaced::Nothing | Displaced::Settled => (false, known),
             // Where the history is on another file system, it stays in the staging directory.
@@ -86,10 +91,15 @@ fn keep_written(places: &Places<'_>, steps: &[Step], staged: &mut [Staged], plac
     }
 }
 
-/// Writes down what is about to be done with what is staged and durable.
-fn write_down(host: &Host, area: &Area, steps: Vec<Step>) -> io::Result<()> {
+/// Writes down what is about to be done with what is staged.
+fn write_down(
+    host: &Host,
+    area: &Area,
+    steps: Vec<Step>,
+    durability: Durability,
+) -> io::Result<()> {
     let journal = Journal { root: host.root.identity()?, steps };
-    area.write_journal(&journal.encode(), Durability::Synced)
+    area.write_journal(&journal.encode(), durability)
 }
 
 /// Writes down that what is about to go out of view, under a name in the staging directory, comes back if the
@@ -100,15 +110,13 @@ pub(in crate::host) fn announce_return(
     path: &TreePath,
     name: &str,
 ) -> io::Result<()> {
-    let steps = vec![Step::returning(path, name)];
-    let journal = Journal { root: host.root.identity()?, steps };
-    area.write_journal(&journal.encode(), Durability::Atomic)
+    write_down(host, area, vec![Step::returning(path, name)], Durability::Atomic)
 }
 
 /// Leaves what could not be put back in the staging directory, for whoever makes or opens the next one.
 fn keep_aside(host: &Host, area: &Area, stuck: Vec<Step>) {
     // Where this fails, the journal of all steps stays, which keeps it too.
-    let _ = write_down(host, area, stuck);
+    let _ = write_down(host, area, stuck, Durability::Synced);
     host.leave_area();
 }
 
@@ -125,8 +133,7 @@ pub(in crate::host) fn announce_keep(
     let (_, waiting) = places.look(path, name)?;
     let (what, path, name) = (Move::Keep, path.clone(), name.to_owned());
     let step = Step { what, path, name, standing: Some(standing), waiting, inside: None };
-    let journal = Journal { root: host.root.identity()?, steps: vec![step] };
-    area.write_journal(&journal.encode(), Durability::Atomic)
+    write_down(host, area, vec![step], Durability::Atomic)
 }
 
 /// Says that what was announced is back; where it could not come back, that is left to whoever makes the next staging
@@ -249,16 +256,17 @@ fn run(
     places: &Places<'_>,
     steps: &mut [Step],
     staged: &mut [Staged],
+    target: &dyn Tree,
     place: Option<&Path>,
 ) -> Result<()> {
     for done in 0..steps.len() {
         if let Err(errno) = places.forward(&mut steps[done]) {
-            let step = &steps[done];
-            staged[done].stuck = places.holds_anothers(step);
-            for (step, staged) in steps[..done].iter().zip(&mut staged[..done]).rev() {
+            staged[done].stuck = places.holds_anothers(&steps[done]);
+            for (step, staged) in steps[..done].iter_mut().zip(&mut staged[..done]).rev() {
                 // What cannot be undone stays in the staging directory, and the next process goes on.
-                staged.stuck = places.back(step).is_err();
+                staged.stuck = places.back(step, target).is_err();
             }
+            let step = &steps[done];
             if let Some(stuck) = staged[..done].iter().find(|staged| staged.stuck) {
                 return Err(not_undone(&stuck.path));
             }

@@ -8,7 +8,7 @@ use crate::host::inside::Inside;
 use crate::path::TreePath;
 
 const MAGIC: &[u8; 7] = b"WINKJNL";
-const VERSION: u8 = 4;
+const VERSION: u8 = 5;
 
 /// What is to be done in one root.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -53,6 +53,7 @@ fn encode_step(into: &mut Vec<u8>, step: &Step) {
         Move::Exchange => b'x',
         Move::Keep => b'k',
         Move::Return => b'r',
+        Move::Purge => b'p',
     });
     for text in [step.path.as_bytes(), step.name.as_bytes()] {
         // A path has at most 4,096 bytes.
@@ -74,6 +75,7 @@ fn decode_step(reader: &mut Reader<'_>, version: u8) -> Option<Step> {
         b'x' => Move::Exchange,
         b'k' => Move::Keep,
         b'r' => Move::Return,
+        b'p' => Move::Purge,
         _ => return None,
     };
     let path = TreePath::from_disk(text(reader)?).ok()?;
@@ -113,8 +115,11 @@ mod tests {
     /// One as version 3 wrote it.
     const THIRD: &[u8] = include_bytes!("../../../tests/golden/journal-v3");
 
-    /// One as version 4 writes it.
-    const GOLDEN: &[u8] = include_bytes!("../../../tests/golden/journal-v4");
+    /// One as version 4 wrote it.
+    const FOURTH: &[u8] = include_bytes!("../../../tests/golden/journal-v4");
+
+    /// One as version 5 writes it.
+    const GOLDEN: &[u8] = include_bytes!("../../../tests/golden/journal-v5");
 
     /// What the golden files say; what was in a directory is not known before version 3.
     fn sample(version: u8) -> Journal {
@@ -134,14 +139,22 @@ mod tests {
             steps.push(step(Move::Keep, b"open", Some(stamp(6)), None));
             steps.push(step(Move::Return, b"deleted", None, None));
         }
+        if version >= 5 {
+            steps.push(step(Move::Purge, b"emptied", Some(stamp(8)), None));
+        }
         let birth = Some(stamp(5).modified());
         Journal { root: Identity { device: 2049, inode: 12, birth }, steps }
     }
 
     #[test]
-    fn version_4_is_read_and_written_byte_for_byte() {
-        assert_eq!(Journal::decode(GOLDEN), Some(sample(4)));
-        assert_eq!(sample(4).encode(), GOLDEN);
+    fn version_5_is_read_and_written_byte_for_byte() {
+        assert_eq!(Journal::decode(GOLDEN), Some(sample(5)));
+        assert_eq!(sample(5).encode(), GOLDEN);
+    }
+
+    #[test]
+    fn version_4_is_read_and_removes_no_directory() {
+        assert_eq!(Journal::decode(FOURTH), Some(sample(4)));
     }
 
     #[test]
@@ -174,7 +187,7 @@ mod tests {
     #[test]
     fn fault_34_a_journal_of_another_version_is_none() {
         let mut later = GOLDEN.to_vec();
-        later[MAGIC.len()] = 5;
+        later[MAGIC.len()] = 6;
         assert_eq!(Journal::decode(&later), None);
     }
 }

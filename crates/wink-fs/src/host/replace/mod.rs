@@ -3,6 +3,8 @@
 mod apply;
 pub(super) mod journal;
 mod recover;
+#[cfg(test)]
+mod scene;
 pub(super) mod stage;
 pub(super) mod step;
 
@@ -55,7 +57,7 @@ pub(super) fn replace_by(
     let (staged, done) = parallel::both(|| stage(host, &writer, &area, &changes), first);
     let place = done?;
     let mut staged = staged?;
-    apply(host, &area, before, &mut staged, place.as_deref())?;
+    apply(host, &area, (before, *target), &mut staged, place.as_deref())?;
     count(captured, differences, scope, &staged)
 }
 

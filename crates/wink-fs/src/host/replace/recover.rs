@@ -45,6 +45,19 @@ pub(in crate::host) fn recover(
             }
             continue;
         }
+        if step.what == Move::Purge {
+            if !places.purge_rest(&step) {
+                let back = Step::returning(&step.path, &step.name);
+                match places.give_back(&back) {
+                    Ok(()) => finished.returned.push(step.path),
+                    Err(_) => {
+                        finished.waiting.push((step.path, step.name));
+                        stuck.push(back);
+                    }
+                }
+            }
+            continue;
+        }
         if places.settle_parts(&step).is_err() {
             finished.waiting.push((step.path.clone(), aside_name(&step)));
             stuck.push(step);
@@ -75,7 +88,7 @@ fn redo(places: &Places<'_>, step: &mut Step) {
     let is_done = match step.what {
         Move::Out => standing.is_none(),
         Move::In | Move::Exchange => step.is_new(standing),
-        Move::Keep | Move::Return => true,
+        Move::Keep | Move::Return | Move::Purge => true,
     };
     let is_to_do = standing == step.standing && (step.what == Move::Out || step.is_new(waiting));
     if !is_done && is_to_do {
@@ -87,101 +100,47 @@ fn redo(places: &Places<'_>, step: &mut Step) {
 #[cfg(test)]
 #[allow(clippy::disallowed_methods, reason = "plants what a dead process left")]
 mod tests {
-    use std::path::Path;
-
-    use rustix::fd::AsFd;
-
     use super::*;
-    use crate::host::capture::stamp::{self, Moment, Stamp};
+    use crate::host::capture::stamp::Moment;
     use crate::host::identity::Identity;
-    use crate::host::inside::Inside;
+    use crate::host::replace::scene::Scene;
 
-    /// Recovers a file that waits in a staging directory for a root; tells whether that was done.
-    fn recovered(place: &Path, root: &Root, identity: Identity) -> bool {
-        std::fs::write(place.join("staging/1"), "new").unwrap();
-        let staging = std::fs::File::open(place.join("staging")).unwrap();
-        let waiting = stamp::look(staging.as_fd(), b"1").unwrap();
-        let waiting = Some(Stamp::of(&waiting));
-        let path = TreePath::parse("a").unwrap();
-        let (what, name) = (Move::In, "1".into());
-        let step = Step { what, path, name, standing: None, waiting, inside: None };
-        let journal = Journal { root: identity, steps: vec![step] };
-        recover(root, staging.as_fd(), &journal.encode()).is_some()
+    impl Scene {
+        fn finish(&self, step: &Step) -> Finished {
+            self.recover(&self.journal(step.clone()).encode()).unwrap()
+        }
     }
 
     /// Once, a directory that got the inode of one that was deleted got its files too.
     #[test]
     fn a_directory_that_has_only_the_inode_of_the_one_that_was_meant_stays_as_it_is() {
-        let place = tempfile::tempdir().unwrap();
-        for name in ["root", "staging"] {
-            std::fs::create_dir(place.path().join(name)).unwrap();
-        }
-        let root = Root::open_ambient(&place.path().join("root"), None).unwrap();
-        let identity = root.identity().unwrap();
-        let other = Identity { birth: Some(Moment::EARLIEST), ..identity };
+        let scene = Scene::new(&[("staging/1", "new")]);
+        let journal = scene.journal(scene.step(Move::In, "a"));
+        let other = Identity { birth: Some(Moment::EARLIEST), ..journal.root };
         // Where the file system does not tell, the inode has to do.
-        let is_told = identity.birth.is_some();
-        assert_eq!(recovered(place.path(), &root, other), !is_told);
-        assert_eq!(place.path().join("root/a").exists(), !is_told);
-        assert!(recovered(place.path(), &root, identity));
-        assert!(place.path().join("root/a").exists());
+        let is_told = journal.root.birth.is_some();
+        let of_other = Journal { root: other, steps: journal.steps.clone() };
+        assert_eq!(scene.recover(&of_other.encode()).is_some(), !is_told);
+        assert_eq!(scene.path("root/a").exists(), !is_told);
+        assert!(scene.recover(&journal.encode()).is_some());
+        assert!(scene.path("root/a").exists());
     }
 
     /// A directory `d` with `sub/notes` in it, and a step that takes it out of view.
-    struct Scene {
-        place: tempfile::TempDir,
-        root: Root,
-        journal: Journal,
+    fn removal() -> (Scene, Step) {
+        let scene = Scene::new(&[("root/d/sub/notes", "draft")]);
+        let step = scene.step(Move::Out, "d");
+        (scene, step)
     }
 
-    impl Scene {
-        fn new() -> Self {
-            let place = tempfile::tempdir().unwrap();
-            for name in ["root/d/sub", "staging"] {
-                std::fs::create_dir_all(place.path().join(name)).unwrap();
-            }
-            std::fs::write(place.path().join("root/d/sub/notes"), "draft").unwrap();
-            let root = Root::open_ambient(&place.path().join("root"), None).unwrap();
-            let standing = Some(Stamp::of(&stamp::look(root.as_fd(), b"d").unwrap()));
-            let inside = Some(Inside::of(&root, root.as_fd(), b"d").unwrap());
-            let (what, path, name) = (Move::Out, TreePath::parse("d").unwrap(), "1".into());
-            let step = Step { what, path, name, standing, waiting: None, inside };
-            let journal = Journal { root: root.identity().unwrap(), steps: vec![step] };
-            Self { place, root, journal }
-        }
-
-        fn path(&self, name: &str) -> std::path::PathBuf {
-            self.place.path().join(name)
-        }
-
-        fn recover(&self) -> Finished {
-            self.recover_by(&self.journal.encode())
-        }
-
-        fn recover_by(&self, journal: &[u8]) -> Finished {
-            let staging = std::fs::File::open(self.path("staging")).unwrap();
-            recover(&self.root, staging.as_fd(), journal).unwrap()
-        }
-
-        /// Somebody writes below the directory, where it is.
-        fn write_below(&self, directory: &str) {
-            std::fs::write(self.path(directory).join("sub/notes"), "an hour of work").unwrap();
-        }
-
-        fn notes(&self) -> String {
-            std::fs::read_to_string(self.path("root/d/sub/notes")).unwrap()
-        }
-    }
-
-    fn returned(finished: &Finished) -> Vec<String> {
-        finished.returned.iter().map(ToString::to_string).collect()
-    }
+    const NOTES: &str = "root/d/sub/notes";
+    const WORK: &str = "an hour of work";
 
     #[test]
-    fn a_directory_that_nobody_changed_is_taken_out_of_view() {
-        let scene = Scene::new();
+    fn a_directory_that_no_program_changed_is_taken_out_of_view() {
+        let (scene, step) = removal();
         for _ in ["to do", "done already"] {
-            let finished = scene.recover();
+            let finished = scene.finish(&step);
             assert!(finished.returned.is_empty() && finished.stuck.is_none());
             assert!(!scene.path("root/d").exists());
         }
@@ -189,122 +148,124 @@ mod tests {
 
     /// Once, only the directory's own stamp was compared, which does not change with what is below.
     #[test]
-    fn what_somebody_wrote_below_a_directory_after_a_crash_stays_in_view() {
+    fn what_a_program_wrote_below_a_directory_after_a_crash_stays_in_view() {
         type Change = fn(&Scene);
         let cases: [Change; 3] = [
-            |scene| scene.write_below("root/d"),
+            |scene| std::fs::write(scene.path(NOTES), WORK).unwrap(),
             |scene| std::fs::write(scene.path("root/d/sub/new"), "").unwrap(),
-            |scene| std::fs::remove_file(scene.path("root/d/sub/notes")).unwrap(),
+            |scene| std::fs::remove_file(scene.path(NOTES)).unwrap(),
         ];
         for change in cases {
-            let scene = Scene::new();
+            let (scene, step) = removal();
             change(&scene);
-            let finished = scene.recover();
+            let finished = scene.finish(&step);
             assert!(finished.returned.is_empty() && finished.stuck.is_none());
             assert!(scene.path("root/d/sub").exists());
         }
     }
 
-    /// Somebody wrote, then the directory went out of view, and the process died before it looked.
-    #[test]
-    fn what_somebody_wrote_before_a_directory_went_out_of_view_comes_back() {
-        let scene = Scene::new();
-        scene.write_below("root/d");
+    /// A program wrote, then the directory went out of view, and the process died before it looked.
+    fn removal_of_work() -> (Scene, Step) {
+        let (scene, step) = removal();
+        std::fs::write(scene.path(NOTES), WORK).unwrap();
         std::fs::rename(scene.path("root/d"), scene.path("staging/1")).unwrap();
-        assert_eq!(returned(&scene.recover()), ["d"]);
-        assert_eq!(scene.notes(), "an hour of work");
+        (scene, step)
+    }
+
+    #[test]
+    fn what_a_program_wrote_before_a_directory_went_out_of_view_comes_back() {
+        let (scene, step) = removal_of_work();
+        assert_eq!(scene.finish(&step).returned, [step.path]);
+        assert_eq!(scene.read(NOTES), WORK);
     }
 
     #[test]
     fn what_cannot_come_back_waits_until_its_place_is_free() {
-        let scene = Scene::new();
-        scene.write_below("root/d");
-        std::fs::rename(scene.path("root/d"), scene.path("staging/1")).unwrap();
+        let (scene, step) = removal_of_work();
         std::fs::write(scene.path("root/d"), "something else").unwrap();
-        let finished = scene.recover();
-        let d = TreePath::parse("d").unwrap();
-        assert_eq!(finished.waiting, [(d, "1".to_owned())]);
+        let finished = scene.finish(&step);
+        assert_eq!(finished.waiting, [(step.path, "1".to_owned())]);
         let stuck = finished.stuck.unwrap();
         assert!(scene.path("staging/1/sub/notes").exists());
         std::fs::remove_file(scene.path("root/d")).unwrap();
-        assert!(scene.recover_by(&stuck).stuck.is_none());
-        assert_eq!(scene.notes(), "an hour of work");
+        assert!(scene.recover(&stuck).unwrap().stuck.is_none());
+        assert_eq!(scene.read(NOTES), WORK);
     }
 
-    /// Before version 3 nobody wrote down what was in a directory.
+    /// Before version 3 nothing says what was in a directory.
     #[test]
     fn a_directory_of_which_it_is_not_known_what_was_in_it_stays() {
-        let mut scene = Scene::new();
-        scene.journal.steps[0].inside = None;
-        assert!(scene.recover().stuck.is_none());
-        assert_eq!(scene.notes(), "draft");
+        let (scene, step) = removal();
+        assert!(scene.finish(&Step { inside: None, ..step }).stuck.is_none());
+        assert_eq!(scene.read(NOTES), "draft");
+    }
+
+    /// A replacement was done, and died while it removed a directory in which a program works.
+    fn purge() -> (Scene, Step) {
+        let (scene, step) = removal();
+        // Past the tick of the clock.
+        std::thread::sleep(std::time::Duration::from_millis(12));
+        std::fs::rename(scene.path("root/d"), scene.path("staging/1")).unwrap();
+        let out = scene.places().out(&step).unwrap();
+        (scene, step.purging(out))
+    }
+
+    #[test]
+    fn the_rest_of_a_directory_that_was_being_removed_goes() {
+        let (scene, step) = purge();
+        let finished = scene.finish(&step);
+        assert!(finished.returned.is_empty() && finished.stuck.is_none());
+        assert!(!scene.path("staging/1").exists() && !scene.path("root/d").exists());
+    }
+
+    /// Once, all of it went.
+    #[test]
+    fn what_a_program_saves_in_a_directory_that_was_being_removed_comes_back() {
+        for name in ["notes", "new"] {
+            let (scene, step) = purge();
+            std::fs::write(scene.path("staging/1/sub").join(name), WORK).unwrap();
+            assert_eq!(scene.finish(&step).returned, [step.path]);
+            assert_eq!(scene.read(&format!("root/d/sub/{name}")), WORK);
+            assert_eq!(std::fs::read_dir(scene.path("root/d/sub")).unwrap().count(), 1);
+        }
     }
 
     /// A write was killed after its file and the old one changed places, and the old one is kept only as a copy.
-    struct Exchanged {
-        place: tempfile::TempDir,
-        root: Root,
-        journal: Journal,
+    fn exchange() -> (Scene, Step) {
+        let scene = Scene::new(&[("root/a", "old"), ("staging/1", "new")]);
+        let step = scene.step(Move::Keep, "a");
+        (scene, step)
     }
 
-    impl Exchanged {
-        fn new() -> Self {
-            let place = tempfile::tempdir().unwrap();
-            let path = |name: &str| place.path().join(name);
-            for (name, content) in [("root/a", "old"), ("staging/1", "new")] {
-                std::fs::create_dir(path(name).parent().unwrap()).unwrap();
-                std::fs::write(path(name), content).unwrap();
-            }
-            let root = Root::open_ambient(&path("root"), None).unwrap();
-            let staging = std::fs::File::open(path("staging")).unwrap();
-            let at = TreePath::parse("a").unwrap();
-            let places = Places { root: &root, staging: staging.as_fd() };
-            let (standing, waiting) = places.look(&at, "1").unwrap();
-            let (what, name) = (Move::Keep, "1".into());
-            let step = Step { what, path: at, name, standing, waiting, inside: None };
-            let journal = Journal { root: root.identity().unwrap(), steps: vec![step] };
-            Self { place, root, journal }
-        }
-
-        fn path(&self, name: &str) -> std::path::PathBuf {
-            self.place.path().join(name)
-        }
-
-        fn exchange(&self) {
-            std::fs::rename(self.path("root/a"), self.path("old")).unwrap();
-            std::fs::rename(self.path("staging/1"), self.path("root/a")).unwrap();
-            std::fs::rename(self.path("old"), self.path("staging/1")).unwrap();
-        }
-
-        fn is_stuck(&self) -> bool {
-            let staging = std::fs::File::open(self.path("staging")).unwrap();
-            let finished = recover(&self.root, staging.as_fd(), &self.journal.encode()).unwrap();
-            finished.stuck.is_some()
-        }
+    fn make_exchange(scene: &Scene) {
+        std::fs::rename(scene.path("root/a"), scene.path("old")).unwrap();
+        std::fs::rename(scene.path("staging/1"), scene.path("root/a")).unwrap();
+        std::fs::rename(scene.path("old"), scene.path("staging/1")).unwrap();
     }
 
     #[test]
     fn a_new_file_that_never_came_into_view_goes() {
-        assert!(!Exchanged::new().is_stuck());
+        let (scene, step) = exchange();
+        assert!(scene.finish(&step).stuck.is_none());
     }
 
     /// Once, it went with all that the program wrote after the kill.
     #[test]
     fn an_old_file_stays_while_a_program_has_it_open_and_when_it_wrote_into_it() {
-        let scene = Exchanged::new();
+        let (scene, step) = exchange();
         let mut program = std::fs::File::options().append(true).open(scene.path("root/a")).unwrap();
-        scene.exchange();
-        assert!(scene.is_stuck(), "it is open");
+        make_exchange(&scene);
+        assert!(scene.finish(&step).stuck.is_some(), "it is open");
         std::io::Write::write_all(&mut program, b"more").unwrap();
         drop(program);
-        assert!(scene.is_stuck(), "it was written into");
-        assert_eq!(std::fs::read_to_string(scene.path("staging/1")).unwrap(), "oldmore");
+        assert!(scene.finish(&step).stuck.is_some(), "it was written into");
+        assert_eq!(scene.read("staging/1"), "oldmore");
     }
 
     #[test]
-    fn an_old_file_that_nobody_wrote_into_goes() {
-        let scene = Exchanged::new();
-        scene.exchange();
-        assert!(!scene.is_stuck());
+    fn an_old_file_that_no_program_wrote_into_goes() {
+        let (scene, step) = exchange();
+        make_exchange(&scene);
+        assert!(scene.finish(&step).stuck.is_none());
     }
 }

@@ -10,6 +10,7 @@ use rustix::fs::{Mode, OFlags, RawMode};
 use super::{Action, Change};
 use crate::descend::descend;
 use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::host::capture::stamp::Stamp;
 use crate::host::capture::tree::Captured;
 use crate::host::entry::{self, KEPT_BITS};
 use crate::host::failure;
@@ -31,8 +32,8 @@ pub(super) struct Staged {
     pub(super) files: u64,
     /// Whether the old entry is there and could not be put back.
     pub(super) stuck: bool,
-    /// What is in the old entry, where it is a directory that goes.
-    pub(super) known: Option<Stamps>,
+    /// The stamp of the old entry and what is in it, where it is a directory that goes.
+    pub(super) known: Option<(Stamp, Stamps)>,
 }
 
 impl Drop for Staged {

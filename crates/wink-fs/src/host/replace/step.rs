@@ -7,15 +7,19 @@ use rustix::fs::RenameFlags;
 use rustix::io::{Errno, Result};
 
 use super::Action;
+use crate::compare::kind_at;
+use crate::descend::descend;
+use crate::error::{Error, Operation};
 use crate::host::capture::stamp::{self, Stamp};
 use crate::host::inside::Inside;
-use crate::host::kept;
 use crate::host::lease;
 use crate::host::purge::{self, Stamps};
 use crate::host::root::Root;
 use crate::host::transfer::{self, Place};
+use crate::host::{displace, kept};
+use crate::operation::Left;
 use crate::path::TreePath;
-use crate::tree::Kind;
+use crate::tree::{Kind, Tree};
 
 /// What a rename does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,6 +34,8 @@ pub(in crate::host) enum Move {
     Keep,
     /// The entry in the staging directory comes back; where a directory is there, what is missing in it.
     Return,
+    /// The directory in the staging directory goes, but for what programs that work in it made or changed.
+    Purge,
 }
 
 impl Move {
@@ -46,7 +52,7 @@ impl Move {
             Self::Out => Self::In,
             Self::In => Self::Out,
             Self::Exchange => Self::Exchange,
-            Self::Keep | Self::Return => self,
+            Self::Keep | Self::Return | Self::Purge => self,
         }
     }
 }
@@ -86,6 +92,12 @@ impl Step {
     /// Says that what went out of view stays in the staging directory as long as a program may write into it.
     pub(super) fn kept(self) -> Self {
         Self { what: Move::Keep, waiting: None, ..self }
+    }
+
+    /// Says that a directory goes which is out of view; its stamp is of before it was looked at.
+    pub(super) fn purging(&self, out: Stamp) -> Self {
+        let standing = Some(out);
+        Self { what: Move::Purge, standing, waiting: None, inside: None, ..self.clone() }
     }
 
     /// Tells whether a stamp is that of what comes into view.
@@ -177,15 +189,43 @@ impl Places<'_> {
         }
     }
 
-    /// Undoes a step, but where somebody wrote into what came into view.
-    pub(super) fn back(&self, step: &Step) -> Result<()> {
+    /// Undoes a step, unless another program wrote into what came into view, or has it open: that stays in view, or
+    /// comes back when its place is free. The target is where it came from.
+    pub(super) fn back(&self, step: &mut Step, target: &dyn Tree) -> Result<()> {
         self.rename(step, step.what.back())?;
-        let is_file = step.waiting.is_some_and(|waiting| waiting.kind() == Kind::File);
-        if is_file && !step.is_new(stamp_of(self.staging, step.name.as_bytes())?) {
-            self.rename(step, step.what)?;
-            return Err(Errno::STALE);
+        if self.is_untouched(step, target) {
+            return Ok(());
         }
-        Ok(())
+        if self.rename(step, step.what).is_err() {
+            *step = Step::returning(&step.path, &step.name);
+        }
+        Err(Errno::STALE)
+    }
+
+    /// Tells whether what came into view and is out of it again is as it was made. A directory of which all is gone
+    /// that was made is none any more.
+    fn is_untouched(&self, step: &Step, target: &dyn Tree) -> bool {
+        let name = step.name.as_bytes();
+        match step.waiting.map(|waiting| waiting.kind()) {
+            None => true,
+            Some(Kind::Directory) => {
+                let known = purge::stamps_below(self.root, self.staging, name);
+                Inside::of_unopened(self.root, self.staging, name).is_ok()
+                    && self.holds_only(step, target).unwrap_or(false)
+                    && known.is_ok_and(|known| self.purge(step, &known))
+            }
+            Some(_) => {
+                let found = lease::unopened_stamp(self.staging, name);
+                found.is_ok_and(|found| step.is_new(Some(found)))
+            }
+        }
+    }
+
+    /// Tells whether all that is in a directory is in the target too.
+    fn holds_only(&self, step: &Step, target: &dyn Tree) -> crate::error::Result<bool> {
+        let failed = |errno| Error::system(Operation::Replace, errno);
+        let staging = displace::open_place(self.staging).map_err(failed)?;
+        is_part_of(&staging, &TreePath::parse(&step.name)?, target, &step.path)
     }
 
     /// Brings into view again what was not to be taken out of it, where nothing else has its place.
@@ -248,6 +288,19 @@ impl Places<'_> {
         purge::purge_known(self.root, self.staging, step.name.as_bytes(), known)
     }
 
+    /// Removes the rest of a directory that a process which died was removing; tells whether nothing of another
+    /// program is left in it.
+    pub(super) fn purge_rest(&self, step: &Step) -> bool {
+        let Some(out) = &step.standing else { return false };
+        purge::purge_older(self.root, self.staging, step.name.as_bytes(), out).unwrap_or(false)
+    }
+
+    /// Returns the stamp of a directory that went out of view.
+    pub(super) fn out(&self, step: &Step) -> Option<Stamp> {
+        step.inside?;
+        stamp_of(self.staging, step.name.as_bytes()).ok().flatten()
+    }
+
     /// Looks at what went out of view.
     pub(super) fn displaced(&self, step: &Step) -> Displaced {
         let name = step.name.as_bytes();
@@ -285,7 +338,7 @@ impl Places<'_> {
             Move::Exchange => (waiting, standing, RenameFlags::EXCHANGE),
             Move::Out => (standing, waiting, RenameFlags::NOREPLACE),
             Move::In => (waiting, standing, RenameFlags::NOREPLACE),
-            Move::Keep | Move::Return => return Ok(()),
+            Move::Keep | Move::Return | Move::Purge => return Ok(()),
         };
         rustix::fs::renameat_with(from.0, from.1, to.0, to.1, flags)
     }
@@ -296,6 +349,29 @@ pub(super) fn aside_name(step: &Step) -> String {
     format!("{}.out", step.name)
 }
 
+/// Tells whether everything in a directory is the same in another one.
+fn is_part_of(
+    tree: &dyn Tree,
+    at: &TreePath,
+    whole: &dyn Tree,
+    path: &TreePath,
+) -> crate::error::Result<bool> {
+    for entry in tree.list(at)? {
+        let (at, path) = (at.join(&entry.name)?, path.join(&entry.name)?);
+        let is_same = match kind_at(whole, &path)? == Some(entry.kind) {
+            true if entry.kind == Kind::Directory => {
+                descend(|| is_part_of(tree, &at, whole, &path))?
+            }
+            true => Left::at(tree, &at)? == Left::at(whole, &path)?,
+            false => false,
+        };
+        if !is_same {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 fn stamp_of(directory: BorrowedFd<'_>, name: &[u8]) -> Result<Option<Stamp>> {
     match stamp::look(directory, name) {
         Err(Errno::NOENT) => Ok(None),
@@ -304,33 +380,83 @@ fn stamp_of(directory: BorrowedFd<'_>, name: &[u8]) -> Result<Option<Stamp>> {
 }
 
 #[cfg(test)]
-#[allow(clippy::disallowed_methods, reason = "plays somebody else")]
+#[allow(clippy::disallowed_methods, reason = "plays another program")]
 mod tests {
     use super::*;
+    use crate::filesystem::Filesystem as _;
+    use crate::host::replace::scene::Scene;
+    use crate::memory::MemoryBackend;
+    use crate::ops;
 
     /// A replacement that is given up once took away what was written into a file that it had brought.
     #[test]
-    fn what_somebody_wrote_into_what_came_into_view_is_not_taken_out_of_it() {
-        let place = tempfile::tempdir().unwrap();
-        let path = |name: &str| place.path().join(name);
-        for (name, content) in [("root/a", "old"), ("staging/1", "new")] {
-            std::fs::create_dir(path(name).parent().unwrap()).unwrap();
-            std::fs::write(path(name), content).unwrap();
+    fn what_a_program_wrote_into_what_came_into_view_is_not_taken_out_of_it() {
+        let scene = Scene::new(&[("root/a", "old"), ("staging/1", "new")]);
+        let (places, target) = (scene.places(), MemoryBackend::new());
+        let mut step = scene.step(Move::Exchange, "a");
+        places.forward(&mut step).unwrap();
+        places.back(&mut step, &target).unwrap();
+        assert_eq!(scene.read("root/a"), "old");
+        places.forward(&mut step).unwrap();
+        std::fs::write(scene.path("root/a"), "an hour of work").unwrap();
+        assert_eq!(places.back(&mut step, &target), Err(Errno::STALE));
+        assert_eq!(scene.read("root/a"), "an hour of work");
+    }
+
+    /// The program opened it while it was in view, and writes when it is not.
+    #[test]
+    fn what_a_program_has_open_of_what_came_into_view_is_not_taken_out_of_it() {
+        let scene = Scene::new(&[("staging/1", "new")]);
+        let mut step = scene.step(Move::In, "a");
+        scene.places().forward(&mut step).unwrap();
+        let program = std::fs::File::options().append(true).open(scene.path("root/a")).unwrap();
+        let back = scene.places().back(&mut step, &MemoryBackend::new());
+        assert_eq!(back, Err(Errno::STALE));
+        assert!(scene.path("root/a").exists());
+        drop(program);
+    }
+
+    fn target() -> MemoryBackend {
+        let mut target = MemoryBackend::new();
+        for name in ["k", "k/l"] {
+            target.create_dir(&TreePath::parse(name).unwrap()).unwrap();
         }
-        let root = Root::open_ambient(&path("root"), None).unwrap();
-        let staging = std::fs::File::open(path("staging")).unwrap();
-        let places = Places { root: &root, staging: staging.as_fd() };
-        let (at, name) = (TreePath::parse("a").unwrap(), "1".to_owned());
-        let (standing, waiting) = places.look(&at, &name).unwrap();
-        let what = Move::Exchange;
-        let mut step = Step { what, path: at, name, standing, waiting, inside: None };
-        let content = || std::fs::read_to_string(path("root/a")).unwrap();
-        places.forward(&mut step).unwrap();
-        places.back(&step).unwrap();
-        assert_eq!(content(), "old");
-        places.forward(&mut step).unwrap();
-        std::fs::write(path("root/a"), "an hour of work").unwrap();
-        assert_eq!(places.back(&step), Err(Errno::STALE));
-        assert_eq!(content(), "an hour of work");
+        let path = TreePath::parse("k/l/m").unwrap();
+        ops::write(&mut target, &path, "keep", &ops::WriteOptions::default()).unwrap();
+        target
+    }
+
+    #[test]
+    fn a_directory_that_came_into_view_and_is_as_it_was_goes_back() {
+        let scene = Scene::new(&[("staging/1/l/m", "keep")]);
+        let mut step = scene.step(Move::In, "k");
+        scene.places().forward(&mut step).unwrap();
+        assert_eq!(scene.read("root/k/l/m"), "keep");
+        scene.places().back(&mut step, &target()).unwrap();
+        assert!(!scene.path("root/k").exists() && !scene.path("staging/1").exists());
+    }
+
+    /// Once, what was saved in it went with it.
+    #[test]
+    fn a_directory_that_came_into_view_and_in_which_a_program_saved_stays() {
+        type Save = fn(&Scene);
+        let saves: [Save; 4] = [
+            |scene| std::fs::write(scene.path("root/k/l/m"), "kept").unwrap(),
+            |scene| std::fs::write(scene.path("root/k/l/new"), "").unwrap(),
+            |scene| std::fs::create_dir(scene.path("root/k/l/new")).unwrap(),
+            |scene| {
+                std::fs::remove_file(scene.path("root/k/l/m")).unwrap();
+                std::os::unix::fs::symlink("l", scene.path("root/k/l/m")).unwrap();
+            },
+        ];
+        for save in saves {
+            let scene = Scene::new(&[("staging/1/l/m", "keep")]);
+            let mut step = scene.step(Move::In, "k");
+            scene.places().forward(&mut step).unwrap();
+            save(&scene);
+            assert_eq!(scene.places().back(&mut step, &target()), Err(Errno::STALE));
+            assert!(scene.path("root/k/l").exists());
+            assert_eq!(step.what, Move::In);
+        }
     }
 }
