@@ -32,7 +32,7 @@ impl Size {
     fn of_this_run() -> Self {
         match std::env::var_os("WINK_LONG_TESTS") {
             Some(_) => Self { rounds: 10, saves: 400, time: Duration::from_millis(400) },
-            None => Self { rounds: 1, saves: 40, time: Duration::from_millis(50) },
+            None => Self { rounds: 1, saves: 55, time: Duration::from_millis(75) },
         }
     }
 }

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use rustix::fd::OwnedFd;
 use rustix::fs::{CWD, Mode, OFlags, RenameFlags};
 
 use crate::mark::Mark;
@@ -31,10 +32,12 @@ pub(crate) enum Way {
     DirectorySwaps,
     /// Puts a link or a directory in the place of a file, and a file in theirs.
     KindSwaps,
+    /// Saves in a directory that it works in, wherever that is by now.
+    WorkingDirectory,
 }
 
 impl Way {
-    pub(crate) const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::InPlace,
         Self::Append,
         Self::ByRename,
@@ -42,6 +45,7 @@ impl Way {
         Self::Deletes,
         Self::DirectorySwaps,
         Self::KindSwaps,
+        Self::WorkingDirectory,
     ];
 }
 
@@ -101,7 +105,8 @@ impl Saver {
         let (root, trash) = (place.join("root"), place.join("trash"));
         fs::create_dir(&trash).unwrap();
         let log = Log::default();
-        let mut hand = Hand { root, trash, progress, log, made: 0, random: Random(2 * seed + 1) };
+        let (random, working) = (Random(2 * seed + 1), None);
+        let mut hand = Hand { root, trash, progress, log, made: 0, random, working };
         let is_stopped = stop.clone();
         let thread = std::thread::spawn(move || {
             let mut last_call = 0;
@@ -140,6 +145,8 @@ struct Hand {
     log: Log,
     made: u64,
     random: Random,
+    /// The directory that it works in.
+    working: Option<OwnedFd>,
 }
 
 impl Hand {
@@ -156,6 +163,7 @@ impl Hand {
             Way::Deletes => self.save_or_delete(path),
             Way::DirectorySwaps => self.save_or_swap(path),
             Way::KindSwaps => self.change_kind(path),
+            Way::WorkingDirectory => self.save_where_it_works(),
         };
     }
 
@@ -185,10 +193,32 @@ impl Hand {
         Ok(rustix::fs::openat(CWD, self.root.join(path), flags, mode)?.into())
     }
 
-    /// What it overwrites is read from the very file that it truncates.
     fn save_in_place(&mut self, path: &str) -> io::Result<()> {
         let began = self.call();
-        let mut file = self.open(path, OFlags::RDWR)?;
+        let file = self.open(path, OFlags::RDWR)?;
+        self.save_into(file, path, began)
+    }
+
+    /// Saves in a directory that it opened some saves ago.
+    fn save_where_it_works(&mut self) -> io::Result<()> {
+        let working = match self.working.take() {
+            Some(working) if !self.made.is_multiple_of(4) => working,
+            _ => {
+                let place = self.root.join(["d", "d/sub", "e"][self.random.below(3)]);
+                let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+                rustix::fs::openat(CWD, place, flags, Mode::empty())?
+            }
+        };
+        let name = ["a", "c", "made-1", "made-2"][self.random.below(4)];
+        let began = self.call();
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(&working, name, flags, Mode::RUSR | Mode::WUSR);
+        self.working = Some(working);
+        self.save_into(file?.into(), name, began)
+    }
+
+    /// What it overwrites is read from the very file that it truncates.
+    fn save_into(&mut self, mut file: File, path: &str, began: u64) -> io::Result<()> {
         let mut old = Vec::new();
         file.read_to_end(&mut old)?;
         file.set_len(0)?;

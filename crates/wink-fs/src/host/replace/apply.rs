@@ -61,7 +61,8 @@ pub(super) fn apply(
     }
     for (step, staged) in steps.iter().zip(&mut *staged) {
         let is_gone = staged.known.as_ref().is_none_or(|(_, known)| places.purge(step, known));
-        staged.stuck |= !is_gone;
+        let is_kept = || place.is_some_and(|place| places.keep(step, place).is_ok());
+        staged.stuck |= !is_gone && !is_kept();
     }
     settle(host, area, stuck(&steps, staged));
     applied
