@@ -106,7 +106,7 @@ fn open(directory: &Path) -> Workspace {
     Workspace::host(directory).unwrap()
 }
 
-/// Somebody who changes a file each time before it is put.
+/// Another writer, which changes a file each time before it is put.
 struct Meddler {
     directory: std::path::PathBuf,
     puts: AtomicUsize,
@@ -161,7 +161,7 @@ fn a_lost_race_is_a_conflict_with_the_current_hash() {
     assert_eq!((text.as_str(), &result.value["current_hash"]), ("todo 0\n", &json!(hash)));
 }
 
-/// Somebody because of whom the n-th change fails.
+/// A layer that makes the n-th change fail.
 struct Broken {
     changes: AtomicUsize,
     fails: usize,

@@ -359,7 +359,7 @@ fn another_file_system_is_left_out_named_and_left_alone() {
     assert_eq!(fs::read_to_string(scene.path("root/c/three")).unwrap(), "outside");
 }
 
-/// Once, whoever restored was told to try again, which can never help.
+/// Once, the error told the user to try the restore again, which can never help.
 #[test]
 fn what_no_snapshot_holds_in_the_way_of_a_replacement_is_said_to_be_there() {
     let scene = Scene::new();
@@ -380,7 +380,8 @@ fn what_no_snapshot_holds_in_the_way_of_a_replacement_is_said_to_be_there() {
     assert!(error.to_string().contains("a FIFO, socket or device is there"), "{error}");
 }
 
-/// Once, nobody said that no snapshot holds it, and directories in it were taken for what dead processes left.
+/// Once, a capture did not say that no snapshot holds it, and directories in it were taken for what dead
+/// processes left.
 #[test]
 fn what_somebody_keeps_under_the_reserved_name_is_named_and_left_alone() {
     let scene = Scene::new();

@@ -198,7 +198,7 @@ fn a_death_in_an_operation_of_one_change_leaves_the_old_tree_or_the_new() {
     });
 }
 
-/// Nobody is left to take away the parents or the half of a copy that were made, but nothing is lost.
+/// No process is left to remove the parents or the half of a copy that were made, but nothing is lost.
 #[test]
 fn a_death_in_an_operation_of_several_changes_loses_nothing() {
     for_each_case(|name, fresh, case, good| {

@@ -504,7 +504,7 @@ fn parallel_appends_from_several_handles_lose_nothing() {
     assert_eq!(handles[0].read("log").unwrap().total_lines, 200);
 }
 
-/// The hash was once computed by a second read, and named content that nobody had seen.
+/// Once, the hash was computed by a second read, and was that of content which the caller had not seen.
 #[test]
 fn the_hash_of_a_page_is_of_the_bytes_it_was_cut_from() {
     let scene = Scene::new();

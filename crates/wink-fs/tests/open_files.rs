@@ -211,7 +211,7 @@ fn what_is_removed_only_as_it_was_comes_back_when_a_program_wrote_into_it() {
     assert_eq!(scene.read("a"), "first line\nsecond line\n");
 }
 
-/// Taking operations back for good once took away what nobody else has.
+/// Once, retracting operations removed files of which there was no other copy.
 #[test]
 fn retracting_a_restore_keeps_what_a_program_may_still_write_into() {
     let scene = Scene::new();

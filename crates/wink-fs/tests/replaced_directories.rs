@@ -1,4 +1,5 @@
-//! Somebody writes below a directory while it is removed or replaced: no stamp of the directory itself tells.
+//! Another program writes below a directory while it is removed or replaced: the directory's own stamp does
+//! not tell.
 
 #![allow(clippy::disallowed_methods, reason = "writes and inspects host files from outside")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -36,7 +37,7 @@ impl Scene {
         HostBackend::open_ambient(self.path("")).unwrap()
     }
 
-    /// Makes the files those of another tree, while somebody does something.
+    /// Replaces the files with those of another tree, while another program does something.
     fn replace(&self, target: &dyn Backend, meanwhile: impl Fn() + Sync + Send) -> Result<()> {
         let mut backend = self.open();
         let everything = Scope::everything();

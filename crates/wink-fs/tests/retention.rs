@@ -345,7 +345,7 @@ fn a_path_stays_while_a_call_of_a_branch_has_to_be_taken_back_with_it() {
     assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");
     assert!(error.to_string().contains("`one`"), "{error}");
     assert!(main.prune_path("plain").is_ok());
-    // Whoever opens it takes the call back, and then it can go.
+    // The next process that opens the branch rolls the call back, and then the path can go.
     let branch = scene.branch("one");
     branch.write("other", "1").unwrap();
     assert_eq!(branch.read("config/.env").unwrap().content, SECRET);
@@ -474,7 +474,8 @@ fn what_is_done_on_a_branch_pushes_nothing_out_of_another() {
     verify(&main);
 }
 
-/// Once, those went that were oldest, whoever had taken them and however much space they were allowed to take.
+/// Once, the oldest snapshots went, no matter which branch had taken them and how much space they were allowed
+/// to take.
 #[test]
 fn a_branch_makes_room_by_its_own_snapshots_only() {
     let scene = Scene::new();

@@ -68,7 +68,7 @@ fn without_time(line: &str) -> String {
     kept.unwrap_or(line).trim_end().to_owned()
 }
 
-/// Once, nobody would have noticed had it shown something else.
+/// Once, no test would have noticed had it shown something else.
 #[test]
 fn the_readme_quotes_what_a_demo_shows() {
     let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");

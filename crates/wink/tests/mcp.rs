@@ -198,7 +198,7 @@ fn a_search_over_http_is_given_up_with_its_connection() {
         write!(stream, "{head}\r\nContent-Length: {}\r\n\r\n{call}", call.len()).unwrap();
         wait_until_busy(pid);
     }
-    // A search that nobody gives up works for half a minute.
+    // A search that the client does not cancel runs for half a minute.
     wait_until_idle(pid);
     kill_process(pid, Signal::TERM).expect("signals");
     assert_eq!(server.child.wait().expect("ends").code(), Some(0));

@@ -332,7 +332,7 @@ fn last_write(server: &Server, writer: usize, answered: &AtomicUsize) -> (String
     }
 }
 
-/// A server over two workspaces, in each of which calls wait for somebody who works there too.
+/// A server over two workspaces, in each of which calls wait for another process that works there too.
 struct Waiting {
     server: Server,
     _locks: Vec<std::fs::File>,
@@ -580,7 +580,7 @@ fn page_at(server: &Server, address: &str) -> std::io::Result<String> {
     std::io::read_to_string(stream)
 }
 
-/// A browser for which `localhost` is ::1 once met nobody there, or somebody else.
+/// Once, a browser for which `localhost` is ::1 found no server there, or another one.
 #[test]
 fn localhost_is_this_server_by_either_address() {
     let server = Server::start();

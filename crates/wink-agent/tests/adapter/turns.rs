@@ -131,7 +131,7 @@ fn what_a_harness_does_with_its_own_tools_is_known_after_its_turn() {
     assert_eq!(listing(&session), [("native.txt".to_owned(), 1)]);
 }
 
-/// Nobody had asked for the workspace, so nothing was ever looked at.
+/// No caller had asked for the workspace, so its files were never looked at.
 #[test]
 fn what_a_harness_does_in_a_directory_that_it_knows_is_known_from_the_first_turn_on() {
     let (session, place) = (Session::new(), tempfile::tempdir().unwrap());

@@ -78,7 +78,7 @@ fn the_history_is_a_store_with_the_snapshots_that_the_session_refers_to(backend:
     let dumped = worked(&scene);
     let history = Store::open_ambient(dumped.history.as_ref().unwrap()).unwrap();
     let kept: Vec<_> = history.list().unwrap().into_iter().map(|it| it.id).collect();
-    // The first call began when the snapshot that nobody asked for again was the last one.
+    // When the first call began, the last snapshot was the unrelated one: so the session refers to it.
     assert_eq!(kept, ids(&scene.files));
     assert_eq!((kept[0], dumped.gone.len()), (unrelated.id, 0));
     for id in kept {

@@ -1,4 +1,4 @@
-//! Nobody overwrites what he has not read.
+//! No session overwrites what it has not read.
 
 use std::sync::Arc;
 

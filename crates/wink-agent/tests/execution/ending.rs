@@ -46,7 +46,7 @@ impl Left {
         Pid::from_raw(text.trim().parse().unwrap()).unwrap()
     }
 
-    /// Tells whether the process goes on; one that nobody has waited for yet does not.
+    /// Tells whether the process still runs; one that its parent has not waited for yet does not.
     fn is_alive(&self) -> bool {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.pid().as_raw_nonzero()));
         stat.is_ok_and(|stat| !stat.rsplit_once(") ").unwrap().1.starts_with(['Z', 'X']))

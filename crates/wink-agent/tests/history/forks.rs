@@ -117,7 +117,7 @@ fn a_name_of_a_tag_and_a_fork_is_none() {
     let files = Workspace::memory();
     let context = ToolContext::over(&files);
     done(&context, "fork", json!({"name": "idea"}));
-    // Whoever gives it elsewhere knows nothing of the fork.
+    // Another process that gives this name to a tag knows nothing of the fork.
     files.snapshot("idea").unwrap();
     let refused = call(&context, "restore", json!({"snapshot": "idea"}));
     assert_eq!(refused.code(), Some("invalid_argument"));

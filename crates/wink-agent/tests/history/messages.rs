@@ -169,7 +169,7 @@ fn a_page_of_a_comparison_lists_and_shows_the_same_paths() {
     });
 }
 
-/// Nobody was told what is not kept, compared or brought back.
+/// Once, the model was not told what is not kept, compared or restored.
 #[test]
 fn what_is_excluded_is_named_by_every_tool_of_the_history() {
     let exclusions = Exclusions::parse(["target/", "/.git"]).unwrap();

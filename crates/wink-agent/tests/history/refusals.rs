@@ -248,7 +248,7 @@ fn what_is_cancelled_before_files_are_replaced_replaces_none() {
     files.snapshot("after").unwrap();
     let (flag, seen) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
     let mut context = ToolContext::over(&files).cancelled(flag.clone());
-    // Somebody cancels while the state is looked for, which may take long.
+    // The client cancels while the state is looked up, which may take long.
     let find = {
         let (flag, seen) = (flag.clone(), seen.clone());
         move |name: &str| {

@@ -216,8 +216,8 @@ fn a_temporary_directory_goes_with_the_last_handle_and_one_that_was_there_stays(
     assert_eq!(paths(&project.files), ["a.txt", "b.txt"]);
 }
 
-/// The history of a temporary section went with the section, and files of a fork that nobody had read yet
-/// with it.
+/// Once, the history of a temporary section was removed with the section, and with it the files of a fork that
+/// no caller had read yet.
 fn a_fork_outlives_the_section_that_it_was_made_in(backend: Backend) {
     let large = "a line of a file that is in a pack of its own\n".repeat(100_000);
     let (session, reset, dropped) =

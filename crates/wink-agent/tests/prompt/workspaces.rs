@@ -197,7 +197,7 @@ fn no_tool_of_a_prompt_takes_a_context_of_another_session(backend: Backend) {
     }
 }
 
-/// Nobody compared the session of the calls with that of the files.
+/// Once, no check compared the session of the calls with that of the files.
 fn files_of_one_session_are_no_context_for_another(backend: Backend) {
     let (session, other) = (Session::new(), Session::new());
     let owner = empty(backend, &session);

@@ -59,7 +59,7 @@ fn the_page_shows_the_very_dump() {
     }
 }
 
-/// They were dropped from the items of our own slices as soon as somebody asked for those.
+/// Once, they were dropped from the items of our own slices as soon as a caller queried those.
 #[test]
 fn unknown_fields_of_items_are_written_again_after_they_were_read_as_types() {
     let of_the_future = GOLDEN

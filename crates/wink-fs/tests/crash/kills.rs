@@ -84,7 +84,7 @@ fn fault_03_a_redo_that_is_killed_is_done_or_not() {
     check("redo", &|files| drop(files.undo().unwrap()));
 }
 
-/// Nobody takes back what a program did, but everybody can: half of it is better seen than lost.
+/// Recovery does not take back what a program did, but the user can: half of it is better seen than lost.
 #[test]
 fn fault_01_a_program_whose_process_is_killed_can_be_undone() {
     let before = template(&|files| drop(files.write("last", "1").unwrap()));

@@ -1,4 +1,4 @@
-//! A process is killed at every system call it makes; whoever opens the workspace next finds the old
+//! A process is killed at every system call it makes; the next one that opens the workspace finds the old
 //! state or the new one, whole snapshots, and nothing of ours in view.
 //!
 //! By default some calls of each kind of work are tried. With `WINK_CRASH_ALL` in the environment, as

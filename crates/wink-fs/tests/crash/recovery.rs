@@ -106,7 +106,7 @@ fn check_hand(place: &Path, path: &str) -> bool {
     true
 }
 
-/// Whoever opens the workspace dies at every call of the recovery, one after another.
+/// One process after another opens the workspace and is killed, each at another call of the recovery.
 #[test]
 fn fault_35_recovery_gets_on_however_often_it_dies() {
     let before = template(&|_| ());
@@ -127,9 +127,11 @@ fn fault_35_recovery_gets_on_however_often_it_dies() {
     assert_eq!(check_whole("recovery", call, place.path(), &states), 1);
 }
 
-/// A restore dies, and somebody writes below a directory that it was to remove, before the workspace is opened.
+/// A restore is killed, and the user writes below a directory that it was to remove, before the workspace is
+/// opened again.
 ///
-/// Once, whoever looked at the workspace next finished the restore, destroyed that, and said nothing of either.
+/// Once, the next process that opened the workspace finished the restore, destroyed what the user had written,
+/// and reported neither.
 #[test]
 fn fault_35_what_somebody_wrote_below_a_directory_after_a_restore_died_stays_and_is_told() {
     let before = template(&|_| ());

@@ -161,7 +161,7 @@ fn a_program_that_had_changed_nothing_when_its_process_died_leaves_nothing() {
     assert_eq!(left.count(), 0);
 }
 
-/// Nobody can tell any more what it changed, and everybody can work.
+/// Recovery cannot tell any more what the program changed, but every process can go on working.
 #[test]
 fn calls_go_on_where_the_snapshot_before_such_a_program_is_gone() {
     let scene = Scene::host();
@@ -207,7 +207,7 @@ fn excluding(directory: &std::path::Path, pattern: &str) -> Workspace {
         .build()
 }
 
-/// Once, the directory was taken for one that somebody had changed since.
+/// Once, undo took the directory for one that another program had changed since.
 #[test]
 fn a_directory_with_something_excluded_that_a_program_made_is_undone() {
     let directory = tempfile::tempdir().unwrap();
@@ -250,7 +250,7 @@ fn nothing_is_run_where_nothing_may_change() {
     assert_eq!(refused.unwrap_err().kind(), ErrorKind::ReadOnly);
 }
 
-/// Once, nobody heard of it, nor that it holds also what came after the process died.
+/// Once, no observer was told of it, nor that it also holds what came after the process died.
 #[test]
 fn what_stays_of_a_program_whose_process_died_is_told() {
     let scene = Scene::host();

@@ -16,7 +16,7 @@ fn chattr(flag: &str, path: &Path) {
     assert!(done.expect("chattr is needed").success(), "chattr needs root and ext4");
 }
 
-/// A file that nobody may change is found out before the first rename is final.
+/// An immutable file is noticed before the first rename is final.
 #[test]
 fn a1_30_a_restore_that_cannot_replace_a_file_changes_nothing() {
     let scene = Scene::host();
@@ -39,7 +39,7 @@ fn a1_30_a_restore_that_cannot_replace_a_file_changes_nothing() {
     assert_eq!(files.read("b/immutable").unwrap().content, "old");
 }
 
-/// Nobody but root may look into a directory without permissions, so somebody else restores.
+/// Only root may look into a directory without permissions, so an unprivileged user restores.
 #[test]
 fn a1_30_a_restore_that_cannot_enter_a_directory_changes_nothing() {
     let scene = Scene::host();
@@ -106,7 +106,7 @@ fn again(test: &str) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }
 
-/// Runs it again as somebody who cannot pass over permissions, as root can.
+/// Runs the test again in a process without root's capabilities to override permissions.
 fn again_within_permissions(test: &str) {
     let mut program = Command::new("setpriv");
     program.args(["--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all"]);
@@ -232,7 +232,7 @@ fn limit_size(bytes: Option<u64>) {
     rustix::process::setrlimit(rustix::process::Resource::Fsize, limit).unwrap();
 }
 
-/// Once, its record was written into the line that was not whole, and nobody could undo it.
+/// Once, its record was written into the incomplete line, and the user could not undo it.
 #[test]
 fn fault_11_a_call_that_goes_on_after_a_path_could_not_be_listed_can_be_undone() {
     if !is_alone() {
@@ -305,7 +305,7 @@ fn fault_11_a_workspace_goes_on_after_each_call_that_met_a_limit_of_size() {
 
 // --- damage --------------------------------------------------------------------------------------
 
-/// Damages each byte of a file in turn, and looks at the workspace as whoever opens it next.
+/// Damages each byte of a file in turn, and looks at the workspace as the next process that opens it.
 fn damage_each_byte(scene: &Scene, name: &str, look: impl Fn(&Workspace, usize)) {
     let whole = fs::read(scene.path(name)).unwrap();
     assert!(!whole.is_empty());
@@ -441,7 +441,7 @@ fn restored_and_died(scene: &Scene) -> std::path::PathBuf {
     done
 }
 
-/// Once, nobody could take back what the next process had finished.
+/// Once, the user could not undo what the next process had finished.
 #[test]
 fn a_restore_that_was_finished_for_a_dead_process_is_an_operation() {
     let scene = Scene::host();
@@ -549,7 +549,7 @@ fn what_a_call_that_fails_had_kept_is_gone_whether_it_was_listed_or_not() {
     assert!(!scene.files.exists("new"));
 }
 
-/// Whoever forgot an operation died when its record was gone and what it had kept was not.
+/// A process that forgot an operation died when the record was gone and what the operation had kept was not.
 #[test]
 fn what_is_left_of_a_forgotten_operation_is_taken_away() {
     let scene = Scene::host();
@@ -641,7 +641,7 @@ fn a_workspace_whose_directory_is_deleted_under_it_says_so_and_keeps_its_history
     assert_eq!(again.read("a").unwrap().content, "old");
 }
 
-/// Once, nothing was written any more until somebody had changed the permissions.
+/// Once, nothing could be written until the user had changed the permissions.
 #[test]
 fn calls_go_on_where_a_program_left_what_nobody_may_look_into() {
     if !is_alone() {

@@ -1,4 +1,4 @@
-//! What operations kept, where somebody took it away or changed it.
+//! What operations kept, where another program removed or changed it.
 
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt as _;

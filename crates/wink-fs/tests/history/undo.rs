@@ -531,7 +531,7 @@ fn an_old_program_says_what_is_gone_although_somebody_changed_some_of_it(scene: 
     assert!(error.to_string().contains("operation 1 (make)"), "{error}");
 }
 
-/// Once, a call of many changes was taken back in part, and nobody heard of it.
+/// Once, a call of many changes was rolled back in part, and the caller was not told.
 fn operations_that_are_not_kept_any_more_are_not_said_to_be_taken_back(scene: Scene) {
     let files = &scene.files;
     let write = |number: usize| {
@@ -725,7 +725,7 @@ fn what_was_excluded_when_a_snapshot_was_taken_is_left_alone_by_its_restore() {
     assert!(files.exists(".git/HEAD") && !files.exists("new"));
 }
 
-/// Once, whoever had gone to and fro eight hundred times could go no further, nor undo what came before.
+/// Once, a user who had undone and redone eight hundred times could go no further, nor undo what came before.
 #[test]
 fn however_often_somebody_goes_to_and_fro_everything_can_be_undone() {
     go_to_and_fro(&Scene::memory().files);
@@ -850,7 +850,7 @@ fn files_in_memory_whose_history_is_in_a_store_are_what_they_were() {
     assert_eq!(ours.read("a").unwrap().content, "one");
     ours.redo().unwrap();
     assert_eq!(ours.read("a").unwrap().content, "two");
-    // What another process had in its memory nobody can put back.
+    // No process can put back what another one had in its memory.
     let same = MemoryBackend::over(&ours.tree()).unwrap();
     let theirs = files(same, Store::open_ambient(&place).unwrap());
     let error = theirs.undo().unwrap_err();
@@ -889,7 +889,7 @@ fn what_has_another_name_and_is_written_into_by_it_is_undone_as_it_was() {
     assert_eq!(mode & 0o111, 0o111, "it was executable");
 }
 
-/// A copy belongs to whoever runs wink, and must not be run as that one.
+/// A copy belongs to the user who runs wink, so a setuid bit on it would run it as that user.
 #[test]
 fn what_is_kept_as_a_copy_gives_nobody_rights() {
     let scene = Scene::host();
@@ -990,7 +990,7 @@ fn a_directory_is_not_moved_to_where_no_path_could_name_what_is_in_it() {
     assert!(scene.files.exists(&format!("d/{deep}")));
 }
 
-/// Once, the second undo called what the first one had brought back changed by somebody.
+/// Once, the second undo took what the first one had restored for changes of another program.
 #[test]
 fn the_rest_of_a_restore_that_was_undone_in_part_is_undone_later() {
     let scene = Scene::host();

@@ -1,4 +1,4 @@
-//! A fork begins as the state it was made of, and is nobody else's.
+//! A fork begins as the state it was made of, and shares no changes with other workspaces.
 
 use wink_fs::{
     At, ErrorKind, FileMode, MemoryBackend, MergeOptions, OnConflict, Workspace, tree_hash,

@@ -10,7 +10,7 @@ use crate::trees::Random;
 
 const CASES: u64 = 1_000;
 
-/// Where one of several equal lines in a row goes, nobody can tell which: git takes the last and sees
+/// Where one of several equal lines in a row goes, no diff can tell which: git takes the last and sees
 /// it touch the other side's change, we take the first.
 const OTHERS: [u64; 3] = [196, 822, 875];
 

@@ -76,7 +76,7 @@ impl From<Error> for Refusal {
 }
 
 impl Refusal {
-    /// Makes an error of the same kind, for whoever asked.
+    /// Makes an error of the same kind, for the caller.
     pub(crate) fn error(&self) -> Error {
         Error::new(wink_fs::Operation::Write, self.0)
     }

@@ -1,6 +1,6 @@
 //! The reference: a plain map from paths to nodes, slow and simple.
 //!
-//! Every change works on the map itself; whoever calls takes the map back to what it was where the
+//! Every change works on the map itself; the caller takes the map back to what it was where the
 //! change was refused. So no rule here needs to undo anything.
 
 use std::collections::BTreeMap;

@@ -133,7 +133,7 @@ impl Tree for Knowing {
     }
 }
 
-/// A list that nobody needs stays in a pack, and the parts that it names go with another.
+/// A list that no snapshot needs stays in a pack, and the parts that it names go with another.
 #[test]
 fn a_list_without_its_parts_that_nobody_needs_is_no_damage() {
     let scene = Scene::new();

@@ -1,4 +1,4 @@
-//! Stores that somebody made by hand, with checksums that are right.
+//! Stores that an attacker made by hand, with valid checksums.
 
 use wink_fs::testkit::dump;
 use wink_fs::{Backend, ErrorKind, MemoryBackend, Scope, SnapshotId, SnapshotStore, Tree};
@@ -72,7 +72,7 @@ fn pack(objects: &mut [Object]) -> Vec<u8> {
     [&pack, &tables, &sum.as_bytes()[..]].concat()
 }
 
-/// Makes a store with one snapshot of a root directory that somebody made up.
+/// Makes a store with one snapshot of a forged root directory.
 fn forged(root: Object, others: Vec<Object>) -> (Scene, SnapshotId) {
     let scene = Scene::new();
     let id = SnapshotId::random();

@@ -1,4 +1,4 @@
-//! What somebody else put on the disk.
+//! What another program put on the disk.
 
 mod host {
     use std::ffi::OsStr;

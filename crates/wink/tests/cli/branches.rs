@@ -328,7 +328,7 @@ fn a_fork_that_is_damaged_is_told_and_the_others_are_listed() {
     assert_eq!(listed["damaged"][0]["key"], "broken");
 }
 
-/// Once, nobody could tag, fork, merge, rename or forget any more.
+/// Once, the user could not tag, fork, merge, rename or forget any more.
 #[test]
 fn a_fork_that_is_damaged_is_in_nobodys_way_but_its_own() {
     let scene = with_damaged();

@@ -105,7 +105,7 @@ fn every_command_that_keeps_order_answers_with_one_document() {
     insta::assert_snapshot!(text);
 }
 
-/// A form that no test asks for is one that nobody has seen.
+/// A form that no test asks for is one that no reviewer has seen.
 #[test]
 fn every_form_is_asked_for_by_a_test() {
     let forms = include_str!("../../../../docs/json-schemas.json");

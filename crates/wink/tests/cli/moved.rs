@@ -205,7 +205,7 @@ fn where_nothing_tells_whose_history_it_was_those_without_a_directory_are_named(
     assert!(stdout(&in_directory(&scene, &new, &["log"])).contains("1 file"));
 }
 
-/// Once, the advice was to restore what nobody had lost.
+/// Once, the advice was to restore files that the user had not lost.
 #[test]
 fn a_workspace_whose_files_are_all_excluded_by_now_is_not_called_empty() {
     let scene = Scene::new();

@@ -103,8 +103,8 @@ fn an_operation_into_whose_kept_files_a_program_wrote_is_not_said_to_be_built_up
     assert!(!said.contains("what came since"), "{said}");
 }
 
-/// Once, only the last ten restores could be undone, and an agent could erase a file that nobody had kept by
-/// going to and fro eleven times.
+/// Once, only the last ten restores could be undone, and an agent could erase a file of which the user had no
+/// snapshot by restoring eleven times.
 #[test]
 fn every_restore_that_is_listed_can_be_undone() {
     let scene = Scene::new();

@@ -8,7 +8,7 @@ use crate::scene::{Scene, stderr};
 
 const ROUNDS: usize = 12;
 
-/// Takes a snapshot; being told that somebody else was faster is no loss.
+/// Takes a snapshot, and tries again where another process was faster, which is no loss.
 fn snapshot(scene: &Scene, tag: &str) {
     loop {
         let output = scene.run(&["snapshot", "--tag", tag]);

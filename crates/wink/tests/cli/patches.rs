@@ -174,7 +174,7 @@ fn git_applies_patches_with_files_that_are_private_and_directories_that_are_empt
     assert_eq!((scene.read("both"), scene.read("new")), ("two\n".into(), "new\n".into()));
 }
 
-/// Once, git said that there was no patch in it, and nobody had said why.
+/// Once, git said that there was no patch in it, and wink had not said why.
 #[test]
 fn what_git_has_no_patches_for_is_told_beside_the_patch() {
     let scene = Scene::new();

@@ -19,7 +19,7 @@ fn chmod(path: &Path, mode: u32) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// Runs a command as somebody to whom modes mean something, which they do not to root.
+/// Runs a command as an unprivileged user, who is bound by modes as root is not.
 fn as_nobody(scene: &Scene, args: &[&str]) -> Output {
     let usual = scene.wink_in(&scene.path("project"), args);
     if !rustix::process::geteuid().is_root() {
@@ -218,7 +218,7 @@ fn a_history_in_a_place_of_its_own_gets_settings_only_where_its_files_are() {
     }
 }
 
-/// Once, a tagged snapshot whose record somebody removed was missed by nobody.
+/// Once, no command noticed that another program had removed the record of a tagged snapshot.
 #[test]
 fn a_record_that_is_missing_is_noticed_and_written_again_where_it_is_known() {
     for victim in [1, 2] {

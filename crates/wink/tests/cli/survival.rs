@@ -47,7 +47,7 @@ fn everything_that_is_captured_comes_back() {
     assert!(scene.project("made since").exists());
 }
 
-/// Once, whoever came next took it back with what somebody had written there since, and said nothing.
+/// Once, the next process rolled the call back with what the user had written there since, and said nothing.
 #[test]
 fn what_was_written_since_a_call_was_cut_off_stays_and_is_named() {
     let scene = Scene::new();

@@ -555,7 +555,7 @@ fn man() {
     insta::assert_snapshot!(text.replace(env!("CARGO_PKG_VERSION"), "VERSION"));
 }
 
-/// Nobody sends anything, and it ends.
+/// The client sends nothing, and the server ends.
 #[test]
 fn mcp() {
     let scene = Scene::empty();

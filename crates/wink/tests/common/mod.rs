@@ -131,8 +131,8 @@ impl Server {
     }
 }
 
-/// Every route of a server with a workspace `named`, in which somebody called `somebody` has made a call; and
-/// one that is none.
+/// Every route of a server with a workspace `named`, in which a client of the session `somebody` has made a
+/// call; and one that is none.
 pub(crate) const ROUTES: [&str; 13] = [
     "GET /",
     "GET /nowhere",

@@ -97,7 +97,7 @@ fn fault_33_a_signal_under_load_leaves_whole_files() {
     }
 }
 
-/// Once, calls that waited for somebody else kept the server for as long as that took.
+/// Once, calls that waited for another process kept the server running for as long as that took.
 #[test]
 fn fault_33_a_signal_ends_it_in_bounded_time_whatever_calls_wait_for() {
     let mut client = Client::new(&[]);

@@ -1,4 +1,4 @@
-//! Forks that an agent made and nobody merged are forks that a person knows, when the server is gone.
+//! Forks that an agent made and did not merge are forks that the user finds when the server has ended.
 
 use std::process::Stdio;
 

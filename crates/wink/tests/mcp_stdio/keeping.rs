@@ -32,7 +32,7 @@ fn what_an_agent_removed_comes_back_although_it_did_much_since() {
     assert_eq!(std::fs::read_to_string(client.file("orig")).unwrap(), "ORIGINAL\n");
 }
 
-/// R10: whoever looks later knows which agent it was, in either era, and what was nobody's call.
+/// R10: a user who looks later knows which agent it was, in either era, and what no call changed.
 #[test]
 fn operations_name_the_client_and_a_restore_names_what_others_changed() {
     let mut client = Client::new(&[]);
@@ -299,7 +299,7 @@ fn a_server_that_begins_a_history_names_those_without_a_directory() {
     assert!(told.contains("`wink init --moved-from OLD`") && told.contains("/old`"), "{told}");
 }
 
-/// Once, an agent that took many snapshots pushed out all that a person had taken, and nobody was told.
+/// Once, an agent that took many snapshots pushed out all that the user had taken, and neither was told.
 #[test]
 fn an_agent_that_takes_many_snapshots_pushes_out_only_its_own_and_is_told() {
     let place = tempfile::tempdir().unwrap();
