@@ -58,7 +58,7 @@ impl Context {
         Ok(tempfile::tempdir_in(self.scratch())?)
     }
 
-    /// Waits until the scratch file system has written what is pending, so that nobody pays for it later.
+    /// Waits until the scratch file system has written what is pending, so that no later measurement pays for it.
     pub(crate) fn settle(&self) -> Result<()> {
         let directory = fs::File::open(self.scratch())?;
         Ok(syncfs(directory)?)

@@ -32,7 +32,7 @@ pub(crate) const IMPORT_VS_ZIPFILE: Case =
 /// Where files are unpacked: in memory, so that the disk has no say in it.
 const MEMORY: &str = "/dev/shm";
 
-/// Somebody else's way to make an archive of the directory it runs in.
+/// Another program that makes an archive of the directory it runs in.
 struct Packer {
     name: &'static str,
     program: &'static str,

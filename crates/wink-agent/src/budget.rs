@@ -1,4 +1,4 @@
-//! How many calls somebody may make.
+//! How many calls a model may make.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -61,8 +61,8 @@ pub struct ToolContext {
     pub prompt: Option<Arc<RenderedPrompt>>,
     /// What runs programs; without it none is run.
     pub executor: Option<Arc<dyn Executor>>,
-    /// Set by somebody who gives up: a search or a program that is running is then ended, and what a
-    /// call has changed is taken back.
+    /// Set by the caller to cancel: a running search or program is then ended, and what a call has changed is
+    /// rolled back.
     pub cancelled: Option<Arc<AtomicBool>>,
     /// The forks that were made by the tool of that name.
     pub forks: Forks,
@@ -134,7 +134,7 @@ impl ToolContext {
         self
     }
 
-    /// Sets the flag by which somebody gives up on a call that is running.
+    /// Sets the flag by which the caller cancels a running call.
     #[must_use]
     pub fn cancelled(mut self, flag: Arc<AtomicBool>) -> Self {
         self.cancelled = Some(flag);
@@ -172,7 +172,7 @@ impl ToolContext {
         }
     }
 
-    /// Tells whether there is a history of the files; where there are no files, nobody knows.
+    /// Tells whether the files have a history; `true` where there are no files, because then it is not known.
     pub(crate) fn has_history(&self) -> bool {
         self.workspace.as_ref().is_none_or(|files| files.snapshot_store().is_ok())
     }
@@ -188,7 +188,7 @@ impl ToolContext {
         Err(Refusal::new(ErrorKind::PermissionDenied, message))
     }
 
-    /// Refuses to go on where somebody gave up.
+    /// Refuses to go on where the caller has cancelled.
     pub(crate) fn check_cancelled(&self) -> Result<(), Refusal> {
         match self.cancelled.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
             true => Err(Refusal::new(

@@ -128,7 +128,7 @@ fn said(changed: Option<&Changed>, excluded: Option<&str>) -> String {
     said + &unseen.unwrap_or_default()
 }
 
-/// Lists what is excluded: nobody knows what a program did to it, and nothing takes it back.
+/// Lists what is excluded: the history does not know what a program did to it, and nothing rolls it back.
 fn excluded(call: &ToolCall<'_>) -> Option<String> {
     let excluded = call.context().workspace.as_ref()?.excluded();
     states::excluded_list(excluded.patterns())

@@ -110,7 +110,7 @@ impl Forks {
         Self { merging: Some(Arc::new(merge)), ..self }
     }
 
-    /// Brings in what was done in a fork, whoever made it.
+    /// Merges what was done in a fork, whether a tool or another program made it.
     pub(crate) fn merge(
         &self,
         files: &Workspace,
@@ -143,7 +143,7 @@ impl Forks {
 
     /// Gives a fork a name, unless another one has it or there are too many.
     ///
-    /// Nobody waits while it is made, which may take long.
+    /// No other caller waits while the fork is made, which may take long.
     pub(crate) fn add(
         &self,
         name: &str,
@@ -186,7 +186,7 @@ impl Forks {
         let mut forks = self.lock();
         let is_made = forks.get(name).is_some_and(Option::is_some);
         let removed = is_made.then(|| forks.remove(name));
-        // It may have been the last to hold much: nobody waits for that.
+        // The fork may be the last to hold much memory: no other caller has to wait while it is freed.
         drop(forks);
         removed.map(drop).ok_or_else(|| self.unknown(name))
     }

@@ -13,7 +13,7 @@ pub(crate) struct Both {
     pub(crate) in_none: &'static str,
 }
 
-/// Refuses a path that neither state has, so that nobody takes its absence for a file that is the same.
+/// Refuses a path that neither state has, so that the model does not take its absence for an unchanged file.
 ///
 /// Tells whether both have it; where one has not, and nothing differs all the same, it is
 /// [`excluded`].

@@ -103,7 +103,7 @@ impl Refusal {
         self.current_hash.is_none()
     }
 
-    /// Returns the message, with the hash of what is there now, for whoever reads nothing else.
+    /// Returns the message, with the hash of the current content, for a client that reads nothing else.
     fn complete_message(&self) -> String {
         let hash = self.current_hash.map(|hash| hash.to_string());
         match hash.filter(|hash| !self.message.contains(hash)) {

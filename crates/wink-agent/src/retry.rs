@@ -1,10 +1,10 @@
-//! A change made again where somebody else was faster.
+//! Retries a change where another process was faster.
 
 use wink_fs::ErrorKind;
 
 use crate::refusal::Refusal;
 
-/// How often a change starts again because somebody else changed the file meanwhile.
+/// How often a change starts again because another process changed the file meanwhile.
 const TRIES: usize = 8;
 
 /// Looks again and does it again while another process changes what was looked at.

@@ -155,7 +155,7 @@ impl Conflicts {
     }
 }
 
-/// Words what a merge or a revert did; conflicts that nobody decided are a refusal.
+/// Words what a merge or a revert did; conflicts that the model left undecided are a refusal.
 pub(crate) fn merged(
     merged: &Merged,
     dry_run: bool,
@@ -191,7 +191,7 @@ pub(crate) fn kept(saved: Option<SnapshotId>) -> String {
     })
 }
 
-/// Says what is excluded, in a line of its own, so that nobody takes it for what is the same.
+/// Says what is excluded, in a line of its own, so that the model does not take it for unchanged.
 pub(crate) fn excluded<'p>(patterns: impl IntoIterator<Item = &'p str>) -> String {
     excluded_list(patterns).map_or(String::new(), |list| format!("\nExcluded by setting: {list}."))
 }

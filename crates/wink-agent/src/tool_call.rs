@@ -58,7 +58,7 @@ impl<'c> ToolCall<'c> {
         }
     }
 
-    /// Dispatches an event into the session when the call has gone well; where it fails, nobody is told.
+    /// Dispatches an event into the session when the call succeeds; if it fails, no subscriber is notified.
     ///
     /// All events of a call change the session, or none. Where a reducer panics, the call fails.
     ///
@@ -121,7 +121,7 @@ impl<'c> ToolCall<'c> {
         arguments
     }
 
-    /// Tells whether whoever calls takes the name of a fork that a call works in.
+    /// Tells whether the caller takes the name of a fork that a call works in.
     pub(crate) fn takes_fork(&self) -> bool {
         self.context.caller_parameters.contains(&FORK)
     }
@@ -138,7 +138,7 @@ impl<'c> ToolCall<'c> {
 
     /// Changes files as one operation; where it is refused, or panics, nothing has changed.
     ///
-    /// Where the call fails after it, it is taken back too, but for what somebody changed since.
+    /// If the call fails later, this is rolled back too, except for what another program changed since.
     /// A workspace that keeps no history cannot take several changes back; there only each is whole, and a
     /// call that fails says so.
     pub fn change<T, E: Into<Refusal>>(
@@ -249,7 +249,7 @@ impl<'c> ToolCall<'c> {
         }
     }
 
-    /// Returns what ends long work: this time, the deadline of the context, or somebody who gives up.
+    /// Returns what ends long work: this time, the deadline of the context, or a cancellation by the caller.
     pub fn stop(&self, at_most: Duration) -> Result<Stop, Refusal> {
         let left = self.context.time_left()?.unwrap_or(at_most);
         let stop = Stop::after(at_most.min(left));
@@ -282,7 +282,7 @@ fn not_taken_back(taken_back: wink_fs::Result<Vec<TreePath>>) -> String {
     match taken_back {
         Ok(left) if left.is_empty() => String::new(),
         Ok(left) => format!(
-            "\nWhat the call had changed was taken back, but for paths that somebody changed \
+            "\nWhat the call had changed was taken back, but for paths that other programs changed \
              since:{}",
             states::listed(&left)
         ),

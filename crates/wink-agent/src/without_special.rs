@@ -8,8 +8,8 @@ use wink_fs::{Content, ContentHash, Entry, Kind, Result, Stat, Tree, TreeHash, T
 
 use crate::lock::lock;
 
-/// Shows a tree without FIFOs, sockets and devices, which no archive holds, and names them: one of them keeps
-/// nobody from taking the rest along.
+/// Shows a tree without FIFOs, sockets and devices, which no archive holds, and names them: one of them does not
+/// keep the caller from exporting the rest.
 ///
 /// ```
 /// use wink_agent::WithoutSpecial;

@@ -48,7 +48,7 @@ pub(crate) fn compare(
     Ok(differences)
 }
 
-/// What stands at a path of one of the trees, as far as somebody has looked.
+/// What is at a path of one of the trees, as far as the comparison has looked.
 struct Found {
     kind: Kind,
     stat: Option<Stat>,

@@ -44,7 +44,7 @@ impl ReadAt for File {
     }
 }
 
-/// Gives access to a file's content: bytes shared with whoever else has them, or an open file.
+/// Gives access to a file's content: bytes shared with their other owners, or an open file.
 ///
 /// A clone is cheap and reads independently. What was opened stays readable when the file is replaced
 /// or deleted.
@@ -76,7 +76,7 @@ impl Content {
         Self { repr: Repr::Positional { source, len }, known_hash: None }
     }
 
-    /// Says what the hash of all bytes is, so that nobody needs to compute it.
+    /// Sets the hash of all bytes, so that no reader needs to compute it.
     #[must_use]
     pub fn with_known_hash(mut self, hash: ContentHash) -> Self {
         self.known_hash = Some(hash);
@@ -88,7 +88,7 @@ impl Content {
         self.known_hash
     }
 
-    /// Returns the size in bytes; an open file that somebody writes to may have another by now.
+    /// Returns the size in bytes; an open file that another process writes to may have a different size by now.
     pub fn len(&self) -> u64 {
         match &self.repr {
             Repr::Shared(bytes) => bytes.len() as u64,

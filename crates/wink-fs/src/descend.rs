@@ -1,4 +1,4 @@
-//! Going down a tree whose depth is somebody else's choice.
+//! Recursion into a tree whose depth another program chose, without overflowing the stack.
 
 /// The stack that must be left for one more level, and what is added where it is not.
 const LEVEL: usize = 64 * 1024;

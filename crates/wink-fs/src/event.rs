@@ -1,4 +1,4 @@
-//! What happened, for whoever wants to know.
+//! Events that tell observers what happened.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -53,11 +53,12 @@ pub enum Event {
     SnapshotsPruned { ids: Vec<SnapshotId> },
     /// Paths were taken out of snapshots.
     PathsPruned { snapshots: Vec<SnapshotId>, paths: BTreeSet<String> },
-    /// What a call had changed whose process died was taken back, but for what somebody changed since. What a
-    /// program had changed is left as it is, with what others changed since. An undo takes back what is left.
+    /// The changes of a call whose process died were rolled back, except where another program changed something
+    /// since. What a program had changed is left as it is, with what others changed since. An undo takes back what
+    /// is left.
     Recovered { taken_back: Vec<TreePath>, left: Vec<TreePath> },
-    /// A replacement (a restore, an import) whose process died was finished, but for what is left: somebody changed
-    /// that since, or what was to come there is not to be found. An undo takes back what was finished.
+    /// A replacement (a restore, an import) whose process died was finished, except for what is left: another program
+    /// changed that since, or its new content was not found. An undo takes back what was finished.
     ReplacementFinished { name: String, finished: Vec<TreePath>, left: Vec<TreePath> },
     /// A program wrote into an entry that was out of view already, or a call that took it out of view did not end, and
     /// something else is in its place now. It waits at a place of the host until the path is free.

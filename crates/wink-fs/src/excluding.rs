@@ -34,7 +34,7 @@ impl Tree for Excluding {
     fn list(&self, path: &TreePath) -> Result<Vec<Entry>> {
         self.check(Operation::List, path)?;
         let mut entries = self.tree.list(path)?;
-        // A name too long to be joined is left for whoever walks on to report.
+        // A name too long to be joined stays in the list: the caller that walks on reports it.
         let is_excluded = |entry: &Entry| {
             path.join(&entry.name).is_ok_and(|path| self.excluded.matches_entry(&path))
         };

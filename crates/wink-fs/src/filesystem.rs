@@ -302,7 +302,7 @@ pub trait Filesystem: Tree {
     /// Returns what the filesystem says of itself.
     fn properties(&self) -> &Properties;
 
-    /// Starts writing content that nobody sees yet.
+    /// Starts writing content that no reader sees yet.
     fn stage(&self) -> Result<Staging>;
 
     /// Makes `staged` the content of the file at `path`, in one step.
@@ -369,7 +369,7 @@ pub trait Backend: Filesystem {
     /// Only what is in scope changes; parents that such an entry needs are made.
     fn replace(&mut self, target: &dyn Tree, scope: &Scope) -> Result<Replaced>;
 
-    /// Does the same by a plan made from a capture of its own, after which nobody wrote.
+    /// Does the same by a plan made from the backend's own capture, after which no process wrote.
     ///
     /// It saves looking at everything again. `first` is done once, before the first change and maybe
     /// while what is new is staged; where it fails, nothing changes.
@@ -408,7 +408,7 @@ pub trait Backend: Filesystem {
     /// Nothing is there, and no other name beside it begins with that one and a dot.
     fn before_image(&self, aside: &Path) -> Result<Box<dyn BeforeImage>>;
 
-    /// Returns a view of the files as they are at each call, usable while somebody else writes.
+    /// Returns a view of the files as they are at each call, usable while another thread writes.
     fn live(&self) -> Arc<dyn Tree>;
 
     /// Returns the directory of the host that the files are in, for programs that are run there; none

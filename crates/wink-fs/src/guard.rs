@@ -75,7 +75,7 @@ impl Guard {
 
     fn check_created(&self, tree: &dyn Tree, path: &TreePath, operation: Operation) -> Result<()> {
         match self.excess(path) {
-            // What exists already, whoever made it, may be changed.
+            // What exists already may be changed, whether the agent or another program created it.
             Some((kind, why)) if tree.stat(path).is_err() => {
                 Err(Error::new(operation, kind).with_path(path).with_detail(why))
             }

@@ -150,7 +150,7 @@ impl<'a> Call<'a> {
 /// ```
 /// use wink_fs::{Call, ErrorKind, Layer, Layered, MemoryBackend, Result, Tree, TreePath};
 ///
-/// /// Lets nobody list anything.
+/// /// Refuses every listing.
 /// struct NoListing;
 ///
 /// impl Layer for NoListing {
@@ -203,7 +203,7 @@ impl<L: Layer> Layered<L> {
         Self::over(Box::new(inner), Arc::new(layer))
     }
 
-    /// Puts a layer, of which somebody else keeps a handle, over a backend.
+    /// Puts a layer over a backend; the caller keeps a handle to the layer.
     pub fn over(inner: Box<dyn Backend>, layer: Arc<L>) -> Self {
         let properties = layer.properties(inner.properties());
         Self { inner, layer, properties }
@@ -244,7 +244,7 @@ fn look<L: Layer, T>(
     Ok(found)
 }
 
-/// The same layer over what a backend shows while somebody else writes.
+/// The same layer over a backend's live view, which can be read while another thread writes.
 struct LayeredView<L> {
     inner: Arc<dyn Tree>,
     layer: Arc<L>,

@@ -40,7 +40,7 @@
 //! # Ok::<(), wink_fs::Error>(())
 //! ```
 //!
-//! # Nobody's work is lost
+//! # No lost updates
 //!
 //! A write can say what it expects to find. Anything else is a Conflict that carries the hash of what
 //! is there, and nothing is written.
@@ -51,7 +51,7 @@
 //! let files = Workspace::memory();
 //! files.write("notes.md", "draft")?;
 //! let seen = files.read_with("notes.md", &ReadOptions::default().hash(true))?;
-//! files.write("notes.md", "somebody else's words")?;
+//! files.write("notes.md", "another writer's words")?;
 //!
 //! let mut options = WriteOptions::default();
 //! options.expected = seen.content_hash;

@@ -15,7 +15,7 @@ use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::snapshot::is_plain_name;
 use crate::workspace::Workspace;
 
-/// Where archives are kept when nobody says otherwise, in the temporary directory.
+/// Where archives are kept in the temporary directory, if the caller names no directory.
 const DIRECTORY: &str = "wink-fs-snapshots";
 
 const SUFFIX: &str = ".fs.zip";
@@ -80,7 +80,7 @@ impl NamedSnapshots {
         Ok(Self { filesystem, directory })
     }
 
-    /// Keeps archives in the temporary directory, where nobody else may read them.
+    /// Keeps archives in the temporary directory, where no other user may read them.
     pub fn temporary(filesystem: Workspace) -> Result<Self> {
         let directory = std::env::temp_dir().join(DIRECTORY);
         make_own(&directory)?;
@@ -183,7 +183,7 @@ fn check_id(id: &str) -> Result<()> {
     ))
 }
 
-/// Makes a directory that nobody else may enter; one that others made or may enter is refused.
+/// Creates a directory that no other user may enter; one that another user created or may enter is refused.
 fn make_own(directory: &Path) -> Result<()> {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
@@ -202,7 +202,7 @@ fn check_own(directory: &Path) -> Result<()> {
     match found.is_dir() && is_own && found.mode() & 0o077 == 0 {
         true => Ok(()),
         false => Err(Error::new(Operation::Snapshot, ErrorKind::PermissionDenied).with_detail(
-            "somebody else may reach the temporary directory of snapshots; name one of your own",
+            "other users can reach the temporary directory of snapshots; name one of your own",
         )),
     }
 }

@@ -1,6 +1,6 @@
 //! Work on several threads at once: always our own, never those of the embedding program.
 //!
-//! Whoever waits for work on a thread of rayon's does other work meanwhile. On the threads of a program
+//! A rayon thread that waits for work does other work meanwhile. On the threads of a program
 //! that calls us from its own parallel work, that other work may be a call of ours again, which waits for
 //! the turn that the first one holds, below it on the same stack: for ever. So the work is done on threads
 //! of our own, and a thread that is not ours only waits. For the same reason nothing that is done here
@@ -74,7 +74,7 @@ pub(crate) fn both<A, B: Send>(
     })
 }
 
-/// Does something at some time that nobody waits for.
+/// Does work that no caller waits for, in the background where possible.
 pub(crate) fn later(work: impl FnOnce() + Send + 'static) {
     match threads() {
         Some(ours) if !has_one_thread() => ours.spawn(work),

@@ -1,4 +1,4 @@
-//! How far long work is, for somebody who looks at it meanwhile.
+//! Progress of long-running work, for another thread to read while the work runs.
 
 use std::any::Any;
 use std::io;
@@ -69,7 +69,7 @@ impl Progress {
     /// Returns how far it is.
     pub fn figures(&self) -> Figures {
         let [files, bytes, expected_files, expected_bytes] = self.all().map(load);
-        // Where there is more than was expected, nobody knows how much there will be.
+        // Once there is more than was expected, the total is unknown.
         let known = |expected: u64, done| Some(expected).filter(|it| *it > 0 && *it >= done);
         Figures {
             files,

@@ -133,7 +133,7 @@ pub(crate) fn not_all_nameable(to: &TreePath) -> Error {
 pub(crate) fn holds_special(path: &TreePath) -> Error {
     Error::new(Operation::Delete, ErrorKind::SpecialFile).with_path(path).with_detail(
         "it is a FIFO, socket or device, which could not be brought back with the directory it is \
-         in; delete it by itself first, if nobody needs it",
+         in; delete it by itself first, if it is not needed",
     )
 }
 

@@ -1,4 +1,4 @@
-//! Content on its way in: written where nobody sees it, then put in place in one step.
+//! Content on its way in: written where no reader sees it, then put in place in one step.
 
 use std::any::Any;
 use std::fmt;
@@ -29,7 +29,7 @@ impl StagedBody for Bytes {
 
 /// Writes content of any size that is not in view yet; made by [`Filesystem::stage`].
 ///
-/// Nobody waits for it: a backend's lock is not held meanwhile. Dropped before
+/// No other call waits for it, because the backend's lock is not held meanwhile. Dropped before
 /// [`finish`](Self::finish), or never put, it changes nothing.
 ///
 /// ```
@@ -148,7 +148,7 @@ impl Staged {
         self.len - self.carried
     }
 
-    /// Gives access to the content, whoever staged it.
+    /// Gives access to the content, whichever backend staged it.
     pub fn content(&self) -> Content {
         self.body.content()
     }

@@ -60,7 +60,7 @@ impl std::fmt::Display for Kind {
 pub struct FileMode {
     /// Whether its owner may run it.
     pub executable: bool,
-    /// Whether nobody but its owner has any access.
+    /// Whether only its owner has any access.
     pub private: bool,
 }
 
@@ -72,7 +72,7 @@ impl FileMode {
         self
     }
 
-    /// Sets whether nobody but its owner has any access.
+    /// Sets whether only its owner has any access.
     #[must_use]
     pub fn private(mut self, private: bool) -> Self {
         self.private = private;

@@ -1,4 +1,4 @@
-//! Who may use the server: whoever knows its token.
+//! Who may use the server: every client that knows its token.
 //!
 //! A program sends the token with each request. A browser is given an address that works once, and
 //! gets a cookie for it that scripts cannot read and other sites cannot send.
@@ -38,7 +38,7 @@ pub(crate) struct Access {
     cookie_name: String,
     /// What opens the page once, and whether it did.
     ticket: Mutex<(Token, bool)>,
-    /// What the browser is given that opens it; until then nobody knows it.
+    /// What the browser that opens the page receives; until then, no client knows it.
     cookie: Token,
     failures: Mutex<(Instant, u32)>,
 }
@@ -63,7 +63,7 @@ impl Access {
         }
     }
 
-    /// Takes the ticket, which works once; returns the cookie for whoever had it.
+    /// Redeems the ticket, which works once; returns the cookie for the browser that sent it.
     pub(crate) fn exchange(&self, given: &str) -> Result<String, Refusal> {
         let mut ticket = lock(&self.ticket);
         if !ticket.0.is(given) {
@@ -83,7 +83,7 @@ impl Access {
         pairs.filter(|(name, _)| *name == self.cookie_name).any(|(_, value)| self.cookie.is(value))
     }
 
-    /// Counts a failure: whoever guesses is slowed down, and whoever knows the token is not.
+    /// Counts a failure, to slow down a client that guesses; one that knows the token is not slowed down.
     fn failed(&self) -> Refusal {
         let mut failures = lock(&self.failures);
         if failures.0.elapsed() > WHILE {

@@ -27,8 +27,8 @@ pub(crate) fn parse(text: &str) -> Result<IpAddr, String> {
 
 /// Listens on the port asked for, or on the first free default one.
 ///
-/// Who listens on 127.0.0.1 listens on ::1 too, where there is IPv6: `localhost` means either, and nobody else is
-/// to be met at the other. The first one is the address that was asked for.
+/// A server on 127.0.0.1 listens on ::1 too, where there is IPv6: `localhost` means either, and no other program
+/// may answer at the other. The first one is the address that was asked for.
 pub(crate) fn listen(host: IpAddr, port: Option<u16>) -> Result<Vec<TcpListener>, ListenError> {
     match port {
         None => first_free(host, DEFAULT_PORTS),

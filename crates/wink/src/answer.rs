@@ -76,7 +76,7 @@ struct Versioned<'a, D> {
     document: &'a D,
 }
 
-/// Whether somebody writes the last line already; nobody else does then.
+/// Whether a thread is writing the last line already; no other thread does then.
 static IS_CLOSED: AtomicBool = AtomicBool::new(false);
 
 /// Says to programs that the command was interrupted, unless it is done, and ends the process.
@@ -91,7 +91,7 @@ pub(crate) fn interrupted() {
 /// Writes what a command answered, or how it failed, and returns the exit code.
 pub(crate) fn finish(result: Result<Answer, Failure>, screen: &Screen) -> u8 {
     while IS_CLOSED.swap(true, Ordering::SeqCst) {
-        // Whoever was faster ends the process.
+        // The thread that was faster ends the process.
         std::thread::park();
     }
     let written = result.and_then(|answer| {

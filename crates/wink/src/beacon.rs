@@ -22,7 +22,7 @@ pub(crate) struct Signal {
     pub(crate) pid: u32,
     pub(crate) url: String,
     pub(crate) token: String,
-    /// Whether a demo can work there: with all tools, and on nobody's own files.
+    /// Whether a demo can work there: with all tools, and on files of its own.
     #[serde(default)]
     pub(crate) for_demo: bool,
 }
@@ -56,7 +56,7 @@ impl Drop for Beacon {
     fn drop(&mut self) {
         let is_own = |signal: Signal| signal.pid == std::process::id();
         if Signal::read(&self.0).is_some_and(is_own) {
-            // What is left behind names a process that is gone, and whoever reads it asks that first.
+            // A file left behind names a process that is gone, and a command that reads it checks that first.
             let _ = disk::remove(&self.0);
         }
     }

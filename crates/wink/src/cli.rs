@@ -35,7 +35,7 @@ A state is named by:
   \"10m ago\"   the newest snapshot that is as old, or older: s, m, h, d or w, or \"10 minutes ago\"
   X.fs.zip    the files of an archive, where they are looked at or forked";
 
-/// What is different, for whoever reads it.
+/// How differences are written for `git apply`, for a terminal and for programs.
 const PATCHES: &str = "\
 In a file or a pipe it is a patch that `git apply` takes, with up to 128 MiB of binary files; what is left
 out of it is said, and the exit code is 3. Git has no patches for empty directories and private files: they

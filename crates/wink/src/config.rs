@@ -78,7 +78,7 @@ impl Key {
         }
     }
 
-    /// Refuses also what nobody means to set: a pattern of no path would be shown as if it excluded something.
+    /// Also refuses what no user means to set: a pattern that names no path would be shown as if it excluded something.
     pub(crate) fn check_given(self, value: &str) -> Result<(), Failure> {
         match self == Self::Exclude && value.trim_matches('/').is_empty() {
             true => Err(Failure::invalid_setting(self.name(), value)),
@@ -190,8 +190,8 @@ impl Config {
 
 /// Returns what was set in a workspace, and where.
 ///
-/// A fork shares its history: where nobody said otherwise in it, what is kept of that is for the workspace to say
-/// that it is a fork of.
+/// A fork shares its history: unless the user set a value in the fork, the workspace that it was forked from decides
+/// what is kept of it.
 fn set_in(home: &Home, key: Key) -> Result<Option<(String, Origin)>, Failure> {
     if let Some(value) = home.settings.value(key) {
         return Ok(Some((value, Origin::Workspace(Settings::place(&home.directory)))));

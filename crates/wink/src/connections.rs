@@ -34,7 +34,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// Says how to end what would not end with the connections.
 pub(crate) struct Ending<E, H> {
     pub(crate) end: E,
-    /// Lets that wait for nobody any more.
+    /// Makes `end` stop waiting for requests that are still running.
     pub(crate) hurry: H,
 }
 
@@ -93,8 +93,8 @@ impl Default for Places {
 }
 
 impl Places {
-    /// Waits for a connection; where there is no place for it, who was there for longest and has not shown
-    /// the token goes, so that nobody is kept out by those who never will.
+    /// Waits for a connection. Where there is no place for it, closes the oldest one whose client has not shown the
+    /// token, so that such clients cannot keep others out.
     async fn accept(&self, listeners: &[TcpListener]) -> Option<(TcpStream, Place)> {
         let stream = accept(listeners).await.ok()?;
         Some((stream, self.place().await?))
@@ -158,7 +158,7 @@ mod tests {
 
     use super::*;
 
-    /// The clock stands still and steps on when nobody has anything to do.
+    /// The clock is paused, and advances when no task has work to do.
     #[tokio::test(start_paused = true)]
     async fn a3_65_a_client_that_asks_for_nothing_more_is_given_up_after_a_minute() {
         let (near, mut far) = duplex(1 << 16);

@@ -158,7 +158,7 @@ impl Context {
         }
     }
 
-    /// Asks a person what is wanted; where nobody can be asked, it is not.
+    /// Asks the user whether something is wanted; where no user can be asked, it is not.
     pub(crate) fn agrees(&self, question: &str) -> Result<bool, Failure> {
         Ok(!self.json && !self.yes && confirm::is_possible() && confirm::ask(question)?)
     }

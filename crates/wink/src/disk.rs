@@ -22,10 +22,10 @@ pub(crate) use self::lines::append_line;
 /// Nothing that is read here is larger than this.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
-/// How long somebody waits for a lock that is held only for moments.
+/// How long the caller waits for a lock that is held only briefly.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How often he looks whether he has it.
+/// How often it tries again.
 const TURN: Duration = Duration::from_millis(5);
 
 /// How much of a file is read to tell what it is.
@@ -51,7 +51,7 @@ pub(crate) fn is_gone(path: &Path) -> bool {
     matches!(path.try_exists(), Ok(false))
 }
 
-/// Tells two states of a file apart that somebody replaced or wrote.
+/// Tells apart two states of a file that another process replaced or wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     file: u64,
@@ -87,7 +87,7 @@ pub(crate) fn is_program(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(is_program)
 }
 
-/// Tells whether nobody but its owner has access to a directory.
+/// Tells whether only its owner has access to a directory.
 pub(crate) fn is_private(path: &Path) -> io::Result<bool> {
     Ok(fs::metadata(path)?.permissions().mode() & 0o077 == 0)
 }
@@ -114,7 +114,7 @@ pub(crate) fn make_directory(path: &Path) -> io::Result<()> {
     fs::create_dir_all(path)
 }
 
-/// Opens a file that nobody else has access to, to add to it.
+/// Opens a file that only its owner has access to, for appending.
 pub(crate) fn open_to_append(path: &Path) -> io::Result<File> {
     OpenOptions::new().append(true).create(true).mode(0o600).open(path)
 }
@@ -198,7 +198,7 @@ pub(crate) fn remove_all(directory: &Path) -> io::Result<()> {
     }
 }
 
-/// Makes a directory that nobody else has access to, and its missing parents.
+/// Creates a directory that only its owner has access to, and its missing parents.
 pub(crate) fn make_private(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
@@ -251,7 +251,7 @@ fn is_taken(kind: ErrorKind) -> bool {
     )
 }
 
-/// Writes a new file that nobody else has access to.
+/// Writes a new file that only its owner has access to.
 pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     file.write_all(bytes)?;
@@ -275,7 +275,7 @@ pub(crate) fn remove(path: &Path) -> io::Result<()> {
     fs::remove_file(path)
 }
 
-/// Writes a new file that nobody else has access to, and that appears with all that is in it.
+/// Writes a new file that only its owner has access to, and that appears with its whole content.
 pub(crate) fn write_new_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let temporary = beside(path);
     let written =
@@ -297,7 +297,7 @@ fn beside(path: &Path) -> PathBuf {
     temporary.into()
 }
 
-/// Writes a file that nobody else has access to, in the place of one that may be there, in one step.
+/// Writes a file that only its owner has access to; replaces one that may be there, in one step.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let temporary = beside(path);
     let written = write_new(&temporary, bytes).and_then(|()| fs::rename(&temporary, path));

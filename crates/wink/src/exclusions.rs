@@ -43,6 +43,6 @@ fn stamp(directory: &Path) -> Option<Stamp> {
 fn unknown(failure: Failure) -> Error {
     tracing::warn!("what is excluded is not known: {}", failure.message());
     Error::new(Operation::Snapshot, ErrorKind::Unavailable).with_detail(
-        "what is excluded from the history cannot be read; ask whoever runs the server",
+        "what is excluded from the history cannot be read; ask the person who runs the server",
     )
 }

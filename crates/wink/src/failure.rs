@@ -34,7 +34,7 @@ pub(crate) const PARTIAL: u8 = 3;
 /// What is said where only small files are missing or damaged.
 const WRITES_AGAIN: &str = "`wink repair` writes it again from the rest of the history";
 
-/// What is left where nobody knows more.
+/// The hint where the command knows no better one.
 const TRY_AGAIN: &str = "try again; with `-v` it says what it did before it failed";
 
 /// The exit code of arguments that cannot be meant.
@@ -247,7 +247,7 @@ impl Failure {
             ErrorKind::AlreadyExists | ErrorKind::NotEmpty => "name another one, or move it away",
             ErrorKind::NotADirectory => "name a directory",
             ErrorKind::IsADirectory => "name a file",
-            ErrorKind::PermissionDenied => "ask whoever owns it for access, or name another place",
+            ErrorKind::PermissionDenied => "ask its owner for access, or name another place",
             ErrorKind::ReadOnly => "name a place that can be written to",
             ErrorKind::NoSpace => "make room on its disk, and try again",
             _ => TRY_AGAIN,
@@ -339,7 +339,7 @@ impl Failure {
         let message =
             format!("the settings in `{}` are those of another version of wink", path.display());
         Self::of(ErrorKind::SnapshotIncompatible, message).hint(
-            "use that version; where somebody wrote them by hand, correct them, or move them away, and \
+            "use that version; if they were written by hand, correct them, or move them away, and \
              `wink repair` writes others",
         )
     }
@@ -479,7 +479,7 @@ impl Failure {
             .hint("`wink status` lists what is excluded")
     }
 
-    /// Somebody changed what the last operation left.
+    /// The user or another program changed what the last operation left.
     pub(crate) fn changed_since(error: Error) -> Self {
         let path = words::for_shell(&shown(error.path().unwrap_or_default()));
         Self::from(error).hint(format!(
@@ -568,7 +568,7 @@ fn with_command(hint: &str) -> &str {
     }
 }
 
-/// Cleans what somebody typed before it is shown.
+/// Cleans what the user typed before it is shown.
 fn shown(text: &str) -> String {
     text.chars().take(100).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }

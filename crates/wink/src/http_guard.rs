@@ -120,7 +120,7 @@ impl Guard {
     }
 
     /// Tells whether a host is one of the server's: by its names, or, where it has every address, by
-    /// any address. Only a name could be made to lead here by somebody else.
+    /// any address. An attacker can make only a name lead here (DNS rebinding).
     fn is_host(&self, host: &str) -> bool {
         let is_address = |port: u16| host.parse::<SocketAddr>().is_ok_and(|it| it.port() == port);
         is_listed(&self.hosts, host) || self.any_address.is_some_and(is_address)
@@ -159,7 +159,7 @@ pub(crate) async fn check(
             Ok(request) => next.run(request).await,
             Err(refusal) => ([(CONNECTION, "close")], refusal).into_response(),
         },
-        // Whoever is turned away does not keep a connection that others wait for.
+        // A client that is turned away does not keep a connection that others wait for.
         Err(refusal) => ([(CONNECTION, "close")], refusal).into_response(),
     };
     if response.status() == StatusCode::UNAUTHORIZED {
@@ -174,7 +174,7 @@ pub(crate) async fn check(
 /// Takes in the whole body, in bounded time and space, so that a slow client holds no slot for long.
 async fn received(request: Request) -> Result<Request, Refusal> {
     let (mut head, body) = request.into_parts();
-    // Nobody behind needs the secrets, and what is not there is never written down.
+    // No handler behind this needs the secrets, and headers that are removed are never logged.
     head.headers.remove(AUTHORIZATION);
     head.headers.remove(COOKIE);
     if is_too_long(&head.headers) {
@@ -226,12 +226,12 @@ fn is_too_long(headers: &HeaderMap) -> bool {
     said.and_then(|said| said.parse().ok()).is_some_and(|said: u64| said > MAX_BODY_BYTES as u64)
 }
 
-/// Reads a body that nobody wants, so that who sends it reads why.
+/// Drains a body that the server refused, so that the client that sends it reads why.
 async fn drained(mut body: Body) {
     while let Some(Ok(_)) = body.frame().await {}
 }
 
-/// Nothing is taken in from whoever has not shown that he may use the server.
+/// Accepts no body from a client that has not shown that it may use the server.
 fn check_no_body(body: &Body) -> Result<(), Refusal> {
     body.is_end_stream().then_some(()).ok_or(NO_BODY)
 }

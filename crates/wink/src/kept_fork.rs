@@ -112,8 +112,9 @@ impl KeptForks {
 /// Says nothing of where they are: it is a model that asks.
 fn unknown(failure: &Failure) -> Error {
     tracing::warn!("which forks there are is not known: {}", failure.message());
-    Error::new(Operation::OpenStore, ErrorKind::Unavailable)
-        .with_detail("the forks of this workspace cannot be read; ask whoever runs the server")
+    Error::new(Operation::OpenStore, ErrorKind::Unavailable).with_detail(
+        "the forks of this workspace cannot be read; ask the person who runs the server",
+    )
 }
 
 /// Refuses a fork whose files are those of a directory, to which no door leads from here.

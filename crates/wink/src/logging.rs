@@ -1,4 +1,4 @@
-//! A record of what a command did, for whoever looks for a fault.
+//! A log of what a command did, for the user who looks for a fault.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -24,7 +24,7 @@ impl FromStr for Log {
     fn from_str(text: &str) -> Result<Self, String> {
         match text.parse() {
             Ok(level) if !text.bytes().all(|it| it.is_ascii_digit()) => Ok(Self::Level(level)),
-            // A level that is misspelt must not become a file in somebody's workspace.
+            // A misspelt level must not become a file in the user's workspace.
             _ if !text.contains(['/', '.']) => {
                 Err("name a level (error, warn, info, debug, trace), \
                  or a file with a `.` or `/` in it"

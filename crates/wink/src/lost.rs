@@ -54,7 +54,7 @@ pub(crate) fn advice(directory: &Path, lost: &[Home]) -> String {
     each.collect::<Vec<_>>().join("; ")
 }
 
-/// Says what there is to say of histories to whoever begins another one.
+/// Returns what to tell a user who begins a new history about those whose directory is gone.
 pub(crate) fn mentioned(directory: &Path, lost: &[Home]) -> Option<String> {
     match lost {
         [] => any(),

@@ -36,11 +36,11 @@ pub(crate) fn run(context: &Context, args: &McpArgs) -> Result<(), Failure> {
     let endpoint = Endpoint::of_session(&served.files, args.serving.tools);
     let endpoint = endpoint.with_kept_forks(served.kept_forks);
     let failed = |error: io::Error| Failure::other(&error);
-    // One client needs one thread to talk to it, which nobody has to wake; calls have threads of their own.
+    // One client needs one thread to talk to it, which no other thread has to wake; calls have threads of their own.
     let runtime = Builder::new_current_thread().enable_all().build().map_err(failed)?;
     runtime.block_on(serve(endpoint.clone())).map_err(failed)?;
     let dumped = dump.map_or(Ok(()), |directory| dump_into(context, &directory, &endpoint));
-    // What is left is a read of the input that nobody waits for, and calls that had their time.
+    // What is left is a read of the input that no task waits for, and calls that had their time.
     runtime.shutdown_timeout(Duration::ZERO);
     dumped
 }

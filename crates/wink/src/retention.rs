@@ -13,7 +13,7 @@ pub(crate) const COUNT: usize = 500;
 /// How much space the history takes at most; the oldest snapshots without a tag go, and more than by count.
 pub(crate) const BYTES: u64 = 2 * 1024 * 1024 * 1024;
 
-/// Returns what holds where nobody says otherwise.
+/// Returns the retention that applies unless the user sets another.
 fn usual() -> Retention {
     let usual = Retention::default().max_count(COUNT).max_bytes(BYTES).space_first(true);
     // So many that every operation can be undone that is listed.

@@ -78,8 +78,8 @@ pub(crate) fn remember(opened: &Opened, taken: &FsResult<Snapshot>) {
     }
 }
 
-/// Tells whether it is the bound of the history that leaves no room, and not the disk, of which nobody knows how full
-/// it is when somebody asks.
+/// Tells whether the limit of the history leaves no room, and not the disk: how full the disk will be when the user
+/// next asks is unknown.
 fn is_of_bound(error: &Error) -> bool {
     error.kind() == ErrorKind::NoSpace && error.source().is_none()
 }

@@ -78,7 +78,7 @@ impl Screen {
         let text = for_people(text);
         let colored = !self.json && self.is_colored(&stderr);
         let text = if colored { paint::talk(&text) } else { text };
-        // With stderr closed there is nobody left to tell.
+        // With stderr closed, there is no user left to tell.
         let _ = writeln!(stderr, "{text}");
     }
 
@@ -93,7 +93,7 @@ impl Screen {
 
 /// Writes a line of talk without colours.
 pub(crate) fn say(line: &str) {
-    // With stderr closed there is nobody left to tell.
+    // With stderr closed, there is no user left to tell.
     let _ = writeln!(io::stderr(), "{}", for_people(line));
 }
 

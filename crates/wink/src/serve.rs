@@ -175,7 +175,7 @@ async fn serve(
     let (sites, services) = endpoints(args, served);
     let (access, ticket) = Access::new(token.clone(), address.port()).map_err(failed)?;
     let app = app(address, access, &sites, &services);
-    // Before the address is printed: whoever reads it may stop the server at once.
+    // Before the address is printed: a program that reads it may stop the server at once.
     let stop = StopSignals::listen().map_err(failed)?;
     let url = format!("http://{address}");
     let for_demo = sites.first().is_some_and(|site| site.endpoint.is_for_demo());

@@ -68,7 +68,7 @@ pub(crate) struct Served {
     pub(crate) kept_forks: Option<KeptForks>,
 }
 
-/// Says what is served where nobody says so.
+/// Says what is served where the user does not name it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Usually {
     /// The workspace that the command was started in, or the directory itself.

@@ -157,7 +157,7 @@ impl Settings {
         let settings = serde_json::from_slice(&bytes).ok();
         let known = settings.filter(|settings: &Self| settings.version == VERSION);
         known.map(Some).ok_or_else(|| match serde_json::from_slice(&bytes) {
-            // Damage leaves no object that is whole: somebody meant what it says.
+            // Damage leaves no complete object: another version, or the user, wrote this one on purpose.
             Ok(AnyVersion { .. }) => Failure::settings_of_another_version(&path),
             Err(_) => Failure::unreadable_settings(&path),
         })

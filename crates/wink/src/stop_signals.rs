@@ -13,7 +13,7 @@ use crate::disk;
 pub(crate) struct StopSignals {
     interrupt: Signal,
     terminate: Signal,
-    /// The terminal was closed; whoever started the server with `nohup` wants it to go on.
+    /// The terminal was closed; a user who started the server with `nohup` wants it to go on.
     hangup: Option<Signal>,
 }
 

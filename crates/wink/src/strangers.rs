@@ -1,4 +1,4 @@
-//! Connections over which nobody has shown the token yet: they make room where there is none.
+//! Connections whose client has not shown the token yet: they make room where there is none.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr as _;
 /// The width where there is no terminal.
 const USUAL: usize = 80;
 
-/// More than any terminal has; what is wider is a mistake of whoever said so.
+/// More than any terminal has; a larger width is a mistake of the user or program that set it.
 const MOST: usize = 1000;
 
 /// Tells whether a person looks at the answer, in a pager or not.

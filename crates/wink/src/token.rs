@@ -7,14 +7,14 @@ use std::path::Path;
 use crate::disk;
 use crate::failure::Failure;
 
-/// Bytes of a secret that is made here: nobody guesses 256 bits.
+/// Bytes of a secret that is made here: no attacker guesses 256 bits.
 const BYTES: usize = 32;
 
 /// Characters of a secret that a person gives.
 const SHORTEST: usize = 32;
 const LONGEST: usize = 4096;
 
-/// Holds a secret that whoever uses the server must know; what it shows of itself is not the secret.
+/// Holds a secret that every client of the server must know; what it shows of itself is not the secret.
 #[derive(Clone)]
 pub(crate) struct Token {
     text: String,
@@ -46,7 +46,7 @@ impl Token {
         Self { text, hash }
     }
 
-    /// Tells whether somebody knows the secret, in a time that tells nothing of how near he came.
+    /// Tells whether a client knows the secret, in a time that does not reveal how close it came.
     pub(crate) fn is(&self, given: &str) -> bool {
         // Comparing such hashes takes the same time whatever they are.
         blake3::hash(given.as_bytes()) == self.hash

@@ -26,7 +26,7 @@ impl Durability {
     }
 }
 
-/// Nobody's own settings, and no housekeeping in the middle of a measurement.
+/// No settings of the user, and no housekeeping in the middle of a measurement.
 const ENVIRONMENT: [(&str, &str); 6] = [
     ("GIT_CONFIG_GLOBAL", "/dev/null"),
     ("GIT_CONFIG_SYSTEM", "/dev/null"),

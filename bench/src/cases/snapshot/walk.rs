@@ -113,7 +113,7 @@ impl Queue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a directory; waits while there is none and somebody may yet find one.
+    /// Takes a directory; waits while there is none and another thread may yet find one.
     fn take(&self) -> Option<Vec<u8>> {
         let mut state = self.state();
         loop {

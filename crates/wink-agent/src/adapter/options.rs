@@ -32,8 +32,8 @@ pub struct AdapterOptions {
     pub rules: Arc<PathRules>,
     /// What runs programs; without it the one of the section's own context, if any.
     pub executor: Option<Arc<dyn Executor>>,
-    /// Set by somebody who gives up: searches and programs that are running are then ended, what calls have
-    /// changed that are not done is taken back, and no turn begins.
+    /// Set by the caller to cancel: running searches and programs are then ended, changes by unfinished calls are
+    /// rolled back, and no turn begins.
     pub cancelled: Option<Arc<AtomicBool>>,
 }
 
@@ -81,7 +81,7 @@ impl AdapterOptions {
         self
     }
 
-    /// Sets the flag of somebody who may give up.
+    /// Sets the flag by which the caller may cancel.
     #[must_use]
     pub fn cancelled(mut self, cancelled: Arc<AtomicBool>) -> Self {
         self.cancelled = Some(cancelled);

@@ -67,7 +67,7 @@ pub enum Stopped {
     TurnLimit,
     /// The time is over.
     Deadline,
-    /// Somebody gave up.
+    /// The caller cancelled.
     Cancelled,
     /// The model went on calling after all calls were used up and it was told so.
     Budget,

@@ -30,7 +30,7 @@ pub(crate) use self::history::bring_in;
 
 use crate::session::{FilesystemSnapshotRef, Session, SessionError, SessionSnapshot, SnapshotName};
 
-/// How long a snapshot of files is kept for a session that nobody hears of any more.
+/// How long a snapshot of files is kept for a session that no program uses any more.
 const PINNED_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// Describes a state of files and session.
@@ -96,7 +96,7 @@ pub fn take(
     match kept {
         Ok(session) => Ok(Checkpoint { session, files }),
         Err(error) => {
-            // The files are as they were; only a snapshot more that nobody refers to could stay.
+            // The files are as they were; at most, a snapshot that no session refers to could remain.
             let _ = drop_files(session, workspace, files.id);
             Err(error)
         }

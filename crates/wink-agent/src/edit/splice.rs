@@ -28,7 +28,7 @@ pub(super) struct Replacement<'a> {
 }
 
 impl Edited {
-    /// Takes bytes that nobody has changed yet.
+    /// Takes bytes that no edit has changed yet.
     pub(super) fn unchanged(bytes: Bytes) -> Self {
         Self { bytes, changes: Vec::new(), replaced: 0 }
     }

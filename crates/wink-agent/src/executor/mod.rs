@@ -27,7 +27,7 @@ pub use self::output::Output;
 pub use self::outputs::Outputs;
 pub use self::scripted::ScriptedExecutor;
 
-/// How long a program may run where nobody asks for more.
+/// How long a program may run unless the call sets a timeout.
 pub(crate) const USUAL_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long a program may be asked to run.

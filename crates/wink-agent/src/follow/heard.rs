@@ -92,8 +92,8 @@ impl Heard {
 
     /// Takes out what was heard and is settled; the rest is taken later.
     ///
-    /// What an operation changed that somebody is still at may yet be taken back. Writers take turns, so it
-    /// is the end of all that was heard.
+    /// Changes of an operation that a thread has not finished may yet be rolled back. Writers take turns, so they
+    /// are the last ones that were heard.
     pub(super) fn take_settled(&self, workspace: &Workspace) -> Pending {
         let (all, perhaps_open) = self.count();
         let settled = match perhaps_open > 0 && !is_idle(workspace) {
@@ -112,7 +112,7 @@ impl Heard {
         pending
     }
 
-    /// Counts what was heard, and how much of its end somebody did who may not be done.
+    /// Counts what was heard, and how much at its end was done by a thread that may not have finished.
     fn count(&self) -> (usize, usize) {
         let (noted, this) = (self.noted(), thread::current().id());
         let perhaps_open = match noted.last().map(|last| last.by) {
@@ -134,7 +134,7 @@ impl Heard {
     }
 }
 
-/// Tells whether nobody was writing at some moment since this was called.
+/// Tells whether no writer was active at some moment since this was called.
 fn is_idle(workspace: &Workspace) -> bool {
     // It needs the writer's turn, and little else.
     let turn = workspace.waiting_at_most(Duration::ZERO).heed_exclusions();

@@ -37,7 +37,7 @@ impl Found {
         self
     }
 
-    /// Tells whether nobody has touched the file since.
+    /// Tells whether no program has touched the file since.
     pub(super) fn is_untouched(&self, later: &Self) -> bool {
         self.size_bytes == later.size_bytes && self.modified_at == later.modified_at
     }

@@ -27,8 +27,8 @@ use crate::session::{
 
 /// Follows what changes in a workspace, for a session's [`VirtualFileSystem`].
 ///
-/// What changed is told to the session by [`update`](Self::update), so that a call which fails and is
-/// taken back never shows: what one thread is changing is told when it is done, whoever asks meanwhile. Only
+/// [`update`](Self::update) reports changes to the session, so that a call which fails and is rolled back never
+/// shows: what one thread is changing is reported when it is done, whichever thread asks meanwhile. Only
 /// where a call makes several changes, each shows when it is made, as it does to all who read the files.
 ///
 /// With the listing, the [`Event`]s of the workspace come to the subscribers of the session, in their order
@@ -71,8 +71,8 @@ struct Followed {
 type Change = (FileChange, Option<Found>);
 
 impl Follower {
-    /// Makes a workspace and follows it; the session is told of the files that are there already, which
-    /// nobody has read to guess their encoding.
+    /// Makes a workspace and follows it; notifies the session of the files that are there already, which are
+    /// not read to guess their encoding.
     ///
     /// Of those that its listing names, as that of a session which was loaded may do, it is told only where
     /// they are gone or of another size.
@@ -171,7 +171,7 @@ impl Follower {
     /// Tells the session nothing more: it has other files now.
     pub(crate) fn end(&self) {
         self.is_over.store(true, Ordering::Relaxed);
-        // Whoever is telling it just now has done so when this returns.
+        // A thread that is notifying the session right now has finished when this returns.
         drop(self.followed());
     }
 
@@ -189,7 +189,7 @@ impl Follower {
         Ok(learnt)
     }
 
-    /// Changes the listing in the turn of whoever looked, and tells others after it.
+    /// Changes the listing while the caller still holds its turn, and notifies subscribers after it.
     fn tell(
         &self,
         changes: Vec<FileChange>,

@@ -24,7 +24,7 @@ pub(crate) struct RuledFilesystem<'f> {
 
 impl PathRules {
     fn stat(&self, tree: &dyn Tree, path: &TreePath) -> Result<Stat> {
-        // Denied whatever it is, so that nobody learns whether it is there.
+        // Denied whatever it is, so that the model cannot learn whether it exists.
         self.check(Operation::Stat, path, Kind::Directory)?;
         let stat = tree.stat(path)?;
         self.check(Operation::Stat, path, stat.kind)?;

@@ -15,7 +15,7 @@ const FEWEST: usize = 65_536;
 /// Remembers which contents were read or written.
 ///
 /// It goes by content, not by path or time: what was seen once may be overwritten wherever it is, so a
-/// rollback, a move or an equal rewrite by somebody else never makes a file unread.
+/// rollback, a move or an equal rewrite by another program never makes a file unread.
 ///
 /// ```
 /// use serde_json::json;

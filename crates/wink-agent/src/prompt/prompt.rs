@@ -76,8 +76,8 @@ impl Prompt {
 
     /// Tells the session what changed on the disk in workspaces without tools.
     ///
-    /// Where one cannot be looked at, the next look tries again. One in a directory that was there before is
-    /// made for it: whoever knows the directory need not ask for the workspace.
+    /// Where one cannot be looked at, the next look tries again. A workspace in an existing directory is opened
+    /// for it, because a program that knows the directory need not ask for the workspace.
     pub(crate) fn look_at_native_files(&self) {
         let shown = render::native_files(&self.template.sections, &self.given());
         for files in shown.iter().filter(|files| files.place == Place::Directory) {

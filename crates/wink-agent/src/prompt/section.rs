@@ -40,7 +40,7 @@ type Predicate = dyn Fn(&Given<'_>) -> bool + Send + Sync;
 /// let template = PromptTemplate::new("agents/coder", "fix")?
 ///     .section(Section::of::<Task>("Task", "task", "Fix ${what}.")?)
 ///     .section(
-///         Section::new("Hurry", "hurry", "Somebody is waiting.")?
+///         Section::new("Hurry", "hurry", "A user is waiting.")?
 ///             .enabled(|given| given.get::<Task>().is_some_and(|task| task.urgent)),
 ///     );
 /// let prompt = template.prompt(&Session::new())?;

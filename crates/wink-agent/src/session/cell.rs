@@ -15,7 +15,7 @@ use super::slice::Slice;
 pub(super) enum Cell {
     /// Items of a type that the program has.
     Typed(Arc<dyn AnyItems>),
-    /// Items as they stood in a dump, because nobody has asked for their type yet.
+    /// Items as they stood in a dump, because the program has not asked for their type yet.
     Raw(Arc<RawValue>),
 }
 

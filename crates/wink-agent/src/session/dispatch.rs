@@ -55,7 +55,7 @@ thread_local! {
 /// ```
 /// use wink_agent::session::Session;
 ///
-/// let done = Session::new().dispatch("nobody wants to know")?;
+/// let done = Session::new().dispatch("heard by no reducer")?;
 /// assert_eq!((done.reducers, done.told.subscribers), (0, 0));
 /// # Ok::<(), wink_agent::session::SessionError>(())
 /// ```
@@ -101,8 +101,8 @@ impl Session {
 
     /// Gives an event to its reducers, then tells its subscribers.
     ///
-    /// All reducers of the event change the session, or none: where one panics, the session is as it
-    /// was, and nobody is told. Events take turns; asking for items never waits for a reducer.
+    /// All reducers of the event change the session, or none: if one panics, the session is as it was, and no
+    /// subscriber is notified. Events take turns; asking for items never waits for a reducer.
     ///
     /// A tool is refused, on the thread it runs on, to dispatch into the session that it is called for,
     /// because the call may yet fail: its events go through [`ToolCall::dispatch`](crate::ToolCall::dispatch).
@@ -113,7 +113,7 @@ impl Session {
         Ok(Dispatched { reducers, told: self.0.bus.tell(&*event) })
     }
 
-    /// Gives an event to its reducers and tells nobody else; [`publish`](Self::publish) does that.
+    /// Gives an event to its reducers and notifies no subscriber; [`publish`](Self::publish) does that.
     pub(crate) fn apply<E: Send + Sync + 'static>(
         &self,
         event: &Arc<E>,
@@ -121,7 +121,7 @@ impl Session {
         self.reduce(&self.rules(), event)
     }
 
-    /// Gives an event to its reducers, in the turn of whoever holds the rules.
+    /// Gives an event to its reducers, in the turn of the caller that holds the rules.
     pub(super) fn reduce<E: Send + Sync + 'static>(
         &self,
         rules: &Rules,
@@ -152,7 +152,7 @@ impl Session {
         self.0.bus.tell(event)
     }
 
-    /// Has somebody told of every event of a type that this session dispatches or publishes.
+    /// Subscribes to every event of a type that this session dispatches or publishes.
     ///
     /// Subscribers are told after the change, one after the other. One that fails does not keep the
     /// others from being told. One that holds the session keeps it alive until it is unsubscribed.
@@ -163,7 +163,7 @@ impl Session {
         self.0.bus.subscribe(subscriber)
     }
 
-    /// Returns the items of a slice as they are now; a slice that nobody has filled has none.
+    /// Returns the items of a slice as they are now; a slice that was never filled has none.
     pub fn query<S: Slice>(&self) -> Result<Items<S>, SessionError> {
         let mut slices = self.slices();
         let items = slices.items::<S>()?;
@@ -223,7 +223,7 @@ impl Session {
 
     fn set_slices(&self, slices: Slices) {
         let old = std::mem::replace(&mut *self.slices(), slices);
-        // Freeing what nobody else holds takes time, and nobody shall wait for it.
+        // Freeing what only this session held takes time, and no other thread should wait for it.
         drop(old);
     }
 

@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 /// Holds the items of a slice at one moment, oldest first.
 ///
 /// A clone costs nothing to speak of, and a change gives a new value that shares with the old one all
-/// that is the same. So whoever has asked a session for its items keeps them as they were.
+/// that is the same. So a caller that has asked a session for its items keeps them as they were.
 ///
 /// ```
 /// use wink_agent::session::Items;

@@ -63,7 +63,7 @@ impl Session {
         self.children_lock(|children| children.push(child));
     }
 
-    /// Returns the session above this one, while somebody holds it.
+    /// Returns the session above this one, as long as the program holds it.
     pub fn parent(&self) -> Option<Self> {
         self.0.place.parent.as_ref()?.1.upgrade().map(Self)
     }

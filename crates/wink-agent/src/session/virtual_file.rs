@@ -33,7 +33,7 @@ pub struct VirtualFile {
     pub size_bytes: u64,
     /// How often it was written since it was made, that time included.
     pub version: u64,
-    /// How to read its bytes, where somebody said so.
+    /// How to read its bytes, where that is known.
     pub encoding: Option<Encoding>,
     /// When it was made, in UTC, to the millisecond.
     #[serde(with = "moment")]
@@ -59,7 +59,7 @@ impl VirtualFile {
     }
 }
 
-/// Says how a file's bytes are to be read; a hint, which nobody has checked.
+/// Says how a file's bytes are to be read; an unchecked hint.
 ///
 /// ```
 /// use wink_agent::session::Encoding;

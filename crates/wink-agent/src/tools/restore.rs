@@ -117,8 +117,8 @@ fn message(receipt: &Receipt, changes: &Changes, what: &str, dry_run: bool) -> S
     format!("{head}{changes}{}{}", outside(receipt), states::kept(receipt.saved))
 }
 
-/// Names the files that somebody else changed, where calls changed others: where all were changed by editors and
-/// other programs, there is nothing to tell apart.
+/// Names the files that another program changed, where calls changed others: where editors and other programs
+/// changed all of them, there is nothing to tell apart.
 fn outside(receipt: &Receipt) -> String {
     let Receipt { changed_outside, written, brought_back, removed, .. } = receipt;
     match changed_outside.len() as u64 {

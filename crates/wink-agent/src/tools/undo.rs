@@ -16,7 +16,7 @@ pub(crate) const TOOL: Tool = Tool {
     name: "undo",
     title: "Undo",
     description: "Takes back the last call that changed files and is not undone yet, whole; called \
-                  again, the one before it. What somebody changed since is left alone and named. \
+                  again, the one before it. What has changed since is left alone and named. \
                   See what there is to undo with history and `of` operations.",
     effect: Effect::Writes,
     family: Family::History,
@@ -73,7 +73,7 @@ fn refusal(error: Error) -> Refusal {
             "There is nothing to undo; see what was done with history and `of` operations.",
         ),
         (ErrorKind::Conflict, Some(path)) => refusal.reworded(format!(
-            "Nothing was undone: somebody changed {path} since that call; call undo with `skip` to \
+            "Nothing was undone: {path} has changed since that call; call undo with `skip` to \
              leave it as it is and undo what came before, or bring back the version you want with \
              restore and `path`."
         )),

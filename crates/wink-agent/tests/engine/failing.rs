@@ -89,7 +89,7 @@ fn a_tool_that_panics_after_it_wrote_is_rolled_back() {
     assert_changes_nothing(&tool, "io");
 }
 
-/// Makes two changes, lets somebody else work, and then does as it is told.
+/// Makes two changes, lets another writer work, and then ends as it is told.
 fn changing_twice(
     meanwhile: impl Fn() + Send + Sync + 'static,
     end: impl Fn() -> Result<ToolResult, Refusal> + Send + Sync + 'static,
@@ -140,7 +140,7 @@ fn what_somebody_else_changed_meanwhile_survives_the_rollback_and_is_named() {
         let refuse = || Err(Refusal::new(ErrorKind::InvalidArgument, "No."));
         let result = changing_twice(meanwhile, refuse).call(&ToolContext::over(files), json!({}));
         assert!(
-            result.message.ends_with("somebody changed since:\nkept.txt"),
+            result.message.ends_with("other programs changed since:\nkept.txt"),
             "{}",
             result.message
         );
@@ -214,8 +214,8 @@ fn without_a_history_our_own_tools_that_refuse_have_changed_nothing_and_say_no_m
     }
 }
 
-/// Another call that ended meanwhile told the session of what was then taken back, and the file that nobody
-/// had changed was at version 3.
+/// Once, another call that ended meanwhile told the session of changes that were then rolled back, and a file
+/// that no call had changed was at version 3.
 #[test]
 fn a_change_that_is_not_done_does_not_show_when_another_call_ends() {
     for (fails, version) in [(true, 1), (false, 2)] {

@@ -20,7 +20,7 @@ fn task(urgent: bool) -> Task {
 
 fn template() -> PromptTemplate {
     let task = "Fix ${what} in ${files}. You have ${tries} tries, and $${tries} is no placeholder.";
-    let hurry = Section::new("Hurry", "hurry", "Somebody is waiting.").unwrap();
+    let hurry = Section::new("Hurry", "hurry", "A user is waiting.").unwrap();
     let first = Section::new("First turn", "first", "Look around first.").unwrap();
     PromptTemplate::new("agents/coder", "fix")
         .unwrap()

@@ -80,7 +80,7 @@ kinds! {
         InvalidArgument: "invalid_argument", 2, 400, "an argument is not valid; correct it";
         /// A FIFO, socket or device.
         SpecialFile: "special_file", 1, 422, "it is a FIFO, socket or device, which can only be listed, renamed or deleted";
-        /// Somebody else changed what the call relied on.
+        /// Another writer changed what the call relied on.
         Conflict: "conflict", 13, 409, "it changed meanwhile; read it again and redo the change on what is there now";
         /// Another process holds the workspace.
         Locked: "locked", 11, 423, "another process works in this workspace; try again in a moment";

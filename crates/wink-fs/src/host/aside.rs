@@ -1,7 +1,7 @@
 //! The list of an operation's changes, and the places of what they displace.
 //!
-//! What a change displaces goes by the same rename, so that what is kept is what was there, whoever wrote it a
-//! moment before. It lies beside the list, under the number of the change's line.
+//! What a change displaces goes by the same rename, so that what is kept is what was there, even if another program
+//! wrote it a moment before. It lies beside the list, under the number of the change's line.
 
 use std::fs::File;
 use std::io::{self, Write as _};

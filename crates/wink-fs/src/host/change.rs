@@ -130,7 +130,7 @@ impl HostBackend {
     }
 }
 
-/// Writes content that somebody else staged, or that is in memory, to a file of our own.
+/// Writes content that another backend staged, or that is in memory, to a file of our own.
 fn copy_of(content: &Content, area: &Arc<Area>) -> std::io::Result<Temporary> {
     let temporary = Temporary::create(area)?;
     content.for_each_chunk(|chunk| temporary.file().write_all(chunk))?;

@@ -13,7 +13,7 @@ use super::root::{Root, Slot};
 use crate::path::TreePath;
 use crate::tree::Kind;
 
-/// Nobody else may look at a copy, whoever could look at its original.
+/// No other user may read a copy, even one who could read its original.
 const FILE: Mode = Mode::RUSR.union(Mode::WUSR);
 
 /// Reaches the copies below one directory.

@@ -21,7 +21,7 @@ use crate::tree::{Kind, Tree as _};
 pub(crate) struct HostKept {
     place: PathBuf,
     resolver: Option<Resolver>,
-    /// The directory of all operations, once somebody looked.
+    /// The directory of all operations, opened when a caller first asks for an entry.
     directory: OnceLock<Option<Arc<Host>>>,
     /// The paths of the lines, where an earlier version kept directories at their own path.
     earlier: Vec<(usize, TreePath)>,

@@ -155,7 +155,7 @@ impl HostBackend {
     }
 }
 
-/// Words the failure to open a root; the caller knows its path, and nobody else should.
+/// Describes the failure to open a root without its path: the caller knows it, and no other reader should.
 fn cannot_open(errno: Errno) -> Error {
     let error = Error::system(Operation::Open, errno);
     let why = match error.kind() {

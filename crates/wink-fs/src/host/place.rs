@@ -446,7 +446,7 @@ impl Placing<'_> {
     }
 }
 
-/// Tells whether nobody touched the file; the time of its last status change is the exchange's.
+/// Returns whether no other process touched the file; the exchange itself sets the time of its last status change.
 fn same_file(a: &Stat, b: &Stat) -> bool {
     let key = |s: &Stat| (s.st_dev, s.st_ino, s.st_size, s.st_mtime, s.st_mtime_nsec);
     key(a) == key(b)

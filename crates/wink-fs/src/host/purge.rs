@@ -1,4 +1,4 @@
-//! Whole directories: looked through without a side effect, and removed where nobody sees them.
+//! Whole directories: inspected without side effects, and removed where no reader sees them.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};

@@ -13,7 +13,7 @@ use rustix::io::{Errno, Result};
 use super::identity::Identity;
 use crate::path::TreePath;
 
-/// How often the kernel may ask to try again because somebody renames directories meanwhile.
+/// How often the kernel may ask to try again because another process renames directories meanwhile.
 const TRIES: usize = 32;
 
 /// How often an entry may seem to be outside because another process renames it.

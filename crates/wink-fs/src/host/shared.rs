@@ -37,7 +37,7 @@ pub(super) struct Host {
     pub(super) keep: Mutex<Vec<(TreePath, PathBuf)>>,
     /// When this backend last changed something.
     pub(super) touched: Mutex<Moment>,
-    /// The directory itself where nobody gave one; declared last, because it goes last.
+    /// The temporary directory, if the caller gave no directory; declared last, because it must be dropped last.
     pub(super) temporary: Option<TempDir>,
 }
 
@@ -118,7 +118,7 @@ impl Host {
         let stat = rustix::fs::fstat(&fd).map_err(failed)?;
         refusal::check_file(operation, path, entry::kind_of(stat.st_mode))?;
         if flags == OFlags::PATH {
-            // It became a file meanwhile; whoever asks again gets it.
+            // It became a file meanwhile; a caller that tries again gets it.
             return Err(failed(Errno::AGAIN));
         }
         Ok((fd, stat))

@@ -2,7 +2,7 @@
 //!
 //! Each open backend has a directory of its own in `.wink-staging` beside the root, or in the root
 //! where a rename from beside it fails. It holds a lock on that directory as long as it lives, so
-//! that whoever comes next can tell what a dead process left behind and take it away.
+//! that the next process that opens the root can tell what a dead process left behind and remove it.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -80,7 +80,7 @@ impl Area {
         Ok(area)
     }
 
-    /// Tries whether an entry can be renamed into the root, under the name that nobody sees there.
+    /// Checks whether an entry can be renamed into the root, under the reserved name that no reader sees there.
     fn check_rename(&self) -> Result<()> {
         let probe = self.new_name();
         rustix::fs::mkdirat(&self.directory, &*probe, Mode::RWXU)?;
@@ -240,7 +240,7 @@ fn sweep(root: &Root, holder: &OwnedFd) -> Vec<Event> {
         }
         let Some(finished) = finish(root, fd.as_fd()) else { continue };
         if finished.stuck.is_none() {
-            // First, since by it whoever comes next would look for what is taken away here.
+            // The journal goes first, because by it the next process would look for what is removed here.
             let _ = rustix::fs::unlinkat(&fd, JOURNAL, AtFlags::empty());
             let _ = purge::purge(root, holder.as_fd(), name);
         }
@@ -319,7 +319,7 @@ fn unique_name(attempt: u64) -> String {
     format!("{}-{}-{count}-{attempt}", process::id(), now.as_nanos())
 }
 
-/// Says that somebody removed the staging directory under a call.
+/// Says that another process removed the staging directory during a call.
 pub(super) fn lost(path: &TreePath) -> Error {
     Error::new(Operation::Write, ErrorKind::Io)
         .with_path(path)

@@ -70,7 +70,7 @@ impl Directory {
         Self { children, times, totals, hash: OnceLock::new() }
     }
 
-    /// Says what its hash is, so that nobody needs to compute it.
+    /// Sets its hash, so that no reader needs to compute it.
     pub(super) fn with_known_hash(mut self, hash: TreeHash) -> Self {
         self.hash = hash.into();
         self
@@ -80,7 +80,7 @@ impl Directory {
         self.totals
     }
 
-    /// Lets a directory be changed, copying it only where somebody else shares it.
+    /// Gives mutable access to a directory, copying it only if another tree shares it.
     pub(super) fn change(directory: &mut Arc<Self>, added: Totals, taken: Totals) -> &mut Self {
         let directory = Arc::make_mut(directory);
         directory.hash.take();

@@ -87,7 +87,7 @@ pub enum OnConflict {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct Merged {
-    /// Whether the files were changed; not where there were conflicts and nobody said what to do.
+    /// Whether the files were changed; not if there were conflicts and the caller did not say how to resolve them.
     pub applied: bool,
     /// What was changed, or would be, in the order of paths.
     pub changes: Vec<OperationChange>,

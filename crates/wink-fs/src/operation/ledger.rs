@@ -12,10 +12,10 @@ use crate::snapshot::SnapshotId;
 
 const KEPT: usize = OperationRecord::MOST_KEPT;
 
-/// How many records there may be before somebody looks which of them are too old.
+/// How many records there may be before the ledger checks which of them are too old.
 pub(crate) const MANY_RECORDS: usize = 2 * KEPT;
 
-/// How many records there are at most, however often somebody goes to and fro.
+/// How many records there are at most, however often the user undoes and redoes operations.
 const MOST_RECORDS: usize = 4 * KEPT;
 
 /// Returns the numbers of those of some records, oldest first, that are not kept any more.
@@ -114,7 +114,7 @@ pub(crate) trait Ledger: Send + Sync {
         Ok(None)
     }
 
-    /// Tells whether something is kept for an operation of which nobody knows any more where it was.
+    /// Returns whether an operation keeps an entry whose original path is no longer recorded.
     fn keeps_nameless(&self, _sequence: u64) -> Result<bool> {
         Ok(false)
     }

@@ -28,7 +28,7 @@ impl Left {
         let identity = match stat.kind {
             Kind::File => return Self::file(tree, path, stat.mode).map(Some),
             Kind::Directory => match tree_hash::directory_at(tree, path) {
-                // No operation leaves one: somebody put it there.
+                // No operation leaves a special file: another program created it.
                 Err(error) if error.kind() == ErrorKind::SpecialFile => return Ok(special()),
                 hash => Identity::Directory(hash?),
             },

@@ -81,7 +81,7 @@ impl Ledger for MemoryLedger {
         let is_gone = |(operation, _): &Kept| gone.contains(&operation.sequence);
         let (gone, kept): (VecDeque<Kept>, _) = operations.drain(..).partition(is_gone);
         *operations = kept;
-        // What goes may be large: nobody waits for that.
+        // Freeing the removed records may take long: release the lock first, so that no other thread waits for it.
         drop(operations);
         drop(gone);
         Ok(())

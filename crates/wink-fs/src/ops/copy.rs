@@ -120,7 +120,7 @@ fn carry_out(fs: &mut dyn Filesystem, plan: &[Step], replacement: Replacement) -
     Ok(copied)
 }
 
-/// Removes what a copy made, and leaves what somebody else put there meanwhile.
+/// Removes what a failed copy created, and leaves what another process put there meanwhile.
 fn take_back(fs: &mut dyn Filesystem, made: &[Step]) {
     for step in made.iter().rev() {
         let _ = fs.remove(&step.to, Recursion::OnlyEmpty);

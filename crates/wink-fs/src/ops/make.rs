@@ -168,7 +168,7 @@ fn make_parents(fs: &mut dyn Filesystem, path: &TreePath, made: &mut Vec<TreePat
 
 fn unmake(fs: &mut dyn Filesystem, made: &[TreePath]) {
     for directory in made.iter().rev() {
-        // Somebody else may have put something in it meanwhile, and then it stays.
+        // Another process may have put something in the directory meanwhile; then it is not empty, and stays.
         let _ = fs.remove(directory, Recursion::OnlyEmpty);
     }
 }

@@ -13,7 +13,7 @@ use crate::refusal;
 use crate::staged::{Staged, Staging};
 use crate::tree::FileMode;
 
-/// How often an append starts again because somebody else changed the file meanwhile.
+/// How often an append is retried because another writer changed the file meanwhile.
 const APPEND_TRIES: usize = 8;
 
 /// Says what happens to the content that is there.
@@ -40,7 +40,7 @@ pub enum WriteMode {
 ///
 /// let files = Workspace::memory();
 /// let read = files.write("a.txt", "mine")?.content_hash;
-/// files.write("a.txt", "somebody else's")?;
+/// files.write("a.txt", "another writer's")?;
 /// let error = files.write_with("a.txt", "mine, edited", &WriteOptions::default().expected(read));
 /// assert_eq!(error.unwrap_err().kind(), ErrorKind::Conflict);
 /// # Ok::<(), wink_fs::Error>(())

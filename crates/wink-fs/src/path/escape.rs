@@ -4,7 +4,7 @@
 //!
 //! - a byte that is not part of valid UTF-8,
 //! - every byte of a control character, and
-//! - every byte of a character that reorders or breaks lines of text, or that nobody sees (bidi
+//! - every byte of a character that reorders or breaks lines of text, or that is invisible (bidi
 //!   controls, U+2028, U+2029, the soft hyphen, the zero-width space, the byte order mark and their like)
 //!
 //! is written `\xHH` with two lower-case hexadecimal digits, and a backslash that would otherwise be

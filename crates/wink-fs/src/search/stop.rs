@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::ErrorKind;
 
-/// Says when work is to be given up: at a moment, or when somebody says so.
+/// Says when to give up work: at a deadline, or when the caller cancels it.
 ///
 /// ```
 /// use std::time::Duration;

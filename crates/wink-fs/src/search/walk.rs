@@ -137,7 +137,7 @@ impl<'a> Walk<'a> {
         }
         match self.tree.list(path) {
             Ok(entries) => Some(entries),
-            // Somebody removed or replaced it since its parent was read.
+            // Another process removed or replaced it since its parent was read.
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             Err(_) => {
                 self.state.unreadable.fetch_add(1, Ordering::Relaxed);

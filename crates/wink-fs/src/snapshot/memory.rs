@@ -100,7 +100,7 @@ impl SnapshotStore for MemorySnapshots {
         let mut kept = self.kept();
         let found = kept.iter().position(|kept| kept.snapshot.id == *id);
         let gone = found.map(|at| kept.remove(at));
-        // It may have been the last to hold much: nobody waits for that.
+        // Freeing the snapshot may take long: release the lock first, so that no other thread waits for it.
         drop(kept);
         Ok(gone.is_some())
     }

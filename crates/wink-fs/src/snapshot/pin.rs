@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use super::id::SnapshotId;
 
-/// Keeps a snapshot from being pruned, for somebody who refers to it.
+/// Keeps a snapshot from being pruned, on behalf of an owner that refers to it.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};

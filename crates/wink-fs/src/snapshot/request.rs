@@ -41,7 +41,8 @@ pub struct NewSnapshot {
     pub total_bytes: u64,
     /// The backend whose files they are.
     pub backend: String,
-    /// Whether nobody could write while it was taken.
+    /// Whether it holds the files as of a single moment, without changes that another process made
+    /// while it was taken.
     pub point_in_time: bool,
     /// What a setting keeps out of every snapshot.
     pub excluded: Vec<String>,
@@ -190,7 +191,8 @@ impl NewSnapshot {
         self
     }
 
-    /// Sets whether nobody could write while it was taken.
+    /// Sets whether it holds the files as of a single moment, without changes that another process made
+    /// while it was taken.
     #[must_use]
     pub fn point_in_time(mut self, point_in_time: bool) -> Self {
         self.point_in_time = point_in_time;

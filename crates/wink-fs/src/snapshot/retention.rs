@@ -28,8 +28,8 @@ const DEFAULT_SAFETY: usize = 10;
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Retention {
-    /// How many of those without a tag are kept that people asked for, as many that agents did, and as many that
-    /// nobody did; none means all of them.
+    /// How many snapshots without a tag are kept of each group: those that people asked for, those that agents asked
+    /// for, and those taken automatically. `None` keeps all of them.
     pub max_count: Option<usize>,
     /// How many are kept of what restores, imports and programs replaced: so many of these operations can be
     /// undone. With [`OperationRecord::MOST_KEPT`](crate::OperationRecord::MOST_KEPT) it is all that are listed.

@@ -28,7 +28,7 @@ use crate::tree::Tree;
 /// - Order is by [`Snapshot::sequence`], which never depends on a clock.
 /// - A tag names at most one snapshot; one that is in use is AlreadyExists.
 /// - A copy of a snapshot keeps its id; one that is there already is AlreadyExists, and stays as it is.
-/// - Forgetting snapshots and giving space back lose nothing of the others, whoever saves meanwhile.
+/// - Forgetting snapshots and reclaiming space lose nothing of the others, even if other processes save meanwhile.
 ///
 /// ```
 /// use std::time::SystemTime;
@@ -133,7 +133,7 @@ pub trait SnapshotStore: Send + Sync {
             .with_detail("this strategy cannot repair itself; restore its files from a copy"))
     }
 
-    /// Tells whether [`reclaim`](Self::reclaim) is worth its time although nobody asked for it.
+    /// Returns whether [`reclaim`](Self::reclaim) is worth its time although no caller asked for it.
     fn is_fragmented(&self) -> Result<bool> {
         Ok(false)
     }

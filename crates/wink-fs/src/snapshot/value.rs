@@ -21,7 +21,7 @@ pub(crate) const GONE: &str = "(gone)";
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[non_exhaustive]
 pub enum SnapshotCause {
-    /// Somebody asked for it.
+    /// The caller asked for it.
     #[default]
     Requested,
     /// It keeps what something else was about to replace.
@@ -47,7 +47,7 @@ pub enum AskedBy {
     Person,
     /// An agent.
     Agent,
-    /// Nobody: it is taken so that what an agent does can be taken back.
+    /// Neither: it is taken automatically, so that what an agent does can be undone.
     Nobody,
 }
 
@@ -132,7 +132,8 @@ pub struct Snapshot {
     pub reference: String,
     /// The hash of the whole tree, where it is known.
     pub tree_hash: Option<TreeHash>,
-    /// Whether nobody could write while it was taken.
+    /// Whether it holds the files as of a single moment, without changes that another process made
+    /// while it was taken.
     pub point_in_time: bool,
     /// What a setting keeps out of every snapshot.
     pub excluded: Vec<String>,

@@ -38,7 +38,7 @@ impl Disk {
         Self { root: root.to_path_buf(), marker: root.join(format::NAME), _temporary: None }
     }
 
-    /// Makes a place that goes when nobody holds it, or a part of it, any more.
+    /// Creates a place that is deleted when no handle to it, or to a part of it, is left.
     pub(super) fn temporary() -> io::Result<Self> {
         let directory = tempfile::Builder::new().prefix("wink-history-").tempdir()?;
         let place = Self::new(&directory.path().join("store"));
@@ -137,7 +137,7 @@ impl Disk {
         Ok(bytes)
     }
 
-    /// Makes a file that nobody else has any access to; one of that name must not be there.
+    /// Creates a file that no other user can access; no file of that name may exist.
     pub(crate) fn create(&self, name: &str) -> io::Result<File> {
         private().read(true).write(true).create_new(true).open(self.root.join(name))
     }

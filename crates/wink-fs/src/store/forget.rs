@@ -9,7 +9,7 @@ use super::{INDEX, Store, catalog, catalog_cache, failure, line, lock, missing, 
 use crate::error::{ErrorKind, Operation, Result};
 use crate::snapshot::{Choose, Snapshot, SnapshotId, is_pinned};
 
-/// Forgets the snapshots that are chosen while nobody publishes or pins.
+/// Forgets the chosen snapshots, while no other process publishes or pins one.
 pub(super) fn forget(store: &Store, choose: Choose<'_>) -> Result<Vec<Snapshot>> {
     let failed = |error| failure::of(Operation::Prune, error);
     let disk = store.disk();
@@ -28,7 +28,7 @@ pub(super) fn delete(store: &Store, id: &SnapshotId) -> Result<bool> {
     delete_now(store, id)
 }
 
-/// Forgets one snapshot unless somebody has pinned it.
+/// Forgets one snapshot unless a pin holds it.
 pub(super) fn delete_unpinned(store: &Store, id: &SnapshotId, now: SystemTime) -> Result<bool> {
     let _turn = lock::publish(store.disk())?;
     let pins = pins::list(store.disk()).map_err(|error| failure::of(Operation::Prune, error))?;
@@ -44,7 +44,7 @@ fn delete_now(store: &Store, id: &SnapshotId) -> Result<bool> {
     }
 }
 
-/// Removes a record of which nobody knows what number it had.
+/// Removes a damaged record, whose number is unknown.
 fn take_damaged_away(store: &Store, id: &SnapshotId) -> io::Result<bool> {
     let disk = store.disk();
     let there = store.catalog.list(disk)?;
@@ -101,8 +101,8 @@ fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
 
-/// Writes the roster in the space that records left. Where not even that is enough, `verify` misses snapshots that
-/// are gone for good, which harms nobody.
+/// Writes the roster in the space that records left. If not even that is enough, `verify` reports snapshots as missing
+/// that were deleted permanently, which does no harm.
 fn note_again(disk: &Disk, roster: Option<Roster>) {
     let _ = roster.map(|roster| roster.note(disk));
 }

@@ -40,7 +40,7 @@ pub(crate) struct StoreLedger {
     unlisted: Mutex<BTreeMap<u64, Option<Recorded>>>,
 }
 
-/// What is known of the directory without a look, for as long as nobody else has had the turn.
+/// What is known of the directory without reading it, as long as no other process has had the turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Known {
     Nothing,
@@ -83,7 +83,7 @@ impl StoreLedger {
         Ok(())
     }
 
-    /// Forgets what was known where somebody else has had the turn since.
+    /// Discards what was known if another process has had the turn since.
     fn locked(&self, (held, was_ours): (lock::Held, bool)) -> Box<dyn Any + Send> {
         if !was_ours {
             *self.known() = Known::Nothing;

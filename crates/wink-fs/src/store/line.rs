@@ -1,4 +1,4 @@
-//! Lines of work that nobody goes on with.
+//! Lines of work that no branch continues.
 
 use std::collections::BTreeMap;
 

@@ -14,12 +14,12 @@ use crate::error::{Error, ErrorKind, Operation, Result};
 /// Held shared while objects are looked up that a snapshot will rely on, exclusively to delete any.
 pub(crate) const STORE: &str = "lock";
 
-/// Passed by everybody on the way to the store's lock, and held by the one who waits for all to leave:
-/// nobody else comes in meanwhile, or that one might wait for ever.
+/// Passed by every process on the way to the store's lock, and held by the one that waits for exclusive access:
+/// no other process gets in meanwhile, or the waiting one might starve.
 const GATE: &str = "gate.lock";
 
-/// Held exclusively by whoever changes the roster, or which records there are: for the moment in which a snapshot
-/// gets its place in the order, one is forgotten, or objects are deleted. Taken after the store's lock.
+/// Held exclusively by the process that changes the roster or the set of records: while a snapshot gets its place in
+/// the order, one is forgotten, or objects are deleted. Taken after the store's lock.
 const PUBLISH: &str = "publish.lock";
 
 /// Held exclusively by the one who gives space back, from its first look to its end.
@@ -37,7 +37,7 @@ pub(crate) struct Held {
     _file: File,
 }
 
-/// Waits until nobody deletes objects, and keeps it so.
+/// Waits until no process deletes objects, and keeps it so until the lock is dropped.
 pub(crate) fn share(disk: &Disk) -> Result<Held> {
     let gate = open(disk, GATE)?;
     wait(&gate, File::try_lock_shared)?;
@@ -56,14 +56,14 @@ pub(crate) fn publish(disk: &Disk) -> Result<Held> {
 
 /// Waits for the turn to work, and leaves a signature for those who wait.
 ///
-/// Tells also whether it was there already: then nobody else has had the turn since.
+/// Also returns whether the signature was there already: then no other holder has had the turn since.
 pub(crate) fn work(disk: &Disk, signature: &Signature) -> Result<(Held, bool)> {
     let file = open(disk, WORK)?;
     wait(&file, File::try_lock)?;
     signed(file, signature)
 }
 
-/// Does the same where nobody else has the turn just now.
+/// Does the same if no other holder has the turn now; returns `None` otherwise.
 pub(crate) fn work_if_free(disk: &Disk, signature: &Signature) -> Result<Option<(Held, bool)>> {
     let file = open(disk, WORK)?;
     match file.try_lock() {
@@ -102,7 +102,7 @@ impl Signature {
     }
 }
 
-/// Waits until nobody else gives space back, and leaves this process's id for those who wait.
+/// Waits until no other process reclaims space, and leaves this process's id for those that wait.
 pub(crate) fn prune(disk: &Disk) -> Result<Held> {
     let mut file = open(disk, PRUNE)?;
     wait(&file, File::try_lock)?;
@@ -117,7 +117,7 @@ pub(crate) struct Alone {
     _store: Held,
 }
 
-/// Waits until nobody uses the store, or forgets snapshots, and keeps it so, to delete objects.
+/// Waits until no other process uses the store or forgets snapshots, and keeps it so, to delete objects.
 pub(crate) fn exclusive(disk: &Disk) -> Result<Alone> {
     let gate = open(disk, GATE)?;
     wait(&gate, File::try_lock)?;
@@ -126,7 +126,7 @@ pub(crate) fn exclusive(disk: &Disk) -> Result<Alone> {
     Ok(Alone { _store: Held { _file: file }, _turn: publish(disk)? })
 }
 
-/// Takes the store for itself where nobody uses it just now.
+/// Locks the store exclusively if no other process uses it now.
 pub(crate) fn alone(disk: &Disk) -> Option<Held> {
     let file = disk.open_lock(STORE).ok()?;
     file.try_lock().ok()?;

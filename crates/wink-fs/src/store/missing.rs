@@ -1,4 +1,4 @@
-//! Snapshots whose record is gone although nobody forgot them.
+//! Snapshots whose record is missing although no call forgot them.
 
 use super::disk::Disk;
 use super::numbers::Numbers;

@@ -68,7 +68,7 @@ const INDEX: &str = "index";
 ///
 /// Every object is named by its hash and checked by it when it is read. A snapshot writes only what the
 /// store does not hold yet, in one file, and then its record: whatever happens, it is there as a whole
-/// or not at all. Several processes may use one store. Nobody but its owner may read it.
+/// or not at all. Several processes may use one store. Only its owner may read it.
 ///
 /// ```
 /// use std::time::SystemTime;
@@ -259,7 +259,7 @@ fn make(disk: &Disk) -> std::io::Result<()> {
     format::write(disk, STRATEGY)
 }
 
-/// Removes what writers that died left behind, where nobody writes and the disk takes it.
+/// Removes what dead writers left behind, if no process is writing and the disk allows it.
 fn sweep(disk: &Disk, directories: &[&str]) {
     let Some(_alone) = lock::alone(disk) else { return };
     for directory in directories {

@@ -35,7 +35,7 @@ pub(super) fn repair(store: &Store, heal: &mut dyn FnMut() -> Result<()>) -> Res
     })? {
         return Ok(repair.repaired);
     }
-    // Nobody is kept out meanwhile: it is stored as always.
+    // No other process is locked out meanwhile: what is missing is stored as usual.
     heal()?;
     repair.alone(Repair::lost_snapshots)?;
     Ok(repair.repaired)
@@ -51,7 +51,7 @@ struct Repair<'s> {
 }
 
 impl Repair<'_> {
-    /// Does something while nobody else uses the store.
+    /// Does something while no other process uses the store.
     fn alone<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let store = self.store;
         let _only = lock::prune(store.disk())?;

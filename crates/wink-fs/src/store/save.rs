@@ -79,7 +79,7 @@ fn publish(
 ) -> Result<Snapshot> {
     let failed = |error| failure::of(Operation::Snapshot, error);
     let _turn = lock::publish(store.disk())?;
-    // After the lock, so that a failure takes the pack back before somebody else has a turn.
+    // Bound after the lock, so that a failure removes the pack before another process gets the lock.
     let mut pack = pack;
     let others = store.catalog.list(store.disk()).map_err(failed)?;
     check_new(Some(snapshot.id), snapshot.tag.as_deref(), others.iter())?;

@@ -48,7 +48,7 @@ impl<'a> Temporary<'a> {
         }
     }
 
-    /// Makes all bytes durable; after a failure nobody may try again, the kernel may have dropped them.
+    /// Makes all bytes durable. After a failure the caller must not retry, because the kernel may have dropped them.
     pub(crate) fn sync(&self) -> io::Result<()> {
         self.file.sync_all()
     }

@@ -39,7 +39,7 @@ pub(super) trait Keeper: Send + Sync + fmt::Debug {
         Ok(0)
     }
 
-    /// Tells whether condensing is worth its time although nobody asked for it.
+    /// Returns whether condensing is worth its time although no caller asked for it.
     fn is_fragmented(&self) -> io::Result<bool> {
         Ok(false)
     }
@@ -50,7 +50,7 @@ pub(super) trait Keeper: Send + Sync + fmt::Debug {
         Ok(Condensed::default())
     }
 
-    /// Removes what [`condense`](Self::condense) made superfluous; nobody else keeps anything meanwhile.
+    /// Removes what [`condense`](Self::condense) made superfluous; no other process stores anything meanwhile.
     fn remove_condensed(&self, _: &Condensed) -> io::Result<Reclaimed> {
         Ok(Reclaimed::default())
     }
@@ -123,7 +123,7 @@ pub(super) struct Finished {
     pub(super) notes: Vec<u8>,
 }
 
-/// Opens the contents of one snapshot; whoever asks checks what comes.
+/// Opens the contents of one snapshot; the caller verifies them.
 pub(super) trait Reader: Send + Sync {
     fn open(&self, path: &TreePath, file: &KeptFile) -> io::Result<Content>;
 }

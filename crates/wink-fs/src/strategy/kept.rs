@@ -72,7 +72,7 @@ impl KeptSnapshots {
         Ok(this)
     }
 
-    /// Removes what processes that died left behind, where nobody writes.
+    /// Removes what dead processes left behind, if no process is writing.
     fn sweep(&self) -> io::Result<()> {
         let Some(_alone) = lock::alone(&self.disk) else { return Ok(()) };
         for directory in [catalog::DIRECTORY, MANIFESTS] {

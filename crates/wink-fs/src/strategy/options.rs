@@ -49,7 +49,7 @@ pub struct StrategyOptions {
     pub strategy: Strategy,
     /// The directory they are kept in, outside of what they are of.
     pub snapshot_dir: PathBuf,
-    /// How many are kept that somebody asked for and gave no tag; the oldest go.
+    /// How many snapshots are kept that a caller asked for and gave no tag; the oldest are removed.
     pub max_snapshots: usize,
 }
 
@@ -67,7 +67,7 @@ impl StrategyOptions {
         self
     }
 
-    /// Sets how many are kept that somebody asked for and gave no tag; at least the newest is.
+    /// Sets how many snapshots are kept that a caller asked for and gave no tag; at least the newest is.
     #[must_use]
     pub fn max_snapshots(mut self, max_snapshots: usize) -> Self {
         self.max_snapshots = max_snapshots;

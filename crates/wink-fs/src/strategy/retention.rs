@@ -12,7 +12,7 @@ use crate::snapshot::{
 };
 use crate::tree::Tree;
 
-/// Lets the oldest snapshots go that nobody gave a tag, once there are too many.
+/// Removes the oldest snapshots without a tag, once there are too many.
 #[derive(Debug)]
 pub(super) struct Limited<S> {
     inner: S,

@@ -78,7 +78,7 @@ impl WorkspaceBuilder {
         self
     }
 
-    /// Adds somebody who is told of every change.
+    /// Adds an observer that is notified of every change.
     #[must_use]
     pub fn observe(mut self, observer: impl Fn(&Event) + Send + Sync + 'static) -> Self {
         self.observers = self.observers.and(observer);

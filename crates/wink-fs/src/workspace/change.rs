@@ -40,7 +40,7 @@ impl Workspace {
         self.as_owner("write", |fs| ops::write_bytes(fs, &path, content, options))
     }
 
-    /// Starts writing content of any size, which blocks nobody and changes nothing until it is put.
+    /// Starts writing content of any size, which blocks no other call and changes nothing until it is put.
     pub fn stage(&self) -> Result<Staging> {
         self.turn()?.inner_mut().stage()
     }

@@ -183,7 +183,7 @@ impl History {
         Scope::everything().excluding(self.excluded.known())
     }
 
-    /// Keeps all files, which nobody else can be trusted to do.
+    /// Takes a snapshot of all files, because the program about to run cannot be trusted to keep them.
     fn before_execution(&self, backend: &mut dyn Backend, name: &str) -> Result<Before> {
         let backend_name = backend.properties().backend;
         let (capture, saved) = retried(|| {
@@ -197,7 +197,7 @@ impl History {
         Ok(Before { capture, saved, tree, begun })
     }
 
-    /// Writes down that a program is about to run, for whoever finds this after a crash.
+    /// Records that a program is about to run, for the process that recovers after a crash.
     fn begin_execution(&self, name: &str, saved: &Snapshot) -> Result<OperationRecord> {
         let (sequence, _) = self.ledger.next()?;
         let cause = OperationCause::Replacement { saved: saved.id };

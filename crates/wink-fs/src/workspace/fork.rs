@@ -62,7 +62,7 @@ impl Origin {
         }))
     }
 
-    /// Returns the state that was forked, as it is kept now: somebody may have taken paths out of it since.
+    /// Returns the forked state as it is stored now: the user may have pruned paths from it since.
     fn beginning(&self, files: &Workspace) -> Arc<dyn Tree> {
         let kept = files.0.history.as_ref().map(|it| it.snapshots.load(&self.snapshot));
         kept.and_then(Result::ok).unwrap_or_else(|| self.tree.clone())
@@ -100,7 +100,7 @@ impl Pinned {
         let pin = Pin::new(id, format!("fork {}", uuid::Uuid::new_v4()));
         let pin = pin.expires(history.clock.now() + PINNED);
         match history.snapshots.pin(&pin) {
-            // Then it stays as long as nobody takes it away.
+            // The store has no pins: the snapshot stays as long as no process deletes it.
             Err(error) if error.kind() == ErrorKind::Unsupported => {}
             pinned => pinned?,
         }
@@ -118,8 +118,8 @@ impl Drop for Pinned {
 impl Workspace {
     /// Makes an independent workspace of a state, which shares its files and makes none.
     ///
-    /// A fork is in memory: it begins with the files of the state, which are read where they are kept
-    /// when somebody opens them, and what is changed in it changes nowhere else. It has the limits,
+    /// A fork is in memory: it begins with the files of the state, which are read from where they are stored
+    /// when a caller opens them, and changes in the fork change nothing elsewhere. It has the limits,
     /// exclusions and retention of this workspace and a history of its own, and goes when its last handle
     /// does; until then, but no longer than a week, the state is [pinned](Pin).
     /// [`merge`](Self::merge) brings what was done in it back, [`materialise`](Self::materialise) makes it

@@ -7,7 +7,7 @@ use crate::operation::{Left, OperationChange, OperationRecord};
 use crate::path::TreePath;
 use crate::tree::Tree;
 
-/// Finds what is to be left alone besides what somebody changed since an operation.
+/// Finds what to leave alone besides what a later operation or another program changed since an operation.
 ///
 /// Where something moved away and another thing is now in its old place, it stays where it is, which may be
 /// the only place it has.

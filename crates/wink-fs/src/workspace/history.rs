@@ -33,7 +33,7 @@ use crate::store::disk::Disk;
 use crate::store::ledger::StoreLedger;
 use crate::tree::{Kind, Tree};
 
-/// How often a snapshot is tried because somebody else writes meanwhile.
+/// How often a snapshot is attempted while another program writes.
 const TRIES: usize = 3;
 
 /// Who asks for what is saved before an undo or a redo: it counts by itself, so that going to and fro pushes out
@@ -108,7 +108,7 @@ impl History {
         }
     }
 
-    /// Says what is known of a snapshot that somebody asks for now.
+    /// Describes a snapshot that the caller asks for now.
     pub(super) fn asked_for(&self, options: &SnapshotOptions) -> NewSnapshot {
         let mut new = NewSnapshot::new(self.clock.now());
         (new.tag, new.message) = (options.tag.clone(), options.message.clone());
@@ -605,7 +605,7 @@ pub(super) fn retried<T>(mut work: impl FnMut() -> Result<T>) -> Result<T> {
     }
 }
 
-/// A replacement that met somebody else's change is theirs to repeat who asked for it.
+/// A replacement that met another program's change is not retried here: the caller decides whether to repeat it.
 fn is_worth_a_try(error: &Error) -> bool {
     error.kind() == ErrorKind::Conflict && error.operation() != Operation::Replace
 }

@@ -152,7 +152,8 @@ impl Workspace {
         // Nothing here is looked at, so it can be kept also where the files of this workspace are gone.
         let turn = self.turn()?;
         let alone = history.ledger.lock()?;
-        // Whoever takes out of the history what he excluded first does that alone.
+        // A process that excludes paths and then prunes them from the history holds this lock while it prunes, so
+        // the exclusions are read again under it.
         history.excluded.ask()?;
         if !history.excluded.known().patterns().eq(excluded.patterns()) {
             drop((alone, turn));

@@ -98,8 +98,8 @@ impl Workspace {
         Self(self.0.clone(), Caller { patience: Some(time), ..self.1.clone() })
     }
 
-    /// Returns a handle whose operations are written down as those of somebody, as with
-    /// [`WorkspaceBuilder::actor`] but only for it.
+    /// Returns a handle whose operations are recorded under an actor's name, as with
+    /// [`WorkspaceBuilder::actor`] but only for this handle.
     ///
     /// ```
     /// let files = wink_fs::Workspace::memory();
@@ -158,7 +158,7 @@ impl Workspace {
 
     /// Returns the backend for the program itself.
     fn backend<'w>(&self, writer: &'w mut Layered<Guard>) -> &'w mut dyn Backend {
-        // The guard refuses every change of a read-only workspace, whoever asks.
+        // The guard refuses every change of a read-only workspace, even one that the program itself makes.
         if self.0.properties.read_only { writer } else { writer.inner_mut() }
     }
 

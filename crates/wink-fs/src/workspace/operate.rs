@@ -73,7 +73,8 @@ impl Workspace {
         if interrupted.iter().any(has_changes) {
             return self.alone(history, &mut writer).map(drop);
         }
-        // It may be a program that runs just now, and nobody waits for that to open a workspace.
+        // The operation may belong to a program that is still running, and opening a workspace does not wait for
+        // that.
         match history.ledger.lock_if_free()? {
             Some(_alone) => history.recover(self.backend(&mut writer), &self.0.recording),
             None => Ok(()),

@@ -118,7 +118,8 @@ impl Workspace {
         let mut writer = self.turn()?;
         let _here = self.alone(history, &mut writer)?;
         let others = history.ledger.others()?;
-        // Nobody works in the others meanwhile, and nothing that was begun in one has to be taken back.
+        // No process works in the other workspaces meanwhile, and no interrupted operation in them is left to
+        // roll back.
         let _alone = others.iter().map(|(_, it)| it.lock()).collect::<Result<Vec<_>>>()?;
         others.iter().try_for_each(|(name, it)| check_nothing_begun(name, &**it, &out))?;
         let mut redacted = history.snapshots.redact(&out)?;

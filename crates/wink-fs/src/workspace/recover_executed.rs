@@ -13,9 +13,9 @@ use crate::snapshot::Snapshot;
 impl History {
     /// Makes an operation of what a program had changed, by the snapshot that was taken before it.
     ///
-    /// Where that cannot be told any more, what it changed stays, and nobody can take it back. Where it cannot
-    /// be told just now, as with a directory into which nobody may look, it is tried again before the next
-    /// call: all others go on.
+    /// If that can no longer be determined, what the program changed stays, and no undo can take it back. If it
+    /// cannot be determined now, for example because a directory is unreadable, recovery is tried again before the
+    /// next call; other work goes on.
     pub(super) fn recover_executed(
         &self,
         backend: &dyn Backend,
@@ -67,8 +67,8 @@ impl History {
     }
 }
 
-/// Tells whether nobody will ever know what changed: the snapshot is gone or damaged, or what the program left
-/// running goes on writing. The calls that come next must not fail for that.
+/// Returns whether recovery can never determine what changed: the snapshot is gone or damaged, or what the program
+/// left running goes on writing. The calls that come next must not fail for that.
 fn is_untold(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::SnapshotNotFound | ErrorKind::Corrupt | ErrorKind::Conflict)
 }

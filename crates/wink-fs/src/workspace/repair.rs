@@ -23,7 +23,7 @@ impl Workspace {
     /// again, as a snapshot of them.
     ///
     /// Only snapshots that miss something all the same are put aside too. Nothing is deleted. Files that cannot be
-    /// read keep nobody from storing the others; they are named.
+    /// read are reported, and do not keep the repair from storing the others.
     ///
     /// ```
     /// # let directory = tempfile::tempdir().unwrap();
@@ -130,7 +130,7 @@ mod tests {
     use crate::layer::{Call, Layer, Layered};
     use crate::memory::MemoryBackend;
 
-    /// Lets nobody list the root.
+    /// Refuses every call that lists the root.
     struct Shut;
 
     impl Layer for Shut {

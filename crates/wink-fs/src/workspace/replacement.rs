@@ -111,7 +111,7 @@ impl<'a> Restore<'a> {
         Ok(Done { plan, counts, saved, changes, sequence })
     }
 
-    /// Does what is planned, and counts the files it writes where somebody wants to know.
+    /// Carries out the plan, and counts the files it writes if the caller asked for progress.
     fn replace_counted(
         &self,
         backend: &mut dyn Backend,

@@ -30,8 +30,8 @@ impl History {
         self.forget(&|all, pins| retention.expired(all, pins, now))
     }
 
-    /// Forgets the snapshots that are not to be kept of the line of one that was just taken, and of lines
-    /// that nobody goes on with: others keep theirs as they want.
+    /// Forgets the expired snapshots in the line of the one that was just taken, and in lines that no branch
+    /// continues. Other workspaces apply their own retention to their lines.
     fn expire_like(&self, taken: &Snapshot) -> Result<Vec<Snapshot>> {
         let now = self.clock.now();
         let is_ours = |it: &&Snapshot| it.line == taken.line || it.line.as_deref() == Some(GONE);
@@ -95,7 +95,7 @@ impl History {
         let mut counts: BTreeMap<AskedBy, usize> = BTreeMap::new();
         ours.filter_map(|it| self.retention.counts(it))
             .for_each(|by| *counts.entry(by).or_default() += 1);
-        // Whoever takes the next one may be the one who has most.
+        // The next snapshot may be taken for the requester that has the most already.
         let counted = counts.into_values().max().unwrap_or_default();
         let room = self.retention.max_count.unwrap_or_default().saturating_sub(counted);
         self.room.store(room, Ordering::Relaxed);

@@ -10,7 +10,7 @@ use crate::snapshot::{Snapshot, SnapshotId};
 use crate::tree::Tree;
 
 impl Workspace {
-    /// Finds the snapshot of the files as an operation left them; `None` where nobody took one.
+    /// Finds the snapshot of the files as an operation left them; `None` if no caller took one.
     ///
     /// It is one that was taken before the next operation and has what the operation left at every path that it
     /// changed, or the very state that a restore went to. An operation that is not kept any more is NotFound.

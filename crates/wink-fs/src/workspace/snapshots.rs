@@ -193,7 +193,7 @@ impl Workspace {
         self.history(Operation::Snapshot)?.head()
     }
 
-    /// Returns the same without a look at the disk, for whoever asks with every call.
+    /// Returns the same without reading the disk, for a caller that asks often.
     ///
     /// What other processes take and restore is known from the next snapshot on that this one takes, or
     /// asks for.

@@ -36,7 +36,7 @@ impl<T> Turns<T> {
         }
         *taken = true;
         drop(taken);
-        // A panic in somebody's closure leaves the files as the last whole call left them.
+        // A panic in a caller's closure leaves the files as the last complete call left them.
         let value = self.value.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(Turn { value, turns: self })
     }

@@ -42,7 +42,7 @@ pub struct Undone {
     pub operation: OperationRecord,
     /// The paths that are as they were.
     pub paths: Vec<TreePath>,
-    /// The paths that somebody changed since, which were left alone.
+    /// The paths that a later operation or another program changed since, which were left alone.
     pub conflicts: Vec<TreePath>,
 }
 
@@ -59,9 +59,9 @@ enum Way {
 impl Workspace {
     /// Takes back the last operation that was not taken back; see [`operations`](Self::operations).
     ///
-    /// What somebody changed since is left alone and named; where that is all of it, or a program wrote into
-    /// what was kept because it still had it open, it is a Conflict. Where what was kept is missing, or
-    /// damaged, it is Corrupt, and nothing is changed. Of
+    /// What a later operation or another program changed since is left alone and reported; if that is all of it,
+    /// or a program wrote into what was kept because it still had it open, the error is Conflict. Where what was
+    /// kept is missing, or damaged, it is Corrupt, and nothing is changed. Of
     /// the operations that replaced files as a whole, such as a restore or a program's run, only the last can
     /// be taken back ([`Retention::max_safety`](crate::Retention::max_safety) says how many): what was there
     /// before an older one is not kept, which is SnapshotNotFound.
@@ -71,8 +71,8 @@ impl Workspace {
 
     /// Takes back one operation, whatever was done since, which stays.
     ///
-    /// What somebody changed since, also by a later operation, is left alone and named; where that is all of it, it
-    /// is a Conflict. One that is not kept, or taken back already, is NotFound.
+    /// What a later operation or another program changed since is left alone and reported; if that is all of it, the
+    /// error is Conflict. One that is not kept, or taken back already, is NotFound.
     ///
     /// ```
     /// let files = wink_fs::Workspace::memory();
@@ -155,8 +155,8 @@ impl Workspace {
     /// Takes operations back as if they had never been, the last one first: afterwards they can neither be
     /// undone nor done again.
     ///
-    /// What somebody changed since is left alone and returned. Where some are not kept any more, because too many
-    /// came after them, the others are taken back all the same, and then it is NotFound.
+    /// What a later operation or another program changed since is left alone and returned. Where some are not kept
+    /// any more, because too many came after them, the others are taken back all the same, and then it is NotFound.
     ///
     /// ```
     /// let files = wink_fs::Workspace::memory();
@@ -189,8 +189,8 @@ impl Workspace {
         }
     }
 
-    /// Leaves the last operation that was not taken back as it is, so that the next undo takes back the one
-    /// before it; for one whose files somebody changed since.
+    /// Leaves the last operation that was not undone as it is, so that the next undo takes back the one before it.
+    /// Use it when another program changed the files of that operation since.
     ///
     /// ```
     /// let files = wink_fs::Workspace::memory();
@@ -601,7 +601,7 @@ fn not_to_undo(number: u64) -> Error {
 fn not_all_kept(gone: usize, all: usize) -> Error {
     Error::new(Operation::Undo, ErrorKind::NotFound).with_detail(format!(
         "{gone} of {all} operations are not kept any more, and what they changed stays; what the others \
-         changed was taken back, but for what somebody changed since; restore a snapshot to go further back"
+         changed was taken back, but for what has changed since; restore a snapshot to go further back"
     ))
 }
 
@@ -636,7 +636,7 @@ fn written_since(path: &TreePath) -> Error {
 
 fn changed_since(path: &TreePath) -> Error {
     Error::new(Operation::Undo, ErrorKind::Conflict).with_path(path).with_detail(
-        "somebody changed it since the operation, so nothing of that can be undone; pass it over \
+        "it has changed since the operation, so nothing of that can be undone; pass it over \
          to undo what came before it, or restore the path from a snapshot",
     )
 }

@@ -77,7 +77,7 @@ pub(crate) fn run(context: &Context, command: &ConfigCommand) -> Result<Answer, 
         ConfigCommand::Set(args) => set(context, args),
         ConfigCommand::Add(args) => change_list(context, args, add, false),
         ConfigCommand::Remove(args) => {
-            // It is excluded although nobody said so: who takes it away wants it captured.
+            // `.git` is excluded by default: a user who removes that pattern wants it captured.
             let captures_git = git_dir::is_excluded_by(&args.values).unwrap_or(false);
             change_list(context, args, remove, captures_git)
         }

@@ -196,8 +196,8 @@ fn beside(root: &Path, name: &str) -> PathBuf {
 
 /// Makes the directory a workspace whose history is in the same store.
 ///
-/// What it is found by is written when everything else is there, and in one step: of a fork that was not
-/// finished nobody finds anything, and the next one of its name takes away what it left.
+/// The file by which it is found is written last, and in one step: no command finds a fork that was not
+/// finished, and the next fork of its name removes what it left.
 fn remember(
     opened: &Opened,
     name: &str,
@@ -216,7 +216,7 @@ fn remember(
     // Changes no file: it says which snapshot the fork grew from.
     fork.files.restore(snapshot)?;
     disk::make_private(home).map_err(|error| Failure::host("cannot write", home, error))?;
-    // Somebody may have given the name while the files were written.
+    // Another process may have taken the name while the files were written.
     let held = opened.home.hold_names()?;
     check_name(opened, name)?;
     let Home { root, settings, .. } = fork.home;

@@ -5,7 +5,7 @@ use wink_fs::search::{Case, GrepOptions};
 
 use crate::cli;
 
-/// How many lines are listed where nobody says.
+/// How many lines are listed unless the user sets a limit.
 const LINES: u64 = 1000;
 
 #[derive(Debug, Args)]

@@ -65,7 +65,7 @@ pub(super) fn outcome(merged: &Merged, flags: &MergeFlags, start: Instant) -> Me
     }
 }
 
-/// Answers with what was done; conflicts that nobody decided on are no success.
+/// Answers with what was done; conflicts that the user left undecided are no success.
 pub(super) fn answer<D: Document>(
     context: &Context,
     document: &D,

@@ -125,8 +125,8 @@ fn notes(
     moved.into_iter().chain(outside(document)).chain(undo).collect()
 }
 
-/// Says which of the files somebody else changed, where others were changed by calls: where all were changed by
-/// editors and other programs, there is nothing to tell apart.
+/// Says which of the files another program changed, where calls changed others: where editors and other programs
+/// changed all of them, there is nothing to tell apart.
 fn outside(document: &Restored) -> Option<String> {
     let Restored { changed_outside, dry_run, .. } = document;
     let all = document.reverted + document.brought_back + document.removed;

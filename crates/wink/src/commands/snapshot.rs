@@ -52,10 +52,11 @@ pub(crate) fn run(context: &Context, args: &SnapshotArgs) -> Result<Answer, Fail
     Ok(answer)
 }
 
-/// Takes a tag away again that somebody gave to a fork while the snapshot was taken: names are not held for so long.
+/// Removes the tag again if another process gave the name to a fork while the snapshot was taken: the names are not
+/// locked for that long.
 fn check_again(opened: &Opened, snapshot: &Snapshot) -> Result<(), Failure> {
     let Some(tag) = snapshot.tag.as_deref() else { return Ok(()) };
-    // It is taken: where nobody lets go of the names, a look without a lock is all that can be had.
+    // The snapshot is taken: if another process does not release the names, only a check without the lock is left.
     let _held = opened.home.hold_names().ok();
     refs::check_tag(opened, tag).or_else(|taken| {
         opened.files.tag(&snapshot.id.to_string(), None)?;

@@ -60,7 +60,8 @@ fn one(context: &Context, number: u64) -> Result<Answer, Failure> {
     answer(context, "undo", &done)
 }
 
-/// Goes some steps back, or forward again, and no further than to one that somebody's change is in the way of.
+/// Goes some steps back, or forward again; stops at the first that conflicts with a later change by the user or
+/// another program.
 pub(super) fn step(
     context: &Context,
     action: &'static str,
@@ -170,7 +171,7 @@ fn text(action: &str, undone: &Undone) -> String {
     let mut text = format!("{did} the {name} ({age}): {are} {state} it\n");
     text += &list_text(paths.iter());
     if !conflicts.is_empty() {
-        text += "Left alone, because somebody changed them since:\n";
+        text += "Left alone, because they have changed since:\n";
         conflicts.iter().for_each(|path| text += &format!("  {path}\n"));
     }
     text

@@ -33,7 +33,7 @@ pub(super) struct Player {
 }
 
 impl Player {
-    /// Finds a name that nobody has used in this workspace.
+    /// Finds a name that is not in use in this workspace.
     pub(super) fn new(mut client: Client, screen: Screen, pace: Duration) -> Result<Self, Failure> {
         for number in 1.. {
             let place = match number {
@@ -88,7 +88,7 @@ impl Player {
         if self.screen.json {
             return;
         }
-        // Whoever has seen enough has closed the output.
+        // This fails where a user who has seen enough has closed the output.
         let _ = self.screen.text(&format!("{text}\n"), &paint, false);
     }
 

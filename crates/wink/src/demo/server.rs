@@ -19,7 +19,7 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Finds a server that has nobody's own files, or starts one that ends with the demo.
+    /// Finds a server that has no files of the user's own, or starts one that ends with the demo.
     pub(super) fn find_or_start() -> Result<Self, Failure> {
         let running = beacon::signals().into_iter().find(|it| it.for_demo && is_there(it));
         match running {
@@ -87,7 +87,7 @@ impl OwnServer {
 
 impl Drop for OwnServer {
     fn drop(&mut self) {
-        // Politely, so that it takes its signal away; whoever has ended already was waited for.
+        // Politely, so that the server removes its beacon file; one that has ended already was waited for.
         if let Ok(None) = self.0.try_wait() {
             let pid = rustix::process::Pid::from_child(&self.0);
             let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::{open_to_append, read_end, replace};
 
-/// Adds a line to a file that nobody else has access to, in one step.
+/// Appends a line to a file that only its owner has access to, in one step.
 ///
 /// Of a file that is twice as long as `most` by then, only the last lines stay that fit into it.
 pub(crate) fn append_line(path: &Path, line: &str, most: u64) -> io::Result<()> {
@@ -21,7 +21,7 @@ pub(crate) fn append_line(path: &Path, line: &str, most: u64) -> io::Result<()> 
     replace(path, &end[whole..])
 }
 
-/// Opens a file to add to it when nobody else does; one that was replaced meanwhile is opened again.
+/// Opens a file for appending when no other process does; one that was replaced meanwhile is opened again.
 fn open_alone(path: &Path) -> io::Result<File> {
     loop {
         let file = open_to_append(path)?;

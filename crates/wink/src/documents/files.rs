@@ -38,7 +38,7 @@ pub(crate) struct FileStat {
     pub(crate) kind: String,
     pub(crate) bytes: u64,
     pub(crate) executable: bool,
-    /// Whether nobody but its owner has any access.
+    /// Whether only its owner has access.
     pub(crate) private: bool,
     /// Of a file.
     pub(crate) hash: Option<String>,

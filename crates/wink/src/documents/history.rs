@@ -71,7 +71,7 @@ pub(crate) struct OperationShown {
     pub(crate) operation: OperationLogEntry,
     /// How many files it changed, as far as that is known.
     pub(crate) changes: Changes,
-    /// The paths of which nobody knows any more what it left there.
+    /// The paths of which it is not known any more what it left there.
     pub(crate) unknown: Vec<String>,
 }
 
@@ -81,7 +81,7 @@ pub(crate) struct OperationLogEntry {
     pub(crate) sequence: u64,
     pub(crate) name: String,
     pub(crate) at: String,
-    /// Who did it; null where nobody said.
+    /// Who did it; null where that is not known.
     pub(crate) by: Option<String>,
     /// `call`, `replacement`, `recovery`, `undo`, `redo` or `skip`.
     pub(crate) cause: &'static str,

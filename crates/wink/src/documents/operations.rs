@@ -15,7 +15,7 @@ pub(crate) struct Stepped {
     pub(crate) asked: u64,
     /// What is as it was.
     pub(crate) paths: Vec<String>,
-    /// What somebody changed since, and was left alone.
+    /// The paths that were left alone, because they have changed since.
     pub(crate) conflicts: Vec<String>,
     /// Why it went no further, where fewer were done than were asked for.
     pub(crate) stopped: Option<String>,

@@ -49,7 +49,7 @@ pub(crate) struct Status {
 pub(crate) struct StoreEntry {
     pub(crate) path: String,
     pub(crate) bytes: u64,
-    /// How many it may take at most; null where nobody set a bound.
+    /// How many it may take at most; null where no bound is set.
     pub(crate) max_bytes: Option<u64>,
     pub(crate) snapshots: u64,
 }

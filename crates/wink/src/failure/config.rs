@@ -46,7 +46,7 @@ impl Failure {
         Self::of(ErrorKind::NotFound, message).hint("set one of them")
     }
 
-    /// Exclusions that would hold in workspaces that nobody thinks of.
+    /// Exclusions that would apply to workspaces that the user does not think of.
     pub(crate) fn exclude_of_person() -> Self {
         Self::of(ErrorKind::InvalidArgument, "what is excluded is set for each workspace")
             .hint("leave `--user` out")

@@ -18,7 +18,7 @@ impl Failure {
     pub(crate) fn name_of_tag(name: &str, snapshot: &Snapshot) -> Self {
         let (name, short) = (shown(name), snapshot.id.short());
         Self::of(ErrorKind::AlreadyExists, format!("`{name}` is the tag of snapshot {short}"))
-            .because("a state is named by a tag or a fork, and nobody could tell which is meant")
+            .because("a state is named by a tag or a fork, and the name would be ambiguous")
             .hint(format!("give another name, or take the tag away: wink tag {name} --delete"))
     }
 
@@ -30,7 +30,7 @@ impl Failure {
             false => format!("`{name}` is the fork in `{}`", fork.root.display()),
         };
         Self::of(ErrorKind::AlreadyExists, message)
-            .because("a state is named by a tag or a fork, and nobody could tell which is meant")
+            .because("a state is named by a tag or a fork, and the name would be ambiguous")
             .hint(format!("give another tag, or rename the fork: wink branch rename {name} NEW"))
     }
 
@@ -49,7 +49,7 @@ impl Failure {
         Self::new("ref_unknown", NO_REF, message).hint("`wink op log` lists those that are")
     }
 
-    /// An operation after which nobody kept the files.
+    /// An operation after which no snapshot of the files was kept.
     pub(crate) fn unkept_operation(sequence: u64) -> Self {
         let message = format!("no snapshot holds the files as operation {sequence} left them");
         Self::new("ref_unknown", NO_REF, message)

@@ -18,7 +18,7 @@ impl Failure {
     /// A demonstration that did not go as it is written.
     pub(crate) fn demo(tool: &str, answer: &str) -> Self {
         Self::new("demo", 1, format!("the demo went another way at `{tool}`: {}", shown(answer)))
-            .hint("somebody else may work in the same workspace; try again")
+            .hint("another process may work in the same workspace; try again")
     }
 
     /// Something that is planned and not built.
@@ -60,7 +60,7 @@ impl Failure {
             .hint("give each a name of its own: --workspace NAME=DIR")
     }
 
-    /// A home directory that nobody asked to serve.
+    /// A home directory that the user did not ask to serve.
     pub(crate) fn too_broad_to_serve(root: &Path) -> Self {
         let message = format!("`{}` holds a home directory or a whole system", root.display());
         Self::of(ErrorKind::InvalidArgument, message)

@@ -34,9 +34,9 @@ impl Failure {
         Self::of(ErrorKind::Cancelled, "nothing was done").hint("`--yes` answers beforehand")
     }
 
-    /// A question before what cannot be undone, where nobody is there to answer it.
+    /// A question before what cannot be undone, where no user is there to answer it.
     pub(crate) fn unanswered(question: &str) -> Self {
-        let message = format!("nothing was done, because nobody can be asked: {question}");
+        let message = format!("nothing was done, because no user can be asked: {question}");
         Self::of(ErrorKind::InvalidArgument, message).hint("say so beforehand with `--yes`")
     }
 
@@ -75,7 +75,7 @@ impl Failure {
         failure
     }
 
-    /// A tool that runs programs, which nobody allowed.
+    /// A tool that runs programs, which the user did not allow.
     pub(crate) fn execution_not_allowed(tool: &str) -> Self {
         let message = format!("`{tool}` runs programs on this computer with all your rights");
         Self::of(ErrorKind::PermissionDenied, message)

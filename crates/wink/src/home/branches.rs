@@ -19,7 +19,7 @@ pub(crate) struct Branches {
     pub(crate) damaged: Vec<DamagedBranch>,
 }
 
-/// A fork whose settings cannot be read, so that nobody knows its name.
+/// A fork whose settings cannot be read, so that its name is unknown.
 #[derive(Debug)]
 pub(crate) struct DamagedBranch {
     /// The name that it was made with.

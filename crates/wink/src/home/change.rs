@@ -9,10 +9,10 @@ use crate::disk;
 use crate::failure::Failure;
 use crate::settings::Settings;
 
-/// Whoever gives a name to a fork holds a lock on this file.
+/// A process that gives a name to a fork holds a lock on this file.
 const NAMES: &str = "names.lock";
 
-/// Whoever changes settings, of the workspace or of a fork, holds a lock on this one.
+/// A process that changes settings, of the workspace or of a fork, holds a lock on this one.
 const SETTINGS: &str = "settings.lock";
 
 impl Home {

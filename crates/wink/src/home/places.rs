@@ -32,7 +32,7 @@ impl Home {
     }
 }
 
-/// Returns the directory for the history of a workspace where nobody names another.
+/// Returns the directory for the history of a workspace, unless the user names another.
 pub(crate) fn usual_place(root: &Path) -> Result<PathBuf, Failure> {
     Ok(look_at_usual_place(root)?.0)
 }
@@ -78,7 +78,7 @@ pub(crate) fn leave_pointer(root: &Path, directory: &Path) -> Result<(), Failure
     Settings::pointer(root, directory)?.write_over(&usual)
 }
 
-/// Returns the directory of all histories that nobody put elsewhere.
+/// Returns the directory of all histories that the user did not put elsewhere.
 pub(crate) fn all_places() -> Result<PathBuf, Failure> {
     Ok(data_home().ok_or_else(Failure::no_data_home)?.join(DATA))
 }

@@ -43,7 +43,7 @@ pub(super) async fn call(
     .await
 }
 
-/// Waits for a slot; whoever gives up meanwhile gets none.
+/// Waits for a slot; a client that cancels meanwhile gets none.
 async fn slot(
     endpoint: &Endpoint,
     context: &RequestContext<RoleServer>,
@@ -69,7 +69,7 @@ fn cancelled() -> ToolResult {
     Refusal::new(ErrorKind::Cancelled, "The call was cancelled before its turn came.").into()
 }
 
-/// Calls a tool, and tells of it whoever watches.
+/// Calls a tool, and records the call for the user who watches the server.
 fn told(endpoint: &Endpoint, tool: &Tool, files: &ToolContext, arguments: Value) -> ToolResult {
     let (at, began) = (SystemTime::now(), Instant::now());
     let path = tool.path_in(&arguments).unwrap_or_default().to_owned();

@@ -150,7 +150,7 @@ impl Endpoint {
         self.slots.close();
     }
 
-    /// Tells whether a demo can work here: with all tools, and on nobody's own files.
+    /// Tells whether a demo can work here: with all tools, and not on the user's own files.
     pub(crate) fn is_for_demo(&self) -> bool {
         let is_in_memory = |files: &Workspace| files.properties().backend == "in_memory";
         let has = |name: &str| self.offered().any(|tool| tool.name == name);

@@ -131,7 +131,7 @@ impl McpService {
 }
 
 async fn handle(State(service): State<McpService>, request: Request) -> Response {
-    // Others stay open until somebody ends them.
+    // Requests other than POST stay open until the client or the server ends them, so they are not counted.
     let answered = match *request.method() == Method::POST {
         true => service.counted(request).await,
         false => service.answer(request).await,

@@ -1,4 +1,4 @@
-//! Snapshots that nobody asked for, so that all an agent does can be taken back.
+//! Snapshots that no user or agent asked for, so that everything an agent does can be undone.
 //!
 //! Of the calls themselves the last 200 can be undone. So the files are kept before the first change, and
 //! again long before a change would be too old. What the newest snapshot holds already is not kept again: it
@@ -152,7 +152,7 @@ fn keep(
     Ok(())
 }
 
-/// Tells a person, and whoever reads the record.
+/// Warns the user on stderr, and in the log.
 fn warn(text: &str) {
     tracing::warn!("{text}");
     screen::say(&format!("warning: {text}"));

@@ -1,4 +1,4 @@
-//! The calls that were made last, for whoever watches.
+//! The most recent calls, for the user who watches the server.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};

@@ -1,4 +1,4 @@
-//! A call on its way: what it tells of its progress, and what happens when somebody gives up.
+//! A running call: how it reports progress, and what happens when the client gives up.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +13,7 @@ use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 /// How often a call that takes long says that it is still at work.
 const BEAT: Duration = Duration::from_millis(500);
 
-/// Sets the flag when nobody waits for the work any more, for whatever reason.
+/// Sets the flag when the client no longer waits for the work, for whatever reason.
 struct GivingUp(Arc<AtomicBool>);
 
 impl Drop for GivingUp {
@@ -24,7 +24,7 @@ impl Drop for GivingUp {
 
 /// Runs work that blocks, on a thread for such work, and tells the client how it goes.
 ///
-/// The work is never cut off: it sees by the flag that nobody waits any more, and ends by itself.
+/// The work is never aborted: it sees by the flag that the client no longer waits, and ends by itself.
 pub(super) async fn run<T: Send + 'static>(
     name: &'static str,
     context: &RequestContext<RoleServer>,

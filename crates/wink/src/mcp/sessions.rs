@@ -15,7 +15,7 @@ use crate::lock::lock;
 /// How many sessions are remembered; the one that was not used for longest is forgotten first.
 const MOST: usize = 256;
 
-/// How long a session is remembered that nobody uses.
+/// How long a session is remembered that no client uses.
 const IDLE: Duration = Duration::from_secs(60 * 60);
 
 /// Characters of a session's name.
@@ -23,8 +23,8 @@ const LONGEST: usize = 64;
 
 /// Remembers sessions by the names that clients gave them; a clone remembers the same ones.
 ///
-/// A name proves nothing: whoever may call tools may use any. All that hangs on it is what was read and
-/// which calls were made, and whoever is forgotten reads again.
+/// A name proves nothing: a client that may call tools may use any. All that depends on it is what was read and
+/// which calls were made, and a client whose session is forgotten reads again.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sessions(Arc<Mutex<HashMap<String, Known>>>);
 

@@ -23,7 +23,7 @@ const MAX_LINE_BYTES: usize = 32 * 1024 * 1024;
 /// How many messages wait to be written before calls wait too.
 const WAITING: usize = 64;
 
-/// How long calls have to come to their end when nobody waits for them any more.
+/// How long calls have to finish when the client no longer waits for them.
 const LAST_CALLS: Duration = Duration::from_secs(5);
 
 /// How long the last answers have to be read.
@@ -33,7 +33,7 @@ const GRACE: Duration = Duration::from_secs(2);
 pub(crate) async fn serve(endpoint: Endpoint, mut stop: StopSignals) {
     endpoint.begin();
     let serving = async {
-        // Whoever breaks off before the first request asked for nothing.
+        // A client that disconnects before the first request asked for nothing.
         if let Ok(server) = endpoint.clone().serve(Stdio::open()).await {
             let _ = server.waiting().await;
         }
@@ -52,7 +52,7 @@ struct Stdio {
     writer: Option<JoinHandle<io::Result<()>>>,
     /// What is to be said of a line that was no message.
     refusal: Option<Box<ServerJsonRpcMessage>>,
-    /// Whether a request came already; before one, everything else is nobody's.
+    /// Whether a request came already; before the first one, every other message is ignored.
     begun: bool,
 }
 

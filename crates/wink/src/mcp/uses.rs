@@ -12,7 +12,7 @@ use crate::lock::lock;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Uses(Arc<Mutex<HashMap<SessionId, Used>>>);
 
-/// When a session was used last. Whoever uses it now holds a second handle.
+/// When a session was used last. A request that uses it now holds a second handle.
 type Used = Arc<Mutex<Instant>>;
 
 /// Goes with a request of a session, which is in use until the request is done.
@@ -49,8 +49,8 @@ impl Uses {
         *uses = there.map(|id| (id.clone(), used(id))).collect();
     }
 
-    /// Forgets the session that nobody has used for longest, and nobody uses now: from here on nobody
-    /// begins a use of it.
+    /// Forgets the session that has been idle for longest and that no request uses now: from here on, no request
+    /// begins to use it.
     pub(super) fn forget_longest_idle(&self) -> Option<SessionId> {
         let mut uses = lock(&self.0);
         let idle = uses.iter().filter(|(_, used)| Arc::strong_count(used) == 1);

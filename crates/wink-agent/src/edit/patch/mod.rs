@@ -26,7 +26,7 @@ mod unified;
 pub(crate) use apply::apply;
 pub(crate) use refusal::{HunkRefusal, PatchRefusal};
 
-/// Holds what a patch asks for one file; its names are text that nobody has checked yet.
+/// Holds what a patch asks for one file; its names are text that has not been checked yet.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct FilePatch {
     pub(crate) action: Action,

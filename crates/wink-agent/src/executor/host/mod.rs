@@ -21,7 +21,7 @@ const USUAL_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbi
 /// Runs commands on this machine, with all that the process itself may do. **This is not a sandbox.**
 ///
 /// A command begins in the workspace, but nothing keeps it there: it reads every file that the process
-/// may read, uses the network, and starts what it likes. Use it only where whoever calls the tools is
+/// may read, uses the network, and starts what it likes. Use it only where the agent that calls the tools is
 /// trusted with the machine, or where the machine itself is the sandbox.
 ///
 /// What it does: an environment of its own (no variable of the process is passed on), a home outside the
@@ -50,7 +50,7 @@ pub struct HostExecutor {
 }
 
 impl HostExecutor {
-    /// Makes an executor that gives whoever calls the tools the rights of this process.
+    /// Makes an executor that gives the agent that calls the tools the rights of this process.
     pub fn unsafe_on_this_machine() -> wink_fs::Result<Self> {
         let outputs =
             Outputs::temporary().map_err(|error| Error::system(Operation::Open, error))?;

@@ -72,7 +72,7 @@ fn feed(child: &mut Child, stdin: &str) -> io::Result<()> {
     })
 }
 
-/// Does something in a thread that nobody waits for, if there can be one more.
+/// Runs work in a detached thread, if another thread can be started.
 fn in_thread(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     thread::Builder::new().spawn(work).map(drop)
 }

@@ -6,7 +6,7 @@ use serde::de::{self, DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-/// Holds the fields of an object; those that nobody takes out are written again as they were.
+/// Holds the fields of an object; those that the reader does not take out are written again as they were.
 #[derive(Debug, Default)]
 pub(crate) struct Fields(Vec<(String, Box<RawValue>)>);
 

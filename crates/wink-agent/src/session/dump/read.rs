@@ -14,7 +14,7 @@ use crate::session::error::SessionError;
 const MAX_LINE_BYTES: u64 = 256 * 1024 * 1024;
 const MAX_SESSIONS: usize = 100_000;
 
-/// Bounds what is taken from a dump that somebody else may have written.
+/// Bounds what is taken from a dump that another program may have written.
 ///
 /// ```
 /// use wink_agent::session::{LoadOptions, SessionError, read_session_tree};
@@ -56,9 +56,9 @@ impl LoadOptions {
 
 /// Reads a dump and returns its root; see [`dump_session_tree`](super::dump_session_tree).
 ///
-/// The items of a slice become those of a type when somebody first asks for them. Slices that nobody
-/// asks for, and fields that are not known, are dumped again as they were. Reducers, subscribers and
-/// snapshots are the program's and not in a dump.
+/// The items of a slice become those of a type when the program first asks for them. Slices that the program
+/// never asks for, and unknown fields, are dumped again as they were. Reducers, subscribers and snapshots are
+/// the program's and not in a dump.
 pub fn load_session_tree(path: impl AsRef<Path>) -> Result<Session, SessionError> {
     load_session_tree_with(path, &LoadOptions::default())
 }

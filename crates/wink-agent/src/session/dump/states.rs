@@ -131,7 +131,7 @@ impl States {
     pub(crate) fn rename_listing(&mut self, from: Option<&str>, to: &Arc<str>) {
         for (_, KeptState { slices: state, .. }) in &mut self.0 {
             let listings = state.get(VirtualFileSystem::NAME).map(Cell::read::<VirtualFileSystem>);
-            // What cannot be read stays as it is: whoever goes back to it is told.
+            // What cannot be read stays as it is: a caller that rolls back to it gets the error.
             let Some(Ok(listings)) = listings else { continue };
             let renamed = listings.all().map(|listing| match listing.filesystem_key() == from {
                 true => Arc::new(listing.owned_by(Some(to.clone()))),

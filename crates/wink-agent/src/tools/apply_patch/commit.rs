@@ -16,7 +16,7 @@ pub(super) fn commit(fs: &mut dyn Filesystem, steps: &[Step]) -> Result<()> {
     let mut done = Vec::new();
     let result = steps.iter().try_for_each(|step| make(fs, step, &mut done));
     if result.is_err() {
-        // What somebody else changed meanwhile stays as he left it.
+        // What another process changed meanwhile stays as that process left it.
         done.into_iter().rev().for_each(|undo| drop(undo.run(fs)));
     }
     result

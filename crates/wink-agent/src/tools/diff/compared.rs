@@ -61,7 +61,7 @@ impl Compared {
         files: &Workspace,
         path: TreePath,
     ) -> Result<Option<TreePath>, Refusal> {
-        // Snapshots stay as they are: nobody has to wait for whoever changes files.
+        // Snapshots do not change: there is no need to wait for a writer.
         if !self.is_of_snapshots() {
             files.heed_exclusions().map_err(states::refusal)?;
         }

@@ -64,7 +64,7 @@ impl Draft {
     }
 
     fn publish(self, target: &Path, directory: &Path, only_new: bool) -> io::Result<()> {
-        // After a failure the kernel may have dropped the pages: the file goes, and nobody tries again.
+        // After a failure the kernel may have dropped the pages: the file is removed, and no caller retries the sync.
         self.file().sync_all()?;
         let path = match self {
             // Only a rename takes the place of what is there, and only a name can be renamed.

@@ -57,7 +57,7 @@ fn find_record(tail: &[u8]) -> Result<usize> {
 
 /// Refuses another record from the directory on, which would let another program see other entries.
 ///
-/// Before the directory lies content, and whoever writes files may write what looks like a record.
+/// Before the directory lies content, and the author of a file may write what looks like a record.
 fn check_single(tail: &[u8], end: usize, directory: usize) -> Result<()> {
     let mut found = memchr::memmem::find_iter(&tail[directory..end], &END);
     match found.any(|earlier| ends_at(tail, directory + earlier)) {

@@ -2,7 +2,7 @@
 //!
 //! A walk looks at every entry and reads none. It started at some moment; an entry whose stamp is
 //! older than that was the same then, so when all stamps are, the walk saw the files of that moment.
-//! Otherwise somebody writes, and the walk is done again.
+//! Otherwise another process is writing, and the walk is done again.
 
 pub(super) mod bytes;
 pub(super) mod index;
@@ -26,7 +26,7 @@ use crate::capture::Capture;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::scope::Scope;
 
-/// How often a walk is done again because somebody writes meanwhile.
+/// How often a walk is done again because another process writes meanwhile.
 const TRIES: usize = 4;
 
 /// The kernel's clock of stamps goes on every one to ten milliseconds.

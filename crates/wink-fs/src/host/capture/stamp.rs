@@ -98,7 +98,7 @@ impl Stamp {
         self.modified
     }
 
-    /// Tells whether somebody wrote into it after a moment; a time that somebody set says nothing.
+    /// Returns whether a program wrote into it after a moment; a modification time that a program set says nothing.
     pub(in crate::host) fn is_written_after(&self, moment: Moment) -> bool {
         self.modified > moment && self.changed > moment
     }

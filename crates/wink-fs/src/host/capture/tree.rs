@@ -55,7 +55,7 @@ pub(super) struct Directory {
 pub(super) enum Listing {
     /// What was found there, sorted by name.
     Looked(Vec<Node>),
-    /// What the index knows, which is still so; decoded when somebody asks.
+    /// What the index knows and is still true; decoded when a caller asks for it.
     Known { block: u32, nodes: OnceLock<Vec<Node>> },
 }
 
@@ -96,7 +96,7 @@ impl Node {
     }
 }
 
-/// From how many directories on nobody waits until they are freed.
+/// From how many directories on they are freed in the background, so that no caller waits.
 const MANY: usize = 256;
 
 impl Drop for Captured {
@@ -292,7 +292,7 @@ impl Tree for Captured {
 pub(super) fn changed(path: &TreePath) -> Error {
     Error::new(Operation::Read, ErrorKind::Conflict)
         .with_path(path)
-        .with_detail("it changed while the files were captured; try again when nobody writes")
+        .with_detail("it changed while the files were captured; try again when no program writes")
 }
 
 fn failed(path: &TreePath, error: io::Error) -> Error {

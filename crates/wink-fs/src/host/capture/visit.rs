@@ -173,7 +173,8 @@ impl Visitor<'_> {
     }
 }
 
-/// Tells whether a directory is the root, and somebody keeps something in it that nobody will ever capture.
+/// Returns whether a directory is the root, and another program keeps something under the reserved name in it, which
+/// no capture includes.
 fn is_reserved_used(place: &Place, handle: &OwnedFd) -> bool {
     place.path.is_root() && staging::holds_others(handle.as_fd())
 }

@@ -104,7 +104,7 @@ fn write_down(
 }
 
 /// Writes down that what is about to go out of view, under a name in the staging directory, comes back if the
-/// process dies: nobody else has it until it is copied.
+/// process dies: until it is copied, there is no other copy.
 pub(in crate::host) fn announce_return(
     host: &Host,
     area: &Area,
@@ -114,7 +114,7 @@ pub(in crate::host) fn announce_return(
     write_down(host, area, vec![Step::returning(path, name)], Durability::Atomic)
 }
 
-/// Leaves what could not be put back in the staging directory, for whoever makes or opens the next one.
+/// Leaves what could not be put back in the staging directory, for the next process that creates or opens one.
 fn keep_aside(host: &Host, area: &Area, stuck: Vec<Step>) {
     // Where this fails, the journal of all steps stays, which keeps it too.
     let _ = write_down(host, area, stuck, Durability::Synced);
@@ -137,8 +137,8 @@ pub(in crate::host) fn announce_keep(
     write_down(host, area, vec![step], Durability::Atomic)
 }
 
-/// Says that what was announced is back; where it could not come back, that is left to whoever makes the next staging
-/// directory.
+/// Says that what was announced is back; if it could not come back, that is left to the process that creates the next
+/// staging directory.
 pub(in crate::host) fn settle_return(host: &Host, area: &Area, name: &str) {
     match area.holds(name) {
         true => host.leave_area(),
@@ -233,7 +233,7 @@ fn in_the_way(places: &Places<'_>, path: &TreePath, standing: Option<Stamp>) -> 
 /// Says that what is in the way of what was taken out of view keeps it from coming back.
 fn kept_aside(operation: Operation, path: &TreePath) -> Error {
     Error::new(operation, ErrorKind::Conflict).with_path(path).with_detail(
-        "somebody changed it meanwhile, and put something else in its place; nothing else was changed, and what \
+        "another program changed it meanwhile, and put something else in its place; nothing else was changed, and what \
          was there waits in `.wink-staging` beside the files: move what is there now away, and try again",
     )
 }
@@ -248,7 +248,7 @@ fn changed_meanwhile(path: &TreePath) -> Error {
 /// Says that a replacement was given up, and not all of it could be undone.
 fn not_undone(path: &TreePath) -> Error {
     Error::new(Operation::Replace, ErrorKind::Conflict).with_path(path).with_detail(
-        "it was replaced, and could not be put back when somebody changed another file meanwhile; \
+        "it was replaced, and could not be put back when another program changed another file meanwhile; \
          what was there before is kept",
     )
 }
@@ -283,7 +283,7 @@ fn run(
 }
 
 #[cfg(test)]
-#[allow(clippy::disallowed_methods, reason = "plays somebody else")]
+#[allow(clippy::disallowed_methods, reason = "plays another program")]
 mod tests {
     use rustix::fd::AsFd;
 
@@ -291,7 +291,7 @@ mod tests {
     use crate::event::Event;
     use crate::host::HostBackend;
 
-    /// Somebody wrote into a directory that was being removed, and made another in its place.
+    /// Another program wrote into a directory that was being removed, and created another in its place.
     #[test]
     fn a_directory_that_cannot_come_back_waits_beside_the_files_until_its_place_is_free() {
         let place = tempfile::tempdir().unwrap();

@@ -145,7 +145,7 @@ fn plan_difference(
     let Difference { path, before: was, after, .. } = difference;
     let action = match (was, after) {
         (_, Some(kind)) if was.is_none() => Action::Add(*kind),
-        // What was not captured is nobody's to remove.
+        // A replacement must not remove what was not captured.
         (_, None) if before.hides(path) => return plan_removals(before, path, changes),
         (_, Some(_)) if before.hides(path) => return Err(refusal::in_the_way(path)),
         (_, Some(kind)) => Action::Exchange(*kind),

@@ -18,7 +18,7 @@ pub(in crate::host) struct Finished {
     pub(in crate::host) returned: Vec<TreePath>,
 }
 
-/// Does the rest of a journal; what somebody changed before or after the process died stays as it is.
+/// Finishes the steps of a journal; what another program changed before or after the process died stays as it is.
 ///
 /// Returns `None` where the journal belongs to another root or cannot be read. Done twice, or again after it was
 /// interrupted, it changes nothing more.
@@ -28,7 +28,7 @@ pub(in crate::host) fn recover(
     journal: &[u8],
 ) -> Option<Finished> {
     // A journal gets its name only when it is whole. One that cannot be read is damaged, or of another
-    // version, and what lies beside it may be somebody's only copy.
+    // version, and what lies beside it may be the only copy of the user's work.
     let journal = Journal::decode(journal)?;
     // The staging directory is on the root's own file system, whose device may have another number
     // after the machine was started again.
@@ -73,7 +73,7 @@ pub(in crate::host) fn recover(
                 stuck.push(step);
             }
         } else if displaced == Displaced::Open {
-            // A program may write into it still, and nobody would have that.
+            // A program may still write into it, and no other copy would have that.
             stuck.push(step.kept());
         }
     }

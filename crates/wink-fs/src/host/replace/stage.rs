@@ -1,4 +1,4 @@
-//! New entries, written where nobody sees them.
+//! New entries, written where no reader sees them.
 
 use std::fs::File;
 use std::io::Write as _;

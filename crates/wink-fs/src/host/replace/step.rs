@@ -140,7 +140,7 @@ impl Places<'_> {
         match self.displaced_another(step) {
             false => Ok(()),
             true => {
-                // Somebody changed it since it was looked at: his work stays where it is.
+                // Another program changed it since it was inspected: its work stays where it is.
                 self.put_back(step)?;
                 Err(Errno::STALE)
             }
@@ -257,7 +257,8 @@ impl Places<'_> {
         transfer::transfer(from, Place(to, kept.name))
     }
 
-    /// Tells whether something waits that was in view and is not what was to go out of it: nobody kept that.
+    /// Returns whether the staging directory holds an entry that was in view and is not the one that was to go out of
+    /// it: no snapshot has that.
     pub(super) fn holds_anothers(&self, step: &Step) -> bool {
         match stamp_of(self.staging, step.name.as_bytes()) {
             Ok(None) => false,

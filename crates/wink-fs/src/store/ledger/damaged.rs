@@ -33,7 +33,7 @@ impl StoreLedger {
     fn damaged_images(&self, contents: Contents) -> Result<Vec<(u64, String)>> {
         let mut damaged = Vec::new();
         for operation in self.list()? {
-            // What somebody forgot meanwhile lost its record first.
+            // If another process forgot the operation meanwhile, it removed the record first.
             let is_there = || self.disk.is_there(&places::record(operation.sequence));
             match self.check_image(&operation, contents) {
                 Err(error) if error.kind() == ErrorKind::Corrupt && is_there() => {

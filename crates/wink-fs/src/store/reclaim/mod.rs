@@ -1,8 +1,8 @@
 //! Gives back the space of objects that no snapshot needs any more.
 //!
-//! What is still needed of packs that go is in new packs before they go. The roster, which is replaced
-//! in one step, says from when on nobody relies on the old ones; before it nothing is deleted, and after
-//! it whatever is left of them is only a waste of space.
+//! What is still needed of packs that go is in new packs before they go. Once the roster is replaced, which is one
+//! step, no reader relies on the old ones: before it nothing is deleted, and after it whatever is left of them only
+//! wastes space.
 
 mod mark;
 mod places;
@@ -90,7 +90,7 @@ impl Work {
         Ok(work)
     }
 
-    /// Writes what is to be copied; nobody relies on the new packs yet.
+    /// Writes what is to be copied; no reader relies on the new packs yet.
     fn carry_out(&mut self, store: &Store, fates: &[(Arc<pack::Pack>, Fate)]) -> io::Result<()> {
         let mut sources: Vec<rewrite::Source<'_>> = Vec::new();
         for (pack, fate) in fates {
@@ -182,7 +182,7 @@ impl Work {
 }
 
 /// Reads the records themselves: one that cannot be read may be of a snapshot that is still wanted; one
-/// that is gone by now, because somebody else prunes too, is not.
+/// that another process pruned meanwhile is not.
 pub(super) fn read_all(store: &Store, names: &[String]) -> Result<Vec<Snapshot>> {
     let is_gone = |read: &Result<Snapshot>| {
         read.as_ref().is_err_and(|error| error.kind() == ErrorKind::SnapshotNotFound)

@@ -16,7 +16,7 @@ pub(in super::super) const SMALL_PACKS: usize = 64;
 /// A pack of which more than one in so many bytes is not needed is written anew.
 const DEAD_SHARE: u64 = 4;
 
-/// Says how much is left that nobody needs.
+/// Says how much data that no snapshot needs may stay.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in super::super) enum Care {
     /// A part of each pack may, where that saves writing much.

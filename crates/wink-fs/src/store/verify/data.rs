@@ -130,8 +130,8 @@ fn check_object(library: &Library, row: &ObjectRow, block: &Bytes) -> io::Result
 
 /// Checks that the parts of a list make the file that the list is named by.
 ///
-/// A list that nobody needs any more may stay longer than its parts; where one is missing that a snapshot
-/// needs, the walk from that snapshot finds it.
+/// A list that no snapshot needs any more may outlive its parts; if a part is missing that a snapshot needs, the
+/// walk from that snapshot finds it.
 fn check_list(library: &Library, row: &ObjectRow, bytes: &[u8]) -> io::Result<()> {
     let parts = list::decode(bytes).filter(|parts| list::size(parts) == row.size);
     let parts = parts.ok_or_else(|| damaged(format!("the {} is damaged", row.id)))?;

@@ -107,7 +107,7 @@ impl Findings {
         }
     }
 
-    /// Reports snapshots that nobody forgot and that have no record. One that is damaged may have had any of the
+    /// Reports snapshots that have no record although no call forgot them. One that is damaged may have had any of the
     /// numbers.
     fn missing_records(&mut self, disk: &Disk, snapshots: &[Snapshot], roster: &Roster) {
         let damaged = self.verification.snapshots - snapshots.len() as u64;

@@ -27,7 +27,7 @@ const WHOLE_BYTES: u64 = 1024 * 1024;
 /// The longest head of an object: its kind and 64 bits of size.
 const MAX_HEAD_BYTES: usize = 10;
 
-/// How often packs are listed again because somebody prunes meanwhile.
+/// How often packs are listed again because another process prunes meanwhile.
 const TRIES: usize = 8;
 
 /// The packs that are whole, by name.

@@ -54,7 +54,7 @@ pub(super) fn condense(
 
 const EXTENSIONS: [&str; 3] = ["idx", "pack", "keep"];
 
-/// Removes packs, and what a process left of others that died on its way; nobody writes meanwhile.
+/// Removes packs, and what is left of packs that a dead process was removing; no process writes meanwhile.
 pub(super) fn remove(disk: &Disk, condensed: &Condensed) -> io::Result<Reclaimed> {
     let written = condensed.new.as_ref().map_or(Ok(0), |name| size(disk, name))?;
     let mut gone = 0;

@@ -21,14 +21,14 @@ impl KeptSnapshots {
         let _only = lock::prune(&self.disk)?;
         let prepared = {
             let _shared = lock::share(&self.disk)?;
-            // Where it fails, somebody may have deleted a snapshot under its eyes.
+            // If it fails, another process may have deleted a snapshot while it was being read.
             self.prepare().ok()
         };
         let _alone = lock::exclusive(&self.disk)?;
         let names = catalog::names(&self.disk).map_err(failed)?;
         let condensed = match prepared {
             Some((seen, condensed)) if seen == names => condensed,
-            // A snapshot that came meanwhile may rely on what nobody needed before.
+            // A snapshot taken meanwhile may rely on what no snapshot needed before.
             _ => self.prepare()?.1,
         };
         let done = self.keeper.remove_condensed(&condensed).map_err(failed)?;

@@ -103,7 +103,8 @@ impl OverlayMount {
 
 impl Drop for OverlayMount {
     fn drop(&mut self) {
-        // Whoever still has files of it open keeps them; where it fails, it is taken over the next time.
+        // A program that still has files of it open keeps them. If unmounting fails, the mount is taken over the
+        // next time.
         let _ = rustix::mount::unmount(by_handle(&self.root), UnmountFlags::DETACH);
     }
 }

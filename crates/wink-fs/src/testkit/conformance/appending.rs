@@ -58,10 +58,10 @@ pub(super) fn append_to_the_expected_content_adds(fs: &mut dyn Backend) {
 pub(super) fn append_to_other_content_is_a_conflict_that_carries_the_current_hash(
     fs: &mut dyn Backend,
 ) {
-    make(fs, "f", "somebody else's");
+    make(fs, "f", "another writer's");
     assert_eq!(refused(fs, |fs| append(fs, "f", "x", expecting("old"))), ErrorKind::Conflict);
     let error = append(fs, "f", "x", expecting("old")).unwrap_err();
-    assert_eq!(error.current_hash(), Some(ContentHash::of(b"somebody else's")));
+    assert_eq!(error.current_hash(), Some(ContentHash::of(b"another writer's")));
 }
 
 pub(super) fn append_to_a_file_that_is_gone_is_a_conflict(fs: &mut dyn Backend) {

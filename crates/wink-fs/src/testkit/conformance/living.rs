@@ -1,4 +1,4 @@
-//! The view that can be used while somebody else writes.
+//! The view that can be used while another thread writes.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -93,11 +93,11 @@ pub(super) fn put_replaces_a_file_that_is_unchanged(fs: &mut dyn Backend) {
 pub(super) fn put_on_a_changed_file_is_a_conflict_that_carries_the_current_hash(
     fs: &mut dyn Backend,
 ) {
-    make(fs, "f", "somebody else's");
+    make(fs, "f", "another writer's");
     let stale = Unchanged(ContentHash::of(b"what I read"));
     assert_eq!(refused(fs, |fs| put_if(fs, "f", "mine", stale)), ErrorKind::Conflict);
     let error = put_if(fs, "f", "mine", stale).unwrap_err();
-    assert_eq!(error.current_hash(), Some(ContentHash::of(b"somebody else's")));
+    assert_eq!(error.current_hash(), Some(ContentHash::of(b"another writer's")));
 }
 
 pub(super) fn put_on_a_file_that_is_gone_is_a_conflict_without_a_hash(fs: &mut dyn Backend) {

@@ -97,11 +97,11 @@ pub(super) fn a_write_with_the_right_hash_replaces(fs: &mut dyn Backend) {
 pub(super) fn a_write_with_a_stale_hash_is_a_conflict_that_carries_the_current_hash(
     fs: &mut dyn Backend,
 ) {
-    make(fs, "f", "somebody else's");
+    make(fs, "f", "another writer's");
     let stale = expecting("what I read");
     assert_eq!(refused(fs, |fs| write(fs, "f", "mine", stale)), ErrorKind::Conflict);
     let error = write(fs, "f", "mine", stale).unwrap_err();
-    assert_eq!(error.current_hash(), Some(ContentHash::of(b"somebody else's")));
+    assert_eq!(error.current_hash(), Some(ContentHash::of(b"another writer's")));
 }
 
 pub(super) fn a_write_to_a_file_that_is_gone_is_a_conflict(fs: &mut dyn Backend) {

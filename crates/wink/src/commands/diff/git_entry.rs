@@ -9,7 +9,7 @@ use crate::failure::Failure;
 pub(super) struct Mode {
     /// As git writes it.
     pub(super) text: &'static str,
-    /// Whether nobody but its owner has access.
+    /// Whether only its owner has access.
     pub(super) private: bool,
 }
 

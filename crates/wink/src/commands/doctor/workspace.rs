@@ -73,7 +73,7 @@ fn private(directory: &Path, fix: bool) -> Check {
         let _ = disk::keep_private(directory);
     }
     match disk::is_private(directory) {
-        Ok(true) => check("privacy", Health::Ok, "nobody else may read the history"),
+        Ok(true) => check("privacy", Health::Ok, "only you may read the history"),
         Ok(false) => mendable("privacy", "others may read the history"),
         Err(error) => check("privacy", Health::Failed, error.to_string()),
     }

@@ -16,7 +16,7 @@ use super::{McpService, SESSION_ID, UNKNOWN_SESSION};
 /// How many sessions of older clients there are at most; the one that was idle for longest goes first.
 const MOST_SESSIONS: usize = 128;
 
-/// How long a session of an older client is kept that nobody uses.
+/// How long a session of an older client is kept while the client does not use it.
 const SESSION_IDLE: Duration = Duration::from_secs(30 * 60);
 
 const TOO_MANY: (StatusCode, &str) = (

@@ -46,7 +46,7 @@ impl UnderWay {
         self.0.close();
     }
 
-    /// Tells whether nobody waits for answers any more.
+    /// Tells whether the server no longer waits for answers.
     pub(super) fn is_over(&self) -> bool {
         self.0.is_closed()
     }

@@ -13,8 +13,8 @@ const PAGE: usize = 100;
 
 /// Lists the files in the order of their paths, then the snapshots, oldest first.
 ///
-/// The cursor is the name of the last resource of the page before, so nobody remembers anything
-/// between pages, and files that come and go meanwhile move no other ones.
+/// The cursor is the name of the last resource of the page before, so the server keeps no state between pages,
+/// and files that come and go meanwhile move no other ones.
 pub(in super::super) fn list(
     context: &ToolContext,
     cursor: Option<&str>,

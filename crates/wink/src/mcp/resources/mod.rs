@@ -38,7 +38,7 @@ pub(super) fn link_to_large(context: &ToolContext, path: &str) -> Option<Resourc
     is_large.then(|| list::file(&Place::Live, &path, Some(size)))
 }
 
-/// Words a refusal for whoever asked for a resource.
+/// Words a refusal for the client that asked for a resource.
 fn refused(refusal: Refusal) -> ErrorData {
     let kind = refusal.kind();
     let message = ToolResult::from(refusal).message;
