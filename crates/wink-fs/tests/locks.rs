@@ -241,12 +241,15 @@ fn fault_28_no_order_of_snapshots_and_prunes_loses_anything() {
     shuttle::check_pct(|| everybody_at_once(Protocol::Whole), orders(), 3);
 }
 
+/// The orders are always the same, among which are those that lose something.
+const SEED: u64 = 1;
+
 #[test]
 fn fault_28_without_a_part_of_the_protocol_something_is_lost() {
     use Protocol::{NoSecondLook, NoSharedLock, NoTurnToCommit};
     for protocol in [NoSharedLock, NoSecondLook, NoTurnToCommit] {
         let found = catch_unwind(AssertUnwindSafe(|| {
-            shuttle::check_random(move || everybody_at_once(protocol), orders());
+            shuttle::check_random_with_seed(move || everybody_at_once(protocol), SEED, orders());
         }));
         assert!(found.is_err(), "the model finds nothing and so proves nothing");
     }
