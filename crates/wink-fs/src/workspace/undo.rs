@@ -551,12 +551,12 @@ fn next_step(operations: &[OperationRecord], way: Way) -> Option<(u64, u64)> {
 
 /// Tells whether an operation can be taken back: it is done, or a part of it is.
 fn can_be_undone(operations: &[OperationRecord], number: u64) -> bool {
-    let (done, undone) = stacks(operations);
-    let is_partly_done = |(of, by): &(u64, u64)| {
-        let by = operations.iter().find(|it| it.sequence == *by);
-        *of == number && by.is_some_and(|by| !by.left_alone.is_empty())
-    };
-    done.contains(&number) || undone.iter().any(is_partly_done)
+    let (done, _) = stacks(operations);
+    let last = operations.iter().rfind(|it| it.cause.step_of() == Some(number));
+    let is_partly_undone = last.is_some_and(|it| {
+        matches!(it.cause, OperationCause::Undo { .. }) && !it.left_alone.is_empty()
+    });
+    done.contains(&number) || is_partly_undone
 }
 
 /// Returns the operations that are done, and those that were taken back with what did that, the next one last.

@@ -6,9 +6,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
 use wink_fs::{
-    ContentHash, ErrorKind, Exclusions, FileMode, HostBackend, HostOptions, MemoryBackend,
-    MoveOptions, OperationCause, Recursion, Replacement, RestoreOptions, Result, SnapshotCause,
-    Store, TreePath, Workspace, WriteMode, WriteOptions, ops,
+    ContentHash, ErrorKind, Exclusions, FileMode, Filesystem, HostBackend, HostOptions,
+    MemoryBackend, MoveOptions, OperationCause, Recursion, Replacement, RestoreOptions, Result,
+    SnapshotCause, Store, TreePath, Workspace, WriteMode, WriteOptions, ops,
 };
 
 use crate::scene::{Scene, lines, on_both, rewrite, ruin, varied};
@@ -1014,4 +1014,24 @@ fn the_rest_of_a_restore_that_was_undone_in_part_is_undone_later() {
 
 fn read(files: &Workspace, path: &str) -> String {
     files.read(path).unwrap().content
+}
+
+/// Once, it could not be any more after another operation.
+#[test]
+fn the_rest_of_a_partly_undone_operation_can_be_undone_after_another_one() {
+    let files = Workspace::memory();
+    files.write("g/h", "below").unwrap();
+    files.write("top", "beside").unwrap();
+    let [g, top] = ["g", "top"].map(|path| files.path(path).unwrap());
+    let remove = |fs: &mut dyn Filesystem| {
+        fs.remove(&g, Recursion::Recursive)?;
+        fs.remove(&top, Recursion::OnlyEmpty)
+    };
+    let (_, removal) = files.as_agent_operation("remove", remove).unwrap();
+    files.write("g", "in the way").unwrap();
+    let undone = files.undo_operation(removal.unwrap()).unwrap();
+    assert_eq!(undone.conflicts, [files.path("g").unwrap()]);
+    files.delete("g").unwrap();
+    files.undo_operation(removal.unwrap()).unwrap();
+    assert_eq!(files.read("g/h").unwrap().content, "below");
 }
