@@ -133,7 +133,8 @@ impl History {
     /// Records a replacement that is done, and tells how far it is; one of which nothing was done is forgotten.
     fn finish(&self, backend: &dyn Backend, begun: OperationRecord) -> Result<()> {
         let (finished, left) = how_far(&*backend.live(), &begun)?;
-        if finished.is_empty() {
+        // Also where other programs changed everything since, a file that it displaced may be their only copy.
+        if finished.is_empty() && self.ledger.written(begun.sequence)?.is_none() {
             self.ledger.discard(begun.sequence);
             return Ok(());
         }
@@ -146,7 +147,8 @@ impl History {
     /// Forgets a replacement that failed and changed nothing. Where a part of it could not be undone, the next call
     /// records that part.
     pub(super) fn give_up(&self, live: &dyn Tree, begun: &OperationRecord) {
-        if how_far(live, begun).is_ok_and(|(finished, _)| finished.is_empty()) {
+        let is_undone = how_far(live, begun).is_ok_and(|(finished, _)| finished.is_empty());
+        if is_undone && self.ledger.written(begun.sequence).is_ok_and(|written| written.is_none()) {
             self.ledger.discard(begun.sequence);
         }
     }

@@ -17,7 +17,7 @@ use wink_fs::{Kind, SnapshotStore as _, Store, Tree, TreePath};
 use crate::person::{
     BY_THE_PERSON, CALLS, Change, Deed, DisturbedCall, Found, check_verified, disturb, find_call,
 };
-use crate::scene::{CHILD, Call, copy, open};
+use crate::scene::{CHILD, Call, copy, kill_at, open};
 
 /// The calls that make the file that they are about.
 const MAKING: [&str; 4] = ["symlink", "write-new", "copy", "mkdir"];
@@ -165,12 +165,30 @@ fn keeps_open_file(call: &DisturbedCall, before: &Path, point: &Call) -> Option<
     Some(is_kept(place.path(), BY_THE_PERSON))
 }
 
+/// The same where the call is killed there, and a person writes into what is in view before the program writes.
+fn keeps_open_file_of_killed(call: &DisturbedCall, before: &Path, point: &Call) -> Option<bool> {
+    let place = copy(before);
+    let touched = call.touched_at_first(place.path());
+    let file = fs::File::options().write(true).open(&touched).ok()?;
+    if !kill_at(call.what, place.path(), point) {
+        return None;
+    }
+    let _ = fs::write(&touched, "something else");
+    file.set_len(0).unwrap();
+    file.write_all_at(BY_THE_PERSON.as_bytes(), 0).unwrap();
+    drop(file);
+    open(place.path()).write("unrelated", "after").unwrap();
+    let waits = is_below(&place.path().join(".wink-staging"), BY_THE_PERSON);
+    Some(waits || is_kept(place.path(), BY_THE_PERSON))
+}
+
+type Keeps = fn(&DisturbedCall, &Path, &Call) -> Option<bool>;
+
 /// Checks some of the calls that find the file they are about.
 #[track_caller]
-fn check_open_file() {
+fn check_open_file(is_checked: fn(&DisturbedCall) -> bool, keeps_open_file: Keeps) {
     let mut wrong = String::new();
-    let finds_the_file = |it: &&DisturbedCall| !MAKING.contains(&it.what);
-    for call in CALLS.iter().filter(finds_the_file) {
+    for call in CALLS.iter().filter(|call| is_checked(call)) {
         let before = call.template();
         let points = call.points(before.path());
         let runs: Vec<(&Call, bool)> = points
@@ -189,7 +207,13 @@ fn check_open_file() {
 
 #[test]
 fn what_a_program_writes_into_a_file_that_it_had_open_during_a_call_is_not_lost() {
-    check_open_file();
+    check_open_file(|call| !MAKING.contains(&call.what), keeps_open_file);
+}
+
+/// Once, the next command forgot the restore, with what the program wrote into the file that it had displaced.
+#[test]
+fn what_a_program_writes_into_a_file_that_a_killed_restore_displaced_is_not_lost() {
+    check_open_file(|call| call.is_whole, keeps_open_file_of_killed);
 }
 
 /// Stops a call at system calls, lets the person make changes, and looks at what is left of them.
