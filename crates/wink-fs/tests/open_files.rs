@@ -8,7 +8,10 @@ use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
+use rustix::fs::{Mode, OFlags, mkdirat, openat};
 use tempfile::TempDir;
 use wink_fs::{
     EntryIdentity, ErrorKind, Event, Filesystem as _, HostBackend, Recursion, Store, TreePath,
@@ -128,11 +131,32 @@ fn what_a_program_writes_into_a_file_that_a_redone_call_displaced_is_named() {
     files.undo().unwrap();
     let mut a = scene.open_to_append("a");
     files.redo().unwrap();
+    // Past the tick of the clock that the operation is stamped with.
+    thread::sleep(Duration::from_millis(12));
     a.write_all(b"second line\n").unwrap();
     drop(a);
     let error = files.undo().unwrap_err();
     assert_eq!((error.kind(), error.path()), (ErrorKind::Conflict, Some("a")));
     assert_eq!(scene.read("a"), "by a call");
+}
+
+/// A program works in a directory that a restore removes. Once, undo brought back no directory that it made there.
+#[test]
+fn what_a_program_saves_in_a_removed_directory_comes_back_with_undo() {
+    let scene = Scene::new();
+    let d = File::open(scene.path("d")).unwrap();
+    let b = scene.open_to_append("d/b");
+    let files = scene.open();
+    files.restore("base").unwrap();
+    assert!(!scene.path("d").exists());
+    mkdirat(&d, "sub", Mode::RWXU).unwrap();
+    let flags = OFlags::WRONLY | OFlags::CREATE;
+    let mut made = File::from(openat(&d, "sub/x", flags, Mode::RUSR | Mode::WUSR).unwrap());
+    made.write_all(b"an hour of work").unwrap();
+    drop((made, b));
+    files.undo().unwrap();
+    assert_eq!(scene.read("d/sub/x"), "an hour of work");
+    assert_eq!(scene.read("d/b"), "first line\n");
 }
 
 #[test]

@@ -224,6 +224,14 @@ impl BeforeView {
         Ok(names)
     }
 
+    /// Tells whether something is kept that was below a path: then a directory was there.
+    fn is_above_kept(&self, path: &TreePath) -> bool {
+        let mut below = self.recorded.steps.iter().filter(|(_, step)| {
+            matches!(step, Step::Remove { path: at } if at != path && at.starts_with(path))
+        });
+        below.any(|(line, _)| self.recorded.kept(*line).is_ok_and(|kept| kept.is_some()))
+    }
+
     /// Returns the path that something had before the operation which had this one before a change of it.
     fn path_before(&self, path: &TreePath, change: usize) -> Result<Option<TreePath>> {
         let mut path = path.clone();
@@ -243,7 +251,12 @@ impl BeforeView {
 
 impl Tree for BeforeView {
     fn stat(&self, path: &TreePath) -> Result<Stat> {
-        let mut stat = self.look(Operation::Stat, path, |tree, path| tree.stat(path))?;
+        let mut stat = match self.look(Operation::Stat, path, |tree, path| tree.stat(path)) {
+            Err(error) if error.is_absence() && self.is_above_kept(path) => {
+                return Ok(Stat::new(Kind::Directory, 0));
+            }
+            stat => stat?,
+        };
         if stat.kind == Kind::File
             && let Some(mode) = self.earlier_mode(path)?
         {
@@ -253,7 +266,10 @@ impl Tree for BeforeView {
     }
 
     fn list(&self, path: &TreePath) -> Result<Vec<Entry>> {
-        let entries = self.look(Operation::List, path, |tree, path| tree.list(path))?;
+        let entries = match self.look(Operation::List, path, |tree, path| tree.list(path)) {
+            Err(error) if error.is_absence() && self.is_above_kept(path) => Vec::new(),
+            entries => entries?,
+        };
         let mut names = self.changed_names(path)?;
         names.extend(entries.into_iter().map(|entry| entry.name));
         let mut found = Vec::new();
