@@ -90,7 +90,12 @@ fn redo(places: &Places<'_>, step: &mut Step) {
         Move::In | Move::Exchange => step.is_new(standing),
         Move::Keep | Move::Return | Move::Purge => true,
     };
-    let is_to_do = standing == step.standing && (step.what == Move::Out || step.is_new(waiting));
+    // One that was done and taken back again has other times of its last change.
+    let is_standing = match (standing, step.standing) {
+        (Some(found), Some(expected)) => found.is_same_but_renamed(&expected),
+        (found, expected) => found == expected,
+    };
+    let is_to_do = is_standing && (step.what == Move::Out || step.is_new(waiting));
     if !is_done && is_to_do {
         // What comes out otherwise than expected goes back.
         let _ = places.forward(step);
@@ -100,6 +105,8 @@ fn redo(places: &Places<'_>, step: &mut Step) {
 #[cfg(test)]
 #[allow(clippy::disallowed_methods, reason = "plants what a dead process left")]
 mod tests {
+    use rustix::fs::{CWD, RenameFlags};
+
     use super::*;
     use crate::host::capture::stamp::Moment;
     use crate::host::identity::Identity;
@@ -228,6 +235,37 @@ mod tests {
             assert_eq!(scene.read(&format!("root/d/sub/{name}")), WORK);
             assert_eq!(std::fs::read_dir(scene.path("root/d/sub")).unwrap().count(), 1);
         }
+    }
+
+    /// The file `sw` became a directory with `t` in it.
+    fn directory_for_file() -> (Scene, Step) {
+        let scene = Scene::new(&[("root/sw", "old"), ("staging/1/t", "keep")]);
+        let mut step = scene.step(Move::Exchange, "sw");
+        scene.places().forward(&mut step).unwrap();
+        assert_eq!(scene.read("root/sw/t"), "keep");
+        (scene, step)
+    }
+
+    /// Once, the directory went, because its own stamp was still the same.
+    #[test]
+    fn a_directory_in_which_a_program_saved_makes_no_room_for_what_it_displaced() {
+        let (scene, step) = directory_for_file();
+        std::fs::write(scene.path("root/sw/t"), WORK).unwrap();
+        std::fs::write(scene.path("staging/1"), "also work").unwrap();
+        assert_eq!(scene.finish(&step).waiting, [(step.path, "1".to_owned())]);
+        assert_eq!(scene.read("root/sw/t"), WORK);
+        assert_eq!(scene.read("staging/1"), "also work");
+    }
+
+    /// The process gave up and died while it took back what it had done. Once, the directory went.
+    #[test]
+    fn what_a_program_saved_in_a_directory_that_was_taken_back_comes_into_view() {
+        let (scene, step) = directory_for_file();
+        let (new, old) = (scene.path("root/sw"), scene.path("staging/1"));
+        rustix::fs::renameat_with(CWD, new, CWD, old, RenameFlags::EXCHANGE).unwrap();
+        std::fs::write(scene.path("staging/1/t"), WORK).unwrap();
+        scene.finish(&step);
+        assert_eq!(scene.read("root/sw/t"), WORK);
     }
 
     /// A write was killed after its file and the old one changed places, and the old one is kept only as a copy.

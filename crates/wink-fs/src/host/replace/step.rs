@@ -141,7 +141,11 @@ impl Places<'_> {
             false => Ok(()),
             true => {
                 // Another program changed it since it was inspected: its work stays where it is.
-                self.put_back(step)?;
+                match step.waiting {
+                    // It was in view only for a moment.
+                    Some(new) if new.kind() == Kind::Directory => self.rename(step, step.what)?,
+                    _ => self.put_back(step)?,
+                }
                 Err(Errno::STALE)
             }
         }
@@ -232,11 +236,22 @@ impl Places<'_> {
     pub(super) fn put_back(&self, step: &Step) -> Result<()> {
         match self.look(&step.path, &step.name)?.0 {
             None => self.rename(step, Move::In),
-            found if step.what == Move::Exchange && step.is_new(found) => {
-                self.rename(step, Move::Exchange)
+            // The stamp of a directory does not tell what programs saved in it.
+            Some(found) if step.what == Move::Exchange && found.kind() != Kind::Directory => {
+                self.exchange_back(step)
             }
             Some(_) => Err(Errno::EXIST),
         }
+    }
+
+    /// Changes places again with what came into view, unless a program wrote into that, or has it open.
+    fn exchange_back(&self, step: &Step) -> Result<()> {
+        self.rename(step, Move::Exchange)?;
+        let out = lease::unopened_stamp(self.staging, step.name.as_bytes());
+        if out.is_ok_and(|out| step.is_new(Some(out))) {
+            return Ok(());
+        }
+        self.rename(step, Move::Exchange).and(Err(Errno::EXIST))
     }
 
     /// Brings back what a call took out of view that did not end.
