@@ -15,7 +15,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use wink_fs::{Kind, SnapshotStore as _, Store, Tree, TreePath};
 
 use crate::person::{
-    BY_THE_PERSON, CALLS, Change, Deed, DisturbedCall, Found, check_verified, disturb, find_call,
+    BY_THE_PERSON, CALLS, Change, Deed, DisturbedCall, Found, RESTORE_OF_ONE, check_verified,
+    disturb, find_call,
 };
 use crate::scene::{CHILD, Call, copy, kill_at, open};
 
@@ -182,13 +183,12 @@ fn keeps_open_file_of_killed(call: &DisturbedCall, before: &Path, point: &Call) 
     Some(waits || is_kept(place.path(), BY_THE_PERSON))
 }
 
-type Keeps = fn(&DisturbedCall, &Path, &Call) -> Option<bool>;
-
-/// Checks some of the calls that find the file they are about.
+/// Checks the calls that find the file they are about.
 #[track_caller]
-fn check_open_file(is_checked: fn(&DisturbedCall) -> bool, keeps_open_file: Keeps) {
+fn check_open_file() {
     let mut wrong = String::new();
-    for call in CALLS.iter().filter(|call| is_checked(call)) {
+    let finds_the_file = |it: &&DisturbedCall| !MAKING.contains(&it.what);
+    for call in CALLS.iter().filter(finds_the_file) {
         let before = call.template();
         let points = call.points(before.path());
         let runs: Vec<(&Call, bool)> = points
@@ -207,13 +207,19 @@ fn check_open_file(is_checked: fn(&DisturbedCall) -> bool, keeps_open_file: Keep
 
 #[test]
 fn what_a_program_writes_into_a_file_that_it_had_open_during_a_call_is_not_lost() {
-    check_open_file(|call| !MAKING.contains(&call.what), keeps_open_file);
+    check_open_file();
 }
 
 /// Once, the next command forgot the restore, with what the program wrote into the file that it had displaced.
 #[test]
 fn what_a_program_writes_into_a_file_that_a_killed_restore_displaced_is_not_lost() {
-    check_open_file(|call| call.is_whole, keeps_open_file_of_killed);
+    let before = RESTORE_OF_ONE.bare_template();
+    let points = RESTORE_OF_ONE.all_points(before.path());
+    let is_lost = |point: &&Call| {
+        keeps_open_file_of_killed(&RESTORE_OF_ONE, before.path(), point) == Some(false)
+    };
+    let lost: Vec<_> = points.par_iter().filter(is_lost).collect();
+    assert!(lost.is_empty(), "lost at {lost:?} of {points:?}");
 }
 
 /// Stops a call at system calls, lets the person make changes, and looks at what is left of them.

@@ -106,6 +106,17 @@ pub(crate) const CALLS: [DisturbedCall; 11] = [
     },
 ];
 
+/// A restore of which one file is all that is different.
+pub(crate) const RESTORE_OF_ONE: DisturbedCall = DisturbedCall {
+    what: "restore",
+    prepare: |files| {
+        files.restore("base").unwrap();
+        files.write("d/file", "replaced soon").unwrap();
+    },
+    is_whole: true,
+    ..PLAIN
+};
+
 /// The system calls that change files; others are soon followed by one of these.
 const CHANGING: [&str; 8] =
     ["renameat2", "renameat", "rename", "linkat", "symlinkat", "mkdirat", "unlinkat", "write"];
@@ -114,6 +125,11 @@ impl DisturbedCall {
     /// Makes what the call starts from, with a file beside it that no operation knows.
     pub(crate) fn template(&self) -> Place {
         self.with_sibling(template(&self.prepare))
+    }
+
+    /// Makes the same without that file.
+    pub(crate) fn bare_template(&self) -> Place {
+        template(&self.prepare)
     }
 
     /// Makes the same with the store on another file system.
@@ -133,15 +149,20 @@ impl DisturbedCall {
 
     /// Returns the system calls by which it changes files, without those that only open the workspace.
     pub(crate) fn points(&self, before: &Path) -> Vec<Call> {
-        let opening = list_calls("open", copy(before).path());
-        let all = list_calls(self.what, copy(before).path());
-        let is_own = |call: &Call| CHANGING.contains(&&*call.0) && !opening.contains(call);
-        let own: Vec<_> = all.into_iter().filter(is_own).collect();
+        let own = self.all_points(before);
         if are_all_tried() {
             return own;
         }
         let step = own.len().div_ceil(POINTS).max(1);
         own.into_iter().step_by(step).collect()
+    }
+
+    /// Returns all of them, also in the ordinary run.
+    pub(crate) fn all_points(&self, before: &Path) -> Vec<Call> {
+        let opening = list_calls("open", copy(before).path());
+        let all = list_calls(self.what, copy(before).path());
+        let is_own = |call: &Call| CHANGING.contains(&&*call.0) && !opening.contains(call);
+        all.into_iter().filter(is_own).collect()
     }
 }
 
