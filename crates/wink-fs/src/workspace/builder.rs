@@ -3,10 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
+use parking_lot::Mutex;
+
 use super::excluded::{Excluded, Source};
 use super::fork::Origin;
 use super::history::History;
-use super::turn::Turns;
 use super::{Caller, Shared, Workspace};
 use crate::clock::{Clock, SystemClock};
 use crate::error::Result;
@@ -222,7 +223,7 @@ impl WorkspaceBuilder {
             history.retention = self.retention.unwrap_or_else(usual);
             history.observers = observers.clone();
         }
-        let writer = Turns::new(guarded);
+        let writer = Mutex::new(guarded);
         let origin = self.origin;
         let shared = Shared { writer, live, properties, observers, recording, history, origin };
         let workspace = Workspace(Arc::new(shared), Caller::default());

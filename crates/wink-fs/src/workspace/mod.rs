@@ -25,12 +25,13 @@ mod room;
 mod snapshot_after;
 mod snapshots;
 mod take_back;
-mod turn;
 mod undo;
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
+
+use parking_lot::{Mutex, MutexGuard};
 
 pub use self::at::At;
 pub use self::builder::WorkspaceBuilder;
@@ -43,7 +44,6 @@ pub use self::undo::Undone;
 
 use self::fork::Origin;
 use self::history::History;
-use self::turn::{Turn, Turns};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::event::Observers;
 use crate::filesystem::{Backend, Properties};
@@ -81,7 +81,7 @@ struct Caller {
 }
 
 struct Shared {
-    writer: Turns<Layered<Guard>>,
+    writer: Mutex<Layered<Guard>>,
     live: Arc<dyn Tree>,
     properties: Properties,
     observers: Arc<Observers>,
@@ -148,8 +148,16 @@ impl Workspace {
         }
     }
 
-    fn turn(&self) -> Result<Turn<'_, Layered<Guard>>> {
-        let turn = self.0.writer.take(self.1.patience)?;
+    /// Waits for the turn of this caller, who writes alone until the guard is dropped.
+    fn turn(&self) -> Result<MutexGuard<'_, Layered<Guard>>> {
+        let writer = &self.0.writer;
+        let turn = match self.1.patience {
+            None => writer.lock(),
+            Some(time) => writer.try_lock_for(time).ok_or_else(|| {
+                Error::new(Operation::Write, ErrorKind::Deadline)
+                    .with_detail("another call is writing; try again when it is done")
+            })?,
+        };
         if let Some(history) = &self.0.history {
             history.act_as(self.1.name.as_ref());
         }

@@ -2,11 +2,12 @@
 
 use std::any::Any;
 
+use parking_lot::MutexGuard;
+
 use super::Workspace;
 use super::history::History;
 use super::recover::Failed;
 use super::take_back::is_of_the_path;
-use super::turn::Turn;
 use crate::error::Result;
 use crate::filesystem::{Backend, Filesystem};
 use crate::guard::Guard;
@@ -96,7 +97,7 @@ impl Workspace {
     fn operate<T>(
         &self,
         name: &str,
-        mut writer: Turn<'_, Layered<Guard>>,
+        mut writer: MutexGuard<'_, Layered<Guard>>,
         work: impl FnOnce(&mut Layered<Guard>) -> Result<T>,
     ) -> Result<(T, Option<u64>)> {
         let Some(history) = &self.0.history else { return Ok((work(&mut writer)?, None)) };
