@@ -1,77 +1,28 @@
 //! The wink binary.
 
-mod access;
-mod address;
-mod answer;
-mod beacon;
 mod cli;
 mod commands;
-mod completing;
-mod config;
-mod confirm;
-mod connections;
-mod context;
 mod demo;
-mod disk;
-mod documents;
-mod downloads;
-mod evidence;
-mod exclusions;
-mod failure;
-mod fixed_mounts;
-mod git_dir;
-mod git_head;
-mod gone;
-mod half_made;
-mod head_timer;
-mod heard;
-mod help;
-mod home;
-mod http_guard;
-mod input;
-mod kept_fork;
-mod line_pairs;
-mod lock;
-mod logging;
-mod lost;
+mod error;
+mod json;
 mod mcp;
-mod mcp_command;
-mod mended;
-mod merge_point;
-mod paint;
-mod paths;
-mod patient_stream;
-mod process;
-mod progress;
-mod pruned;
-mod recovered;
-mod refs;
-mod retention;
-mod room;
-mod screen;
+mod project;
 mod serve;
-mod serving;
-mod settings;
-mod signals;
-mod status_page;
-mod stop_signals;
-mod strangers;
-mod terminal;
-mod token;
-mod welcome;
-mod words;
+mod sys;
+mod ui;
 
 use std::process::ExitCode;
 
-use answer::Answer;
-use cli::{Cli, Command};
-use context::Context;
-use failure::Failure;
-use screen::Screen;
+use crate::cli::context::Context;
+use crate::cli::{Cli, Command, completion, help};
+use crate::error::Failure;
+use crate::sys::{logging, signals};
+use crate::ui::answer::{self, Answer};
+use crate::ui::output::Screen;
 
 fn main() -> ExitCode {
     signals::survive_limits();
-    completing::answer();
+    completion::answer();
     let (screen, result) = match help::parse() {
         Ok(cli) => (Screen::new(&cli.global), run(&cli)),
         Err(usage) if usage.use_stderr() && is_json_wanted() => {
@@ -118,7 +69,7 @@ fn run(cli: &Cli) -> Result<Answer, Failure> {
         Command::Config(command) => commands::config::run(&context, command),
         Command::Session(command) => commands::session::run(&context, command),
         Command::Tool(args) => commands::tool::run(&context, args),
-        Command::Mcp(args) => mcp_command::run(&context, args).map(|()| Answer::default()),
+        Command::Mcp(args) => commands::mcp::run(&context, args).map(|()| Answer::default()),
         Command::Demo(args) => demo::run(&context, args, Screen::new(&cli.global)),
         Command::Serve(args) => serve::run(&context, args),
     }

@@ -3,14 +3,15 @@
 use clap::{Args, Subcommand};
 
 use super::fork::check_name;
-use crate::answer::Answer;
-use crate::completing;
-use crate::context::{Context, Opened};
-use crate::documents::{BranchDeleted, BranchEntry, BranchRenamed, Branches, DamagedEntry};
-use crate::failure::{Failure, PARTIAL};
-use crate::home::{self, DamagedBranch, Home};
-use crate::settings::Branch;
-use crate::{disk, words};
+use crate::cli::completion;
+use crate::cli::context::{Context, Opened};
+use crate::error::{Failure, PARTIAL};
+use crate::json::{BranchDeleted, BranchEntry, BranchRenamed, Branches, DamagedEntry};
+use crate::project::settings::Branch;
+use crate::project::{self, DamagedBranch, Home};
+use crate::sys::disk;
+use crate::ui::answer::Answer;
+use crate::ui::format;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BranchCommand {
@@ -28,7 +29,7 @@ pub(crate) enum BranchCommand {
 pub(crate) struct DeleteArgs {
     /// The name of the fork.
     #[arg(value_name = "NAME")]
-    #[arg(add = completing::forks())]
+    #[arg(add = completion::forks())]
     name: String,
 }
 
@@ -36,7 +37,7 @@ pub(crate) struct DeleteArgs {
 pub(crate) struct RenameArgs {
     /// The name it has.
     #[arg(value_name = "OLD")]
-    #[arg(add = completing::forks())]
+    #[arg(add = completion::forks())]
     old: String,
 
     /// The name it gets.
@@ -54,7 +55,7 @@ pub(crate) fn run(context: &Context, command: &BranchCommand) -> Result<Answer, 
 }
 
 fn list(context: &Context, opened: &Opened) -> Result<Answer, Failure> {
-    let home::Branches { whole, damaged } = opened.home.branches()?;
+    let project::Branches { whole, damaged } = opened.home.branches()?;
     whole.iter().for_each(Home::announce);
     let fork = opened.home.settings.branch.as_ref().map(|branch| branch.name.clone());
     let document = Branches {
@@ -75,7 +76,7 @@ fn list(context: &Context, opened: &Opened) -> Result<Answer, Failure> {
 fn way_on(context: &Context, opened: &Opened, document: &Branches) -> Result<Vec<String>, Failure> {
     if let Some(name) = &document.fork {
         let main = opened.home.main()?;
-        let (shown, main) = (main.display(), words::path_for_shell(&main));
+        let (shown, main) = (main.display(), format::path_for_shell(&main));
         return Ok(context.note(format!(
             "note: this is the fork {name} of {shown}\nbring it back: wink -C {main} merge {name}"
         )));
@@ -97,7 +98,7 @@ fn line(branch: &BranchEntry) -> String {
         Some(kept) => format!("kept as {}", short(kept)),
         None => branch.directory.clone(),
     };
-    format!("{:<20}  {}  {place}\n", words::first_line(&branch.name), short(&branch.base))
+    format!("{:<20}  {}  {place}\n", format::first_line(&branch.name), short(&branch.base))
 }
 
 fn short(id: &str) -> String {

@@ -3,11 +3,11 @@
 use clap::Args;
 use clap_complete::env::Shells;
 
-use crate::answer::Answer;
-use crate::completing::VARIABLE;
-use crate::context::Context;
-use crate::documents::CompletionScript;
-use crate::failure::Failure;
+use crate::cli::completion::VARIABLE;
+use crate::cli::context::Context;
+use crate::error::Failure;
+use crate::json::CompletionScript;
+use crate::ui::answer::Answer;
 
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArgs {

@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 
-use crate::answer::Answer;
-use crate::config::{Config, Key};
-use crate::context::Context;
-use crate::documents::{ConfigList, ConfigSet, ConfigValue};
-use crate::failure::Failure;
-use crate::git_dir;
-use crate::home::Home;
-use crate::settings::Settings;
+use crate::cli::context::Context;
+use crate::error::Failure;
+use crate::json::{ConfigList, ConfigSet, ConfigValue};
+use crate::project::Home;
+use crate::project::config::{Config, Key};
+use crate::project::git::directory;
+use crate::project::settings::Settings;
+use crate::ui::answer::Answer;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigCommand {
@@ -78,7 +78,7 @@ pub(crate) fn run(context: &Context, command: &ConfigCommand) -> Result<Answer, 
         ConfigCommand::Add(args) => change_list(context, args, add, false),
         ConfigCommand::Remove(args) => {
             // `.git` is excluded by default: a user who removes that pattern wants it captured.
-            let captures_git = git_dir::is_excluded_by(&args.values).unwrap_or(false);
+            let captures_git = directory::is_excluded_by(&args.values).unwrap_or(false);
             change_list(context, args, remove, captures_git)
         }
         ConfigCommand::List(args) => list(context, args),
@@ -173,8 +173,9 @@ fn add(mut all: Vec<String>, values: &[String]) -> Result<Vec<String>, Failure> 
 fn remove(all: Vec<String>, values: &[String]) -> Result<Vec<String>, Failure> {
     let left = all.iter().filter(|value| !values.contains(value)).cloned().collect::<Vec<_>>();
     // What git keeps may be excluded although it is not there.
-    let is_excluded = git_dir::is_excluded_by(&left)?;
-    let is_there = |value: &String| all.contains(value) || git_dir::is_named(value) && !is_excluded;
+    let is_excluded = directory::is_excluded_by(&left)?;
+    let is_there =
+        |value: &String| all.contains(value) || directory::is_named(value) && !is_excluded;
     match values.iter().find(|value| !is_there(value)) {
         Some(unknown) => Err(Failure::not_set(Key::Exclude.name(), unknown, &all)),
         None => Ok(left),
@@ -193,7 +194,7 @@ fn set_here(
         let values = values(settings.exclude.clone())?;
         match key {
             Key::Exclude => {
-                let is_excluded = git_dir::is_excluded_by(&values)?;
+                let is_excluded = directory::is_excluded_by(&values)?;
                 let captures_git = captures_git || settings.captures_git();
                 settings.set_excluded(values.clone(), captures_git && !is_excluded);
             }

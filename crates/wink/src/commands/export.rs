@@ -6,13 +6,13 @@ use clap::Args;
 use wink_agent::WithoutSpecial;
 use wink_fs::archive::{self, ExportOptions};
 
-use crate::answer::Answer;
-use crate::completing;
-use crate::context::Context;
-use crate::documents::{ExportedTo, SkippedEntry};
-use crate::failure::Failure;
-use crate::refs::{self, State};
-use crate::words;
+use crate::cli::completion;
+use crate::cli::context::Context;
+use crate::cli::state_ref::{self, State};
+use crate::error::Failure;
+use crate::json::{ExportedTo, SkippedEntry};
+use crate::ui::answer::Answer;
+use crate::ui::format;
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
@@ -22,7 +22,7 @@ pub(crate) struct ExportArgs {
 
     /// The state [default: the files as they are now, without what is excluded].
     #[arg(long, value_name = "REF", default_value = "@", hide_default_value = true)]
-    #[arg(add = completing::states())]
+    #[arg(add = completion::states())]
     at: String,
 
     /// Takes the place of a file that is there.
@@ -32,7 +32,7 @@ pub(crate) struct ExportArgs {
 
 pub(crate) fn run(context: &Context, args: &ExportArgs) -> Result<Answer, Failure> {
     let opened = context.open()?;
-    let state = refs::find(&opened, &args.at)?;
+    let state = state_ref::find(&opened, &args.at)?;
     let target = context.host_path(&args.file);
     let options = ExportOptions::default().only_new(!args.force);
     let progress = context.progress("exporting");
@@ -54,9 +54,9 @@ pub(crate) fn run(context: &Context, args: &ExportArgs) -> Result<Answer, Failur
         skipped: SkippedEntry::special(&tree.left_out()),
     };
     context.answer(&document, |it| {
-        let files = words::counted(it.files, "file", "files");
-        let (bytes, packed) = (words::size(it.bytes), words::size(it.archive_bytes));
+        let files = format::counted(it.files, "file", "files");
+        let (bytes, packed) = (format::size(it.bytes), format::size(it.archive_bytes));
         let head = format!("Exported {} to {}: {files}, {bytes} in {packed}\n", args.at, it.file);
-        head + &words::not_captured(&it.skipped)
+        head + &format::not_captured(&it.skipped)
     })
 }

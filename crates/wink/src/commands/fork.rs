@@ -10,16 +10,17 @@ use wink_fs::{
 };
 
 use super::milliseconds;
-use crate::answer::Answer;
-use crate::completing;
-use crate::context::{Context, Opened};
-use crate::documents::{BranchEntry, Forked};
-use crate::failure::Failure;
-use crate::half_made::{self, HalfMade, Making};
-use crate::home::{self, Home};
-use crate::refs::{self, State};
-use crate::settings::{Branch, Settings};
-use crate::{disk, words};
+use crate::cli::completion;
+use crate::cli::context::{Context, Opened};
+use crate::cli::state_ref::{self, State};
+use crate::error::Failure;
+use crate::json::{BranchEntry, Forked};
+use crate::project::forks::incomplete::{self, HalfMade, Making};
+use crate::project::settings::{Branch, Settings};
+use crate::project::{self, Home};
+use crate::sys::disk;
+use crate::ui::answer::Answer;
+use crate::ui::format;
 
 #[derive(Debug, Args)]
 pub(crate) struct ForkArgs {
@@ -29,7 +30,7 @@ pub(crate) struct ForkArgs {
 
     /// The state it begins with [default: the files as they are now, of which a snapshot is taken].
     #[arg(value_name = "REF", default_value = "@", hide_default_value = true)]
-    #[arg(add = completing::states())]
+    #[arg(add = completion::states())]
     state: String,
 
     /// The directory, new or empty [default: beside the workspace, named after both].
@@ -45,7 +46,7 @@ pub(crate) fn run(context: &Context, args: &ForkArgs) -> Result<Answer, Failure>
         None => beside(&opened.home.root, &args.name),
     };
     let making = Making::new(&args.name, &args.state, &directory)?;
-    if let Some(made) = half_made::finish(&opened.home, &making)? {
+    if let Some(made) = incomplete::finish(&opened.home, &making)? {
         return finished(context, &opened, &made, start);
     }
     check_name(&opened, &args.name)?;
@@ -53,13 +54,13 @@ pub(crate) fn run(context: &Context, args: &ForkArgs) -> Result<Answer, Failure>
     let home = opened.home.new_branch(&args.name)?;
     let progress = context.progress("forking");
     // Before what the store has of an interrupted fork goes: the snapshot tells which files are its own.
-    half_made::clear_others(&opened.home, &making)?;
+    incomplete::clear_others(&opened.home, &making)?;
     let note = HalfMade::begin(&opened.home, &making)?;
     // What a process kept for this one that died before it was made.
     forget(&opened, &home, None);
     let made = make(context, &opened, args, &home, &directory, &note);
     let (snapshot, written) = made.inspect_err(|_| note.give_up(&making))?;
-    let directory = crate::context::real_path(&directory)?;
+    let directory = crate::cli::context::real_path(&directory)?;
     let remembered = remember(&opened, &args.name, &home, &snapshot, &directory);
     remembered.inspect_err(|_| forget(&opened, &home, None))?;
     note.forget();
@@ -97,7 +98,7 @@ fn answer(
     };
     let document = Forked { branch, files, duration_ms: milliseconds(start) };
     let mut answer = context.answer(&document, |it| {
-        let files = words::counted(it.files, "file", "files");
+        let files = format::counted(it.files, "file", "files");
         let BranchEntry { name, directory, .. } = &it.branch;
         let from = snapshot.id.short();
         format!("Forked {from} as {name}: {files} in {directory} · {} ms\n", it.duration_ms)
@@ -116,7 +117,7 @@ pub(super) fn check_name(opened: &Opened, name: &str) -> Result<(), Failure> {
     if opened.home.find_branch(name)?.is_some() {
         return Err(Failure::branch_taken(name));
     }
-    match refs::tagged(&opened.files, name)? {
+    match state_ref::tagged(&opened.files, name)? {
         Some(snapshot) => Err(Failure::name_of_tag(name, &snapshot)),
         None => Ok(()),
     }
@@ -149,13 +150,13 @@ fn make(
         let written = opened.files.fork(&snapshot)?.materialise(directory);
         Ok((snapshot, written.map_err(|error| Failure::materialise(directory, error))?))
     };
-    match refs::find(opened, &args.state)? {
+    match state_ref::find(opened, &args.state)? {
         State::Live => {
             write(opened.files.snapshot_with(&SnapshotOptions::default().message("fork"))?)
         }
         State::Snapshot(snapshot) => write(*snapshot),
         State::Archive(tree) => {
-            let key = home::branch_key(home);
+            let key = project::branch_key(home);
             let kept = keep(context, opened, args, &key, &tree);
             let id = kept.as_ref().ok().map(|kept| kept.id);
             kept.and_then(write).inspect_err(|_| forget(opened, home, id))
@@ -222,5 +223,5 @@ fn remember(
     let Home { root, settings, .. } = fork.home;
     opened.home.write_branch(settings, home)?;
     drop(held);
-    home::leave_pointer(&root, home)
+    project::leave_pointer(&root, home)
 }

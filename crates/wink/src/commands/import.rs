@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::answer::Answer;
-use crate::context::Context;
-use crate::documents::ImportedFrom;
-use crate::failure::Failure;
-use crate::words;
+use crate::cli::context::Context;
+use crate::error::Failure;
+use crate::json::ImportedFrom;
+use crate::ui::answer::Answer;
+use crate::ui::format;
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
@@ -32,8 +32,8 @@ pub(crate) fn run(context: &Context, args: &ImportArgs) -> Result<Answer, Failur
         unchanged: imported.replaced.unchanged,
     };
     let mut answer = context.answer(&document, |it| {
-        let files = words::counted(it.files, "file", "files");
-        let [written, removed] = [it.written, it.removed].map(words::number);
+        let files = format::counted(it.files, "file", "files");
+        let [written, removed] = [it.written, it.removed].map(format::number);
         format!("Imported {}: {files}, {written} written, {removed} removed\n", it.file)
     })?;
     if document.written + document.removed > 0 {

@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Command};
 use clap_mangen::Man;
 
-use crate::answer::Answer;
-use crate::context::Context;
-use crate::documents::{ManualPage, ManualPages};
-use crate::failure::Failure;
-use crate::{disk, help, words};
+use crate::cli::context::Context;
+use crate::cli::help;
+use crate::error::Failure;
+use crate::json::{ManualPage, ManualPages};
+use crate::sys::disk;
+use crate::ui::answer::Answer;
+use crate::ui::format;
 
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
@@ -66,7 +68,7 @@ fn write(context: &Context, into: &Path) -> Result<Answer, Failure> {
         pages.filter(|name| name.starts_with("wink") && name.ends_with(".1")).collect();
     let document = ManualPages { directory: into.display().to_string(), pages };
     context.answer(&document, |it| {
-        let pages = words::counted(it.pages.len() as u64, "page", "pages");
+        let pages = format::counted(it.pages.len() as u64, "page", "pages");
         format!("Wrote {pages} to {}\n", it.directory)
     })
 }

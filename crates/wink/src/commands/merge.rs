@@ -7,19 +7,20 @@ use wink_fs::{MergeOptions, Merged, SnapshotOptions, Workspace};
 
 use super::branch;
 use super::merged::{self, MergeFlags};
-use crate::answer::Answer;
-use crate::context::{Context, Opened};
-use crate::documents::MergedIn;
-use crate::failure::Failure;
-use crate::home::Home;
-use crate::settings::MergePoint;
-use crate::{completing, merge_point};
+use crate::cli::completion;
+use crate::cli::context::{Context, Opened};
+use crate::error::Failure;
+use crate::json::MergedIn;
+use crate::project::Home;
+use crate::project::forks::merge_base;
+use crate::project::settings::MergePoint;
+use crate::ui::answer::Answer;
 
 #[derive(Debug, Args)]
 pub(crate) struct MergeArgs {
     /// The name of the fork.
     #[arg(value_name = "NAME")]
-    #[arg(add = completing::forks())]
+    #[arg(add = completion::forks())]
     name: String,
 
     #[command(flatten)]
@@ -32,7 +33,7 @@ pub(crate) fn run(context: &Context, args: &MergeArgs) -> Result<Answer, Failure
     let home = branch::find(&opened, &args.name)?;
     let branch = home.settings.branch.as_ref().ok_or_else(|| Failure::no_branch(&args.name))?;
     let progress = context.progress("merging");
-    let base = merge_point::base(&opened.files, branch)?;
+    let base = merge_base::base(&opened.files, branch)?;
     let theirs = match branch.kept.clone() {
         Some(kept) => Theirs::Kept(Box::new(home), kept),
         None => Theirs::Directory(Box::new(Context::open_home(home)?)),
@@ -102,7 +103,7 @@ fn bring_in(
     let merged = opened.files.merge_states(base, &*id, &flags.options())?;
     if merged.is_to_be_remembered() {
         let saved = merged.saved.map(|saved| saved.to_string());
-        merge_point::remember(
+        merge_base::remember(
             &opened.files,
             fork.into_home(),
             MergePoint { theirs: id.clone(), saved },

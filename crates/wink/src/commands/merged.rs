@@ -6,12 +6,12 @@ use clap::Args;
 use wink_fs::{ErrorKind, MergeOptions, Merged, OnConflict};
 
 use super::{list_text, milliseconds};
-use crate::answer::Answer;
-use crate::context::Context;
-use crate::documents::{ChangedEntry, ConflictEntry, Document, MergeOutcome};
-use crate::failure::Failure;
-use crate::paint::Paint;
-use crate::words;
+use crate::cli::context::Context;
+use crate::error::Failure;
+use crate::json::{ChangedEntry, ConflictEntry, Document, MergeOutcome};
+use crate::ui::answer::Answer;
+use crate::ui::format;
+use crate::ui::style::Paint;
 
 #[derive(Debug, Args)]
 pub(crate) struct MergeFlags {
@@ -97,7 +97,7 @@ pub(super) fn text(
     };
     let conflicts =
         list_text(merged.conflicts.iter().map(|it| format!("{}  {}", it.path, it.kind)));
-    let counted = words::counted(merged.changes.len() as u64, "path", "paths");
+    let counted = format::counted(merged.changes.len() as u64, "path", "paths");
     match (merged.applied, flags.dry_run, merged.conflicts.is_empty()) {
         (false, false, false) => format!("Nothing was changed: both sides changed\n{conflicts}"),
         (_, _, true) if merged.changes.is_empty() => format!("Nothing to {would} of {what}.\n"),

@@ -13,6 +13,7 @@ pub(crate) mod init;
 pub(crate) mod log;
 pub(crate) mod man;
 mod matching;
+pub(crate) mod mcp;
 pub(crate) mod merge;
 pub(crate) mod merged;
 pub(crate) mod op;
@@ -37,9 +38,9 @@ use std::time::Instant;
 
 use wink_fs::{At, ErrorKind, Snapshot, Workspace};
 
-use crate::documents::Changes;
-use crate::failure::Failure;
-use crate::words;
+use crate::error::Failure;
+use crate::json::Changes;
+use crate::ui::format;
 
 /// How many paths are listed for a person who did not ask for a list.
 const LISTED: usize = 20;
@@ -62,8 +63,8 @@ fn changes_text(changes: Changes) -> String {
     match changes.total() {
         0 => "no changes".to_owned(),
         all => {
-            let [added, modified, deleted] = [added, modified, deleted].map(words::number);
-            format!("{} changed (+{added} ~{modified} -{deleted})", words::number(all))
+            let [added, modified, deleted] = [added, modified, deleted].map(format::number);
+            format!("{} changed (+{added} ~{modified} -{deleted})", format::number(all))
         }
     }
 }
@@ -73,7 +74,7 @@ fn list_text(lines: impl ExactSizeIterator<Item: fmt::Display>) -> String {
     let more = lines.len().saturating_sub(LISTED);
     let mut text: String = lines.take(LISTED).map(|line| format!("  {line}\n")).collect();
     if more > 0 {
-        text += &format!("  and {} more\n", words::number(more as u64));
+        text += &format!("  and {} more\n", format::number(more as u64));
     }
     text
 }

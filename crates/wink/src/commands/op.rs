@@ -6,12 +6,13 @@ use clap::{Args, Subcommand};
 use wink_fs::{OperationCause, OperationChange, OperationRecord, SnapshotId, TreePath};
 
 use super::op_show;
-use crate::answer::Answer;
-use crate::context::Context;
-use crate::documents::{ChangedEntry, OperationLog, OperationLogEntry};
-use crate::failure::Failure;
-use crate::pruned::{self, PrunedOnce};
-use crate::{cli, words};
+use crate::cli;
+use crate::cli::context::Context;
+use crate::error::Failure;
+use crate::json::{ChangedEntry, OperationLog, OperationLogEntry};
+use crate::project::prune_log::{self, PrunedOnce};
+use crate::ui::answer::Answer;
+use crate::ui::format;
 
 /// How many paths are named in the line of an operation.
 const NAMED: usize = 3;
@@ -45,7 +46,7 @@ fn log(context: &Context, args: &OpLogArgs) -> Result<Answer, Failure> {
     let undone = undone(&operations);
     let entry = |it: &OperationRecord| entry(it, undone.get(&it.sequence));
     let operations: Vec<_> = operations.iter().rev().take(most).map(entry).collect();
-    let pruned = pruned::all(&opened.home.shared()?);
+    let pruned = prune_log::all(&opened.home.shared()?);
     let pruned: Vec<_> = pruned.into_iter().rev().take(most).collect();
     let mut damaged = opened.files.damaged_operations()?;
     damaged.reverse();
@@ -91,7 +92,7 @@ pub(super) fn entry(
     OperationLogEntry {
         sequence: operation.sequence,
         name: operation.name.clone(),
-        at: words::utc(operation.at),
+        at: format::utc(operation.at),
         by: operation.by.clone(),
         cause,
         of,
@@ -102,7 +103,7 @@ pub(super) fn entry(
         files_inside: operation.changes.iter().flat_map(inside).collect(),
         files_inside_truncated: operation.changes.iter().any(OperationChange::is_inside_cut),
         shown: operation.changes.iter().flat_map(shown).collect(),
-        shown_at: words::local(operation.at),
+        shown_at: format::local(operation.at),
     }
 }
 
@@ -152,14 +153,14 @@ pub(super) fn line(operation: &OperationLogEntry) -> String {
     let OperationLogEntry { sequence, name, shown_at, of, cause, .. } = operation;
     let what = match of {
         Some(of) => format!("{cause} of {of}, {name}"),
-        None => words::first_line(name),
+        None => format::first_line(name),
     };
     let undone = match operation.left_alone.len() {
         0 if operation.undone => " (undone)".to_owned(),
         0 => String::new(),
-        left => format!(" (undone but for {})", words::counted(left as u64, "path", "paths")),
+        left => format!(" (undone but for {})", format::counted(left as u64, "path", "paths")),
     };
-    let by = operation.by.as_deref().map(|by| format!(" · {}", words::first_line(by)));
+    let by = operation.by.as_deref().map(|by| format!(" · {}", format::first_line(by)));
     let paths = paths(operation);
     format!("{sequence:>5}  {shown_at}  {what}{undone}: {paths}{}\n", by.unwrap_or_default())
 }
@@ -169,7 +170,7 @@ fn paths(operation: &OperationLogEntry) -> String {
     let mut named = shown.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
     if shown.len() > NAMED {
         let at_least = if operation.files_inside_truncated { "at least " } else { "" };
-        let more = words::number((shown.len() - NAMED) as u64);
+        let more = format::number((shown.len() - NAMED) as u64);
         named += &format!(" and {at_least}{more} more");
     }
     named
@@ -177,12 +178,12 @@ fn paths(operation: &OperationLogEntry) -> String {
 
 fn pruned_line(pruned: &PrunedOnce) -> String {
     let PrunedOnce { at, by, snapshots, paths } = pruned;
-    let count = words::counted(snapshots.len() as u64, "snapshot", "snapshots");
+    let count = format::counted(snapshots.len() as u64, "snapshot", "snapshots");
     let what = match paths.len() as u64 {
         0 => count,
-        paths => format!("{} out of {count}", words::counted(paths, "path", "paths")),
+        paths => format!("{} out of {count}", format::counted(paths, "path", "paths")),
     };
-    let (at, by) = (words::local_of_utc(at), words::first_line(by));
+    let (at, by) = (format::local_of_utc(at), format::first_line(by));
     format!("{:>5}  {at}  pruned {what}: {} · {by}\n", "-", short_ids(snapshots))
 }
 
@@ -190,7 +191,7 @@ fn short_ids(snapshots: &[String]) -> String {
     let ids = snapshots.iter().filter_map(|id| id.parse::<SnapshotId>().ok());
     let mut named = ids.take(NAMED).map(|id| id.short()).collect::<Vec<_>>().join(", ");
     if snapshots.len() > NAMED {
-        named += &format!(" and {} more", words::number((snapshots.len() - NAMED) as u64));
+        named += &format!(" and {} more", format::number((snapshots.len() - NAMED) as u64));
     }
     named
 }

@@ -4,11 +4,11 @@ use clap::Args;
 use wink_fs::{DiffOptions, ErrorKind, OperationTrees, Scope, diff as difference};
 
 use super::{diff, op};
-use crate::answer::Answer;
 use crate::cli;
-use crate::context::{Context, Opened};
-use crate::documents::{Changes, OperationShown};
-use crate::failure::{Failure, PARTIAL};
+use crate::cli::context::{Context, Opened};
+use crate::error::{Failure, PARTIAL};
+use crate::json::{Changes, OperationShown};
+use crate::ui::answer::Answer;
 
 #[derive(Debug, Args)]
 pub(crate) struct OpShowArgs {

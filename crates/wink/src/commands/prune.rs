@@ -7,12 +7,14 @@ use clap::Args;
 use wink_fs::{Error, ErrorKind, Exclusions, Operation, PruneOptions, Pruned, Redacted, Retention};
 
 use super::{list_text, milliseconds};
-use crate::answer::Answer;
-use crate::context::{Context, Opened};
-use crate::documents::{DamagedEntry, PrunedEntry, RedactedEntry, SnapshotEntry};
-use crate::failure::{Failure, PARTIAL};
-use crate::home::DamagedBranch;
-use crate::{disk, retention, words};
+use crate::cli::context::{Context, Opened};
+use crate::error::{Failure, PARTIAL};
+use crate::json::{DamagedEntry, PrunedEntry, RedactedEntry, SnapshotEntry};
+use crate::project::DamagedBranch;
+use crate::project::retention;
+use crate::sys::disk;
+use crate::ui::answer::Answer;
+use crate::ui::format;
 
 const DAY: u64 = 24 * 60 * 60;
 
@@ -81,19 +83,19 @@ fn ask(context: &Context, opened: &Opened, retention: &Retention) -> Result<(), 
     match opened.files.prune(&options)?.snapshots.len() as u64 {
         0 => Ok(()),
         count => {
-            let snapshots = words::counted(count, "snapshot", "snapshots");
+            let snapshots = format::counted(count, "snapshot", "snapshots");
             context.confirm(&format!("Take {snapshots} away for good?"))
         }
     }
 }
 
 fn text(document: &PrunedEntry, pruned: &Pruned) -> String {
-    let count = words::counted(pruned.snapshots.len() as u64, "snapshot", "snapshots");
-    let lines = list_text(pruned.snapshots.iter().map(words::snapshot_line));
+    let count = format::counted(pruned.snapshots.len() as u64, "snapshot", "snapshots");
+    let lines = list_text(pruned.snapshots.iter().map(format::snapshot_line));
     match document.dry_run {
         true => format!("Would take {count} away\n{lines}"),
         false => {
-            let freed = words::size(document.bytes_freed);
+            let freed = format::size(document.bytes_freed);
             let took = document.duration_ms;
             format!("Took {count} away, {freed} are free again · {took} ms\n{lines}")
         }
@@ -183,7 +185,7 @@ fn redacted_text(document: &RedactedEntry, redacted: &Redacted) -> String {
     let forgotten = match (redacted.operations.len() + elsewhere) as u64 {
         0 => String::new(),
         count => {
-            let operations = words::counted(count, "operation", "operations");
+            let operations = format::counted(count, "operation", "operations");
             let verb = if *dry_run { "Would forget" } else { "Forgot" };
             format!("{verb} {operations} that kept some of it\n")
         }
@@ -203,8 +205,8 @@ fn taken_text(redacted: &Redacted, dry_run: bool) -> String {
     if redacted.paths.is_empty() {
         return "No snapshot holds anything that matches.\n".to_owned();
     }
-    let paths = words::counted(redacted.paths.len() as u64, "path", "paths");
-    let snapshots = words::counted(redacted.snapshots.len() as u64, "snapshot", "snapshots");
+    let paths = format::counted(redacted.paths.len() as u64, "path", "paths");
+    let snapshots = format::counted(redacted.snapshots.len() as u64, "snapshot", "snapshots");
     let verb = if dry_run { "Would take" } else { "Took" };
     let lines = list_text(redacted.paths.iter());
     format!("{verb} {paths} out of {snapshots}; the files themselves stay\n{lines}")

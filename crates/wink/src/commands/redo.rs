@@ -3,9 +3,9 @@
 use wink_fs::Workspace;
 
 use super::undo::step;
-use crate::answer::Answer;
-use crate::context::Context;
-use crate::failure::Failure;
+use crate::cli::context::Context;
+use crate::error::Failure;
+use crate::ui::answer::Answer;
 
 pub(crate) fn run(context: &Context) -> Result<Answer, Failure> {
     let mut answer = step(context, "redo", 1, Workspace::redo)?;

@@ -2,26 +2,27 @@
 
 use std::collections::HashMap;
 
-use crate::answer::Answer;
-use crate::context::Context;
-use crate::documents::RepairedEntry;
-use crate::failure::{Failure, PARTIAL};
-use crate::{mended, words};
+use crate::cli::context::Context;
+use crate::error::{Failure, PARTIAL};
+use crate::json::RepairedEntry;
+use crate::project::repair_metadata;
+use crate::ui::answer::Answer;
+use crate::ui::format;
 
 use super::list_text;
 
 pub(crate) fn run(context: &Context) -> Result<Answer, Failure> {
-    let written_again = mended::mend(context)?;
+    let written_again = repair_metadata::mend(context)?;
     let opened = context.open()?;
     // What is put aside cannot be asked for its tag any more.
     let known = opened.files.snapshots().unwrap_or_default().into_iter();
     let mut known: HashMap<_, _> =
-        known.map(|it| (it.id.to_string(), words::snapshot_line(&it))).collect();
+        known.map(|it| (it.id.to_string(), format::snapshot_line(&it))).collect();
     let progress = context.progress("repairing");
     let repaired = opened.files.repair()?;
     drop(progress);
     let now = opened.files.snapshots().unwrap_or_default().into_iter();
-    known.extend(now.map(|it| (it.id.to_string(), words::snapshot_line(&it))));
+    known.extend(now.map(|it| (it.id.to_string(), format::snapshot_line(&it))));
     let document = RepairedEntry {
         written_again,
         quarantined: repaired.quarantined.clone(),
@@ -53,8 +54,8 @@ fn text(document: &RepairedEntry, known: impl Fn(&String) -> String) -> String {
     text += &match quarantined.len() as u64 {
         0 => "Something was missing from the history\n".to_owned(),
         count => {
-            let files = words::counted(count, "file", "files");
-            let objects = words::counted(*objects_saved, "object", "objects");
+            let files = format::counted(count, "file", "files");
+            let objects = format::counted(*objects_saved, "object", "objects");
             format!("Moved {files} into the quarantine and saved {objects} of them\n")
         }
     };
@@ -68,7 +69,7 @@ fn text(document: &RepairedEntry, known: impl Fn(&String) -> String) -> String {
         text += &list_text(lost.iter().map(&known));
     }
     if let Some(first) = salvaged.first().and_then(|id| id.parse::<wink_fs::SnapshotId>().ok()) {
-        let (of, first) = (words::number(salvaged.len() as u64), first.short());
+        let (of, first) = (format::number(salvaged.len() as u64), first.short());
         text += &format!(
             "Of {of} of them what is whole can still be read and restored: `wink fs ls --at {first}` \
              lists it, and `wink show {first}` names what is damaged\n"

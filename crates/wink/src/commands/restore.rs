@@ -7,19 +7,21 @@ use clap::Args;
 use wink_fs::{Receipt, RestoreOptions, Snapshot, TreePath};
 
 use super::{list_text, milliseconds};
-use crate::answer::Answer;
-use crate::completing;
-use crate::context::{Context, Opened};
-use crate::documents::{ChangedEntry, Restored, SnapshotEntry};
-use crate::failure::Failure;
-use crate::paint::Paint;
-use crate::{git_head, refs, words};
+use crate::cli::completion;
+use crate::cli::context::{Context, Opened};
+use crate::cli::state_ref;
+use crate::error::Failure;
+use crate::json::{ChangedEntry, Restored, SnapshotEntry};
+use crate::project::git::head;
+use crate::ui::answer::Answer;
+use crate::ui::format;
+use crate::ui::style::Paint;
 
 #[derive(Debug, Args)]
 pub(crate) struct RestoreArgs {
     /// The snapshot.
     #[arg(value_name = "REF")]
-    #[arg(add = completing::states())]
+    #[arg(add = completion::states())]
     snapshot: String,
 
     /// Only says what would be done.
@@ -34,7 +36,7 @@ pub(crate) struct RestoreArgs {
 pub(crate) fn run(context: &Context, args: &RestoreArgs) -> Result<Answer, Failure> {
     let start = Instant::now();
     let opened = context.open()?;
-    let snapshot = refs::find_snapshot(&opened, &args.snapshot)?;
+    let snapshot = state_ref::find_snapshot(&opened, &args.snapshot)?;
     let paths = context.paths(&opened, &args.paths)?;
     check(&opened, &snapshot, &paths)?;
     let options = RestoreOptions::default().dry_run(args.dry_run).tell_outside(true);
@@ -94,9 +96,9 @@ fn text(document: &Restored, snapshot: &Snapshot, receipt: &Receipt) -> String {
     let Restored { reverted, brought_back, removed, duration_ms, .. } = document;
     let counts = format!(
         "{} reverted, {} brought back, {} removed",
-        words::counted(*reverted, "file", "files"),
-        words::number(*brought_back),
-        words::number(*removed),
+        format::counted(*reverted, "file", "files"),
+        format::number(*brought_back),
+        format::number(*removed),
     );
     let head = match (document.dry_run, receipt.saved) {
         (true, _) => format!("Would restore {name}: {counts}\n"),
@@ -116,7 +118,7 @@ fn notes(
     receipt: &Receipt,
     document: &Restored,
 ) -> Vec<String> {
-    let head = git_head::since(opened, snapshot.id).filter(|head| head.moved);
+    let head = head::since(opened, snapshot.id).filter(|head| head.moved);
     let moved = head.map(|head| {
         let (then, now) = head.shown();
         format!("note: .git is excluded and HEAD stays at {now}; it was at {then}")

@@ -5,18 +5,18 @@ use std::time::Instant;
 use clap::Args;
 
 use super::merged::{self, MergeFlags};
-use crate::answer::Answer;
-use crate::completing;
-use crate::context::{Context, Opened};
-use crate::documents::Reverted;
-use crate::failure::Failure;
-use crate::refs::{self, State};
+use crate::cli::completion;
+use crate::cli::context::{Context, Opened};
+use crate::cli::state_ref::{self, State};
+use crate::error::Failure;
+use crate::json::Reverted;
+use crate::ui::answer::Answer;
 
 #[derive(Debug, Args)]
 pub(crate) struct RevertArgs {
     /// The step: from one state to another, or a snapshot, which means what it changed.
     #[arg(value_name = "A..B")]
-    #[arg(add = completing::states())]
+    #[arg(add = completion::states())]
     step: String,
 
     #[command(flatten)]
@@ -45,10 +45,10 @@ fn ends(opened: &Opened, step: &str) -> Result<(State, State), Failure> {
     let is_step = |(from, to): &(&str, &str)| !from.is_empty() && !to.starts_with('/');
     if let Some((from, to)) = step.split_once("..").filter(is_step) {
         let to = if to.is_empty() { "@" } else { to };
-        return Ok((refs::find(opened, from)?, refs::find(opened, to)?));
+        return Ok((state_ref::find(opened, from)?, state_ref::find(opened, to)?));
     }
-    let snapshot = refs::find_snapshot(opened, step)?;
+    let snapshot = state_ref::find_snapshot(opened, step)?;
     let parent = snapshot.parent.ok_or_else(|| Failure::first_snapshot(step))?;
-    let parent = refs::find(opened, &parent.to_string())?;
+    let parent = state_ref::find(opened, &parent.to_string())?;
     Ok((parent, State::Snapshot(Box::new(snapshot))))
 }

@@ -7,12 +7,13 @@ use wink_fs::Snapshot;
 use wink_fs::search::StateMatch;
 
 use super::matching::Matching;
-use crate::answer::Answer;
-use crate::completing;
-use crate::context::{Context, Opened};
-use crate::documents::{HistoryLine, SearchedHistory, SnapshotName};
-use crate::failure::Failure;
-use crate::{refs, words};
+use crate::cli::completion;
+use crate::cli::context::{Context, Opened};
+use crate::cli::state_ref;
+use crate::error::Failure;
+use crate::json::{HistoryLine, SearchedHistory, SnapshotName};
+use crate::ui::answer::Answer;
+use crate::ui::format;
 
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
@@ -22,7 +23,7 @@ pub(crate) struct SearchArgs {
 
     /// Looks only into this snapshot and what came after it.
     #[arg(long, value_name = "REF")]
-    #[arg(add = completing::states())]
+    #[arg(add = completion::states())]
     since: Option<String>,
 
     #[command(flatten)]
@@ -61,7 +62,7 @@ pub(crate) fn run(context: &Context, args: &SearchArgs) -> Result<Answer, Failur
 fn since(opened: &Opened, name: Option<&str>) -> Result<Vec<Snapshot>, Failure> {
     let mut all = opened.files.snapshots()?;
     if let Some(name) = name {
-        let from = refs::find_snapshot(opened, name)?.sequence;
+        let from = state_ref::find_snapshot(opened, name)?.sequence;
         all.retain(|it| it.sequence >= from);
     }
     Ok(all)
@@ -96,5 +97,5 @@ fn line_text(line: &HistoryLine) -> String {
         (Some(first), Some(last)) if first != last => format!("{first} to {last}"),
         (first, _) => format!("only {}", first.unwrap_or_default()),
     };
-    format!("  {:>5}: {}  · {span}\n", line.line, words::first_line(&line.text))
+    format!("  {:>5}: {}  · {span}\n", line.line, format::first_line(&line.text))
 }

@@ -6,26 +6,26 @@ use wink_fs::{Changed, Snapshot};
 
 use super::diff::in_order;
 use super::{changes_text, list_text};
-use crate::answer::Answer;
-use crate::completing;
-use crate::context::{Context, Opened};
-use crate::documents::{ArchiveShown, ChangedEntry, Changes, Shown, SnapshotEntry};
-use crate::failure::Failure;
-use crate::paint::Paint;
-use crate::refs::{self, State};
-use crate::words;
+use crate::cli::completion;
+use crate::cli::context::{Context, Opened};
+use crate::cli::state_ref::{self, State};
+use crate::error::Failure;
+use crate::json::{ArchiveShown, ChangedEntry, Changes, Shown, SnapshotEntry};
+use crate::ui::answer::Answer;
+use crate::ui::format;
+use crate::ui::style::Paint;
 
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
     /// The snapshot, or an archive [default: the last snapshot].
     #[arg(value_name = "REF", default_value = "@-", hide_default_value = true)]
-    #[arg(add = completing::states())]
+    #[arg(add = completion::states())]
     snapshot: String,
 }
 
 pub(crate) fn run(context: &Context, args: &ShowArgs) -> Result<Answer, Failure> {
     let opened = context.open()?;
-    match refs::find(&opened, &args.snapshot)? {
+    match state_ref::find(&opened, &args.snapshot)? {
         State::Snapshot(snapshot) => show(context, &opened, &snapshot),
         State::Archive(tree) => show_archive(context, &args.snapshot, &tree),
         State::Live => Err(Failure::live_ref()),
@@ -48,32 +48,32 @@ fn show(context: &Context, opened: &Opened, snapshot: &Snapshot) -> Result<Answe
 fn show_archive(context: &Context, name: &str, tree: &ArchiveTree) -> Result<Answer, Failure> {
     let document = ArchiveShown {
         file: name.to_owned(),
-        created_at: words::utc(tree.created_at()),
+        created_at: format::utc(tree.created_at()),
         files: tree.file_count(),
         bytes: tree.total_bytes(),
     };
     context.answer(&document, |it| {
-        let (made, size) = (words::local(tree.created_at()), words::size(it.bytes));
-        let files = words::counted(it.files, "file", "files");
+        let (made, size) = (format::local(tree.created_at()), format::size(it.bytes));
+        let files = format::counted(it.files, "file", "files");
         format!("Archive {}\n  {:<10}{made}\n  {:<10}{files}, {size}\n", it.file, "made", "holds")
     })
 }
 
 fn text(document: &Shown, snapshot: &Snapshot) -> String {
-    let mut text = format!("Snapshot {}\n", words::snapshot_name(snapshot));
+    let mut text = format!("Snapshot {}\n", format::snapshot_name(snapshot));
     let mut line = |name: &str, value: &str| text += &format!("  {name:<10}{value}\n");
     line("id", &document.snapshot.id);
-    line("taken", &words::local(snapshot.created_at));
+    line("taken", &format::local(snapshot.created_at));
     line(
         "holds",
         &format!(
             "{}, {}",
-            words::counted(snapshot.file_count, "file", "files"),
-            words::size(snapshot.total_bytes)
+            format::counted(snapshot.file_count, "file", "files"),
+            format::size(snapshot.total_bytes)
         ),
     );
     for (at, text) in snapshot.message.iter().flat_map(|it| it.lines()).enumerate() {
-        line(if at == 0 { "message" } else { "" }, &words::first_line(text));
+        line(if at == 0 { "message" } else { "" }, &format::first_line(text));
     }
     if !snapshot.excluded.is_empty() {
         line("excluded", &snapshot.excluded.join(", "));

@@ -6,12 +6,15 @@ use clap::Args;
 use wink_fs::{Snapshot, SnapshotOptions, Workspace};
 
 use super::{changes_text, milliseconds};
-use crate::answer::Answer;
-use crate::context::{Context, Opened};
-use crate::documents::{Changes, SnapshotEntry, Taken};
-use crate::failure::Failure;
-use crate::room::{self, Room};
-use crate::{disk, git_head, refs, words};
+use crate::cli::context::{Context, Opened};
+use crate::cli::state_ref;
+use crate::error::Failure;
+use crate::json::{Changes, SnapshotEntry, Taken};
+use crate::project::git::head;
+use crate::project::quota::{self, Room};
+use crate::sys::disk;
+use crate::ui::answer::Answer;
+use crate::ui::format;
 
 #[derive(Debug, Args)]
 pub(crate) struct SnapshotArgs {
@@ -27,16 +30,16 @@ pub(crate) struct SnapshotArgs {
 pub(crate) fn run(context: &Context, args: &SnapshotArgs) -> Result<Answer, Failure> {
     let start = Instant::now();
     let opened = context.open()?;
-    args.tag.as_deref().map_or(Ok(()), |tag| refs::check_tag(&opened, tag))?;
+    args.tag.as_deref().map_or(Ok(()), |tag| state_ref::check_tag(&opened, tag))?;
     let mut options = SnapshotOptions::default();
     (options.tag, options.message) = (args.tag.clone(), args.message.clone());
     let progress = context.progress("taking a snapshot");
     let taken = opened.files.snapshot_with(&options);
     drop(progress);
-    room::remember(&opened, &taken);
+    quota::remember(&opened, &taken);
     let snapshot = taken?;
     check_again(&opened, &snapshot)?;
-    git_head::remember(&opened, snapshot.id);
+    head::remember(&opened, snapshot.id);
     let document = Taken {
         changes: changes_of(&opened.files, &snapshot),
         snapshot: SnapshotEntry::from(&snapshot),
@@ -58,7 +61,7 @@ fn check_again(opened: &Opened, snapshot: &Snapshot) -> Result<(), Failure> {
     let Some(tag) = snapshot.tag.as_deref() else { return Ok(()) };
     // The snapshot is taken: if another process does not release the names, only a check without the lock is left.
     let _held = opened.home.hold_names().ok();
-    refs::check_tag(opened, tag).or_else(|taken| {
+    state_ref::check_tag(opened, tag).or_else(|taken| {
         opened.files.tag(&snapshot.id.to_string(), None)?;
         Err(taken)
     })
@@ -93,18 +96,18 @@ fn text(document: &Taken, snapshot: &Snapshot) -> String {
     };
     let stored = match document.stored_bytes {
         Some(0) => "nothing new in store · ".to_owned(),
-        Some(bytes) => format!("{} new in store · ", words::size(bytes)),
+        Some(bytes) => format!("{} new in store · ", format::size(bytes)),
         None => String::new(),
     };
     let mut text = format!(
         "Snapshot {}\n  {}, {} · {changes} · {stored}{} ms\n",
-        words::snapshot_name(snapshot),
-        words::counted(snapshot.file_count, "file", "files"),
-        words::size(snapshot.total_bytes),
+        format::snapshot_name(snapshot),
+        format::counted(snapshot.file_count, "file", "files"),
+        format::size(snapshot.total_bytes),
         document.duration_ms,
     );
     if !snapshot.excluded.is_empty() {
         text += &format!("  excluded by setting: {}\n", snapshot.excluded.join(", "));
     }
-    text + &words::not_captured(&document.snapshot.skipped)
+    text + &format::not_captured(&document.snapshot.skipped)
 }

@@ -5,12 +5,14 @@ use std::time::SystemTime;
 use wink_fs::{At, Changed, Diff, ErrorKind, Kind, Snapshot, Tree, TreePath, Workspace};
 
 use super::{DAMAGED, changes_text};
-use crate::answer::Answer;
-use crate::context::{Context, Opened};
-use crate::documents::{Changes, SkippedEntry, SnapshotEntry, Status, StoreEntry};
-use crate::failure::{self, Failure};
-use crate::room::Room;
-use crate::{git_head, refs, words};
+use crate::cli::context::{Context, Opened};
+use crate::cli::state_ref;
+use crate::error::{self, Failure};
+use crate::json::{Changes, SkippedEntry, SnapshotEntry, Status, StoreEntry};
+use crate::project::git::head;
+use crate::project::quota::Room;
+use crate::ui::answer::Answer;
+use crate::ui::format;
 
 /// What no snapshot holds.
 const NEVER_CAPTURED: &[&str] = &[
@@ -25,7 +27,7 @@ const NEVER_CAPTURED: &[&str] = &[
 pub(crate) fn run(context: &Context) -> Result<Answer, Failure> {
     let opened = context.open()?;
     let progress = context.progress("comparing the files");
-    let last = refs::last(&opened.files)?;
+    let last = state_ref::last(&opened.files)?;
     let document = look(&opened, last.as_ref())?;
     drop(progress);
     let mut answer = context.answer(&document, |document| text(document, last.as_ref()))?;
@@ -58,7 +60,7 @@ fn look(opened: &Opened, last: Option<&Snapshot>) -> Result<Status, Failure> {
         age_seconds: last.map(|it| age(it).as_secs()),
         emptied: is_emptied(opened, last)?,
         changes: diff.as_ref().map(Changes::from),
-        git_head: last.and_then(|it| git_head::since(opened, it.id)),
+        git_head: last.and_then(|it| head::since(opened, it.id)),
         excluded: opened.excluded.patterns().map(str::to_owned).collect(),
         skipped: skipped.iter().map(SkippedEntry::from).collect(),
         not_captured: diff.iter().flat_map(|it| &it.not_captured).map(SkippedEntry::from).collect(),
@@ -93,7 +95,7 @@ fn unlisted(tree: &dyn Tree) -> Option<String> {
     while let Some(path) = left.pop() {
         let entries = match tree.list(&path) {
             Ok(entries) => entries,
-            Err(error) if failure::is_of_modes(&error) => return Some(path.to_string()),
+            Err(error) if error::is_of_modes(&error) => return Some(path.to_string()),
             // What is gone meanwhile, or another file system, is nothing to warn of.
             Err(_) => continue,
         };
@@ -139,22 +141,22 @@ fn not_captured(status: &Status) -> Vec<&SkippedEntry> {
 
 fn not_readable(status: &Status) -> String {
     let path = status.unreadable.as_deref().unwrap_or_default();
-    let hint = failure::leaving_out(path).unwrap_or_else(|| "make it readable".to_owned());
+    let hint = error::leaving_out(path).unwrap_or_else(|| "make it readable".to_owned());
     format!("{} is not protected: `{path}` cannot be read; {hint}\n", status.root)
 }
 
 fn store_text(store: &StoreEntry) -> String {
     let StoreEntry { path, bytes, max_bytes, snapshots } = store;
-    let snapshots = words::counted(*snapshots, "snapshot", "snapshots");
-    let most = max_bytes.map_or(String::new(), |most| format!(" of {}", words::size(most)));
-    format!("{path}  {snapshots}, {}{most}", words::size(*bytes))
+    let snapshots = format::counted(*snapshots, "snapshot", "snapshots");
+    let most = max_bytes.map_or(String::new(), |most| format!(" of {}", format::size(most)));
+    format!("{path}  {snapshots}, {}{most}", format::size(*bytes))
 }
 
 fn text(status: &Status, last: Option<&Snapshot>) -> String {
     let mut rows = Vec::new();
     if let (Some(last), Some(seconds)) = (last, status.age_seconds) {
-        let age = words::age(std::time::Duration::from_secs(seconds));
-        rows.push(("last snapshot", format!("{}  {age}", words::snapshot_name(last))));
+        let age = format::age(std::time::Duration::from_secs(seconds));
+        rows.push(("last snapshot", format!("{}  {age}", format::snapshot_name(last))));
     }
     if let Some(changes) = status.changes {
         rows.push(("since then", changes_text(changes)));
@@ -168,7 +170,7 @@ fn text(status: &Status, last: Option<&Snapshot>) -> String {
     }
     let not_captured = not_captured(status);
     if !not_captured.is_empty() {
-        rows.push(("not captured", words::skipped(&not_captured)));
+        rows.push(("not captured", format::skipped(&not_captured)));
     }
     rows.push(("never captured", status.never_captured.join(", ")));
     rows.push(("store", store_text(&status.store)));

@@ -2,12 +2,12 @@
 
 use clap::Args;
 
-use crate::answer::Answer;
-use crate::completing;
-use crate::context::Context;
-use crate::documents::{SnapshotEntry, Tagged};
-use crate::failure::Failure;
-use crate::refs;
+use crate::cli::completion;
+use crate::cli::context::Context;
+use crate::cli::state_ref;
+use crate::error::Failure;
+use crate::json::{SnapshotEntry, Tagged};
+use crate::ui::answer::Answer;
 
 #[derive(Debug, Args)]
 pub(crate) struct TagArgs {
@@ -17,7 +17,7 @@ pub(crate) struct TagArgs {
 
     /// The snapshot [default: the last one].
     #[arg(value_name = "REF", default_value = "@-", hide_default_value = true)]
-    #[arg(add = completing::states())]
+    #[arg(add = completion::states())]
     snapshot: String,
 
     /// Takes the name away from the snapshot that has it.
@@ -29,10 +29,10 @@ pub(crate) fn run(context: &Context, args: &TagArgs) -> Result<Answer, Failure> 
     let opened = context.open()?;
     let _held = opened.home.hold_names()?;
     let (snapshot, tag) = match args.delete {
-        true => (refs::tagged(&opened.files, &args.name)?, None),
+        true => (state_ref::tagged(&opened.files, &args.name)?, None),
         false => {
-            refs::check_tag(&opened, &args.name)?;
-            (Some(refs::find_snapshot(&opened, &args.snapshot)?), Some(args.name.as_str()))
+            state_ref::check_tag(&opened, &args.name)?;
+            (Some(state_ref::find_snapshot(&opened, &args.snapshot)?), Some(args.name.as_str()))
         }
     };
     let snapshot = snapshot.ok_or_else(|| Failure::unknown_ref(&args.name))?;

@@ -6,11 +6,12 @@ use clap::Args;
 use wink_fs::{Error, ErrorKind, OperationRecord, Result as FsResult, Undone, Workspace};
 
 use super::list_text;
-use crate::answer::Answer;
-use crate::context::Context;
-use crate::documents::{OperationEntry, Stepped};
-use crate::failure::{Failure, PARTIAL};
-use crate::{cli, words};
+use crate::cli;
+use crate::cli::context::Context;
+use crate::error::{Failure, PARTIAL};
+use crate::json::{OperationEntry, Stepped};
+use crate::ui::answer::Answer;
+use crate::ui::format;
 
 #[derive(Debug, Args)]
 pub(crate) struct UndoArgs {
@@ -140,7 +141,7 @@ fn answer(context: &Context, action: &'static str, done: &Done) -> Result<Answer
     let text = |_: &Stepped| steps.iter().map(|step| text(action, step)).collect();
     let mut answer = context.answer(&document, text)?.exit(exit);
     if !all_done {
-        let done = words::number(steps.len() as u64);
+        let done = format::number(steps.len() as u64);
         answer.notes = context.note(format!("note: {done} of {asked}; {why}"));
     }
     if context.is_for_people() {
@@ -155,19 +156,19 @@ fn warning(damaged: &u64) -> String {
 
 fn entry(operation: &OperationRecord) -> OperationEntry {
     let OperationRecord { sequence, name, at, .. } = operation;
-    OperationEntry { sequence: *sequence, name: name.clone(), at: words::utc(*at) }
+    OperationEntry { sequence: *sequence, name: name.clone(), at: format::utc(*at) }
 }
 
 fn text(action: &str, undone: &Undone) -> String {
     let Undone { operation, paths, conflicts, .. } = undone;
     let age = SystemTime::now().duration_since(operation.at).unwrap_or_default();
-    let (name, age) = (words::first_line(&operation.name), words::age(age));
+    let (name, age) = (format::first_line(&operation.name), format::age(age));
     let (did, state) = match action {
         "undo" => ("Undid", "before"),
         "skip" => return format!("Left the {name} ({age}) as it is\n"),
         _ => ("Redid", "after"),
     };
-    let are = words::counted(paths.len() as u64, "path is as it was", "paths are as they were");
+    let are = format::counted(paths.len() as u64, "path is as it was", "paths are as they were");
     let mut text = format!("{did} the {name} ({age}): {are} {state} it\n");
     text += &list_text(paths.iter());
     if !conflicts.is_empty() {

@@ -6,11 +6,11 @@ use clap::Args;
 use wink_fs::{ErrorKind, Problem, SnapshotId, VerifyOptions};
 
 use super::milliseconds;
-use crate::answer::Answer;
-use crate::context::Context;
-use crate::documents::{ProblemEntry, Verified};
-use crate::failure::Failure;
-use crate::words;
+use crate::cli::context::Context;
+use crate::error::Failure;
+use crate::json::{ProblemEntry, Verified};
+use crate::ui::answer::Answer;
+use crate::ui::format;
 
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArgs {
@@ -62,17 +62,17 @@ fn text(document: &Verified, problems: &[Problem], args: &VerifyArgs) -> String 
     let Verified { snapshots, packs, objects, bytes_checked, duration_ms, .. } = document;
     let looked = format!(
         "{}, {}, {}",
-        words::counted(*snapshots, "snapshot", "snapshots"),
-        words::counted(*packs, "pack", "packs"),
-        words::counted(*objects, "object", "objects"),
+        format::counted(*snapshots, "snapshot", "snapshots"),
+        format::counted(*packs, "pack", "packs"),
+        format::counted(*objects, "object", "objects"),
     );
     let read = match args.data {
-        true => format!(", {} read", words::size(*bytes_checked)),
+        true => format!(", {} read", format::size(*bytes_checked)),
         false => " (contents not read; --data does)".to_owned(),
     };
     let found = match problems.len() as u64 {
         0 => "no problems".to_owned(),
-        n => words::counted(n, "problem", "problems"),
+        n => format::counted(n, "problem", "problems"),
     };
     let mut text = format!("Verified {looked}{read}: {found} · {duration_ms} ms\n");
     for problem in problems {

@@ -13,8 +13,8 @@ use tokio::net::TcpStream;
 use tokio::runtime::Runtime;
 use tokio::time::timeout;
 
-use crate::failure::Failure;
-use crate::http_guard::MAX_BODY_BYTES;
+use crate::error::Failure;
+use crate::serve::http::origin_guard::MAX_BODY_BYTES;
 
 /// The largest archive that is taken home.
 const MOST_BYTES: usize = 16 * MAX_BODY_BYTES;

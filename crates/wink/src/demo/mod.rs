@@ -13,14 +13,14 @@ use clap::Args;
 use self::client::Client;
 use self::player::Player;
 use self::server::Server;
-use crate::answer::Answer;
-use crate::context::Context;
-use crate::disk;
-use crate::documents::DemoPlayed;
-use crate::downloads::{FILES, SESSIONS};
-use crate::failure::Failure;
-use crate::screen::Screen;
-use crate::words;
+use crate::cli::context::Context;
+use crate::error::Failure;
+use crate::json::DemoPlayed;
+use crate::serve::downloads::{FILES, SESSIONS};
+use crate::sys::disk;
+use crate::ui::answer::Answer;
+use crate::ui::format;
+use crate::ui::output::Screen;
 
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
@@ -61,7 +61,7 @@ fn dump(player: &mut Player, directory: &std::path::Path) -> Result<DemoPlayed, 
     player.propose(&format!(
         "\nDumped the session and the files to {}\n  look at them: wink session show {}",
         directory.display(),
-        words::path_for_shell(&file("jsonl"))
+        format::path_for_shell(&file("jsonl"))
     ));
     let [session, archive] = ["jsonl", "fs.zip"].map(|it| file(it).display().to_string());
     Ok(DemoPlayed { calls: player.calls(), session, archive })

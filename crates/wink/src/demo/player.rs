@@ -6,12 +6,12 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::client::{Called, Client};
-use crate::answer;
-use crate::documents::DemoCall;
-use crate::failure::Failure;
-use crate::paint::{self, Paint};
-use crate::screen::Screen;
-use crate::terminal;
+use crate::error::Failure;
+use crate::json::DemoCall;
+use crate::ui::answer;
+use crate::ui::output::Screen;
+use crate::ui::style::{self, Paint};
+use crate::ui::terminal;
 
 /// The lines of an answer that are shown where its first one does not say it all.
 const MOST_LINES: usize = 40;
@@ -75,7 +75,7 @@ impl Player {
     /// Says what comes next.
     pub(super) fn heading(&self, text: &str) {
         let text = terminal::fitted(text, 0);
-        self.write(&format!("\n{text}"), Paint::Ready(format!("\n{}\n", paint::strong(&text))));
+        self.write(&format!("\n{text}"), Paint::Ready(format!("\n{}\n", style::strong(&text))));
     }
 
     /// Says what the person could do; what is to be typed stands out.
@@ -110,7 +110,7 @@ impl Player {
     pub(super) fn refused(&mut self, tool: &str, arguments: Value) -> Result<(), Failure> {
         let called = self.made(tool, arguments)?;
         let plain = terminal::fitted(&answer(&called.text), INDENT);
-        self.write(&plain, Paint::Ready(paint::warning(&plain) + "\n"));
+        self.write(&plain, Paint::Ready(style::warning(&plain) + "\n"));
         self.wanted(tool, &called, false)
     }
 
@@ -124,7 +124,7 @@ impl Player {
         arguments["session"] = self.place.as_str().into();
         let called = self.client.call(tool, &arguments)?;
         self.calls += 1;
-        self.show_call(tool, &paint::harmless(&about), &called);
+        self.show_call(tool, &style::harmless(&about), &called);
         if self.screen.json {
             answer::item(&DemoCall {
                 tool: tool.to_owned(),
@@ -140,11 +140,11 @@ impl Player {
 
     fn show_call(&self, tool: &str, about: &str, called: &Called) {
         let (mark, sign): (_, fn(&str) -> String) =
-            if called.is_ok { ("✓", paint::good) } else { ("✕", paint::bad) };
+            if called.is_ok { ("✓", style::good) } else { ("✕", style::bad) };
         let (tool, about) = (format!("{tool:<12}"), format!("{about:<WIDTH$}"));
         let time = format!("{:>6.1} ms", called.took.as_secs_f64() * 1e3);
-        let (painted_mark, painted_tool) = (sign(mark), paint::strong(&tool));
-        let painted = format!("  {painted_mark} {painted_tool} {about} {}\n", paint::faint(&time));
+        let (painted_mark, painted_tool) = (sign(mark), style::strong(&tool));
+        let painted = format!("  {painted_mark} {painted_tool} {about} {}\n", style::faint(&time));
         self.write(&format!("  {mark} {tool} {about} {time}"), Paint::Ready(painted));
     }
 
@@ -175,7 +175,7 @@ impl Player {
 fn answer(text: &str) -> String {
     let for_people = |line: &&str| !line.starts_with("content_hash: ");
     let lines = text.lines().filter(for_people).take(MOST_LINES);
-    paint::harmless(&lines.collect::<Vec<_>>().join("\n"))
+    style::harmless(&lines.collect::<Vec<_>>().join("\n"))
 }
 
 /// Returns an answer as it is shown, without colours and with them; a patch is never broken into lines.
@@ -193,5 +193,5 @@ fn shown(text: &str) -> (String, String) {
 fn with_command(line: &str) -> String {
     let Some(start) = line.find("wink ") else { return line.to_owned() };
     let end = line[start..].find("  ").map_or(line.len(), |length| start + length);
-    format!("{}{}{}", &line[..start], paint::strong(&line[start..end]), &line[end..])
+    format!("{}{}{}", &line[..start], style::strong(&line[start..end]), &line[end..])
 }

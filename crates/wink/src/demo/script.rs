@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::player::Player;
-use crate::failure::Failure;
+use crate::error::Failure;
 
 const README: &str = "# count\n\nCounts words in text files.\n";
 

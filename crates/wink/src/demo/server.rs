@@ -5,9 +5,9 @@ use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::beacon::{self, Signal};
-use crate::failure::Failure;
-use crate::process;
+use crate::error::Failure;
+use crate::serve::discovery::{self, Signal};
+use crate::sys::process;
 
 /// How long a server has until it can be reached.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -21,7 +21,7 @@ pub(super) struct Server {
 impl Server {
     /// Finds a server that has no files of the user's own, or starts one that ends with the demo.
     pub(super) fn find_or_start() -> Result<Self, Failure> {
-        let running = beacon::signals().into_iter().find(|it| it.for_demo && is_there(it));
+        let running = discovery::signals().into_iter().find(|it| it.for_demo && is_there(it));
         match running {
             Some(signal) => Ok(Self { signal, own: None }),
             None => Self::start(),
@@ -72,7 +72,7 @@ impl OwnServer {
     fn lit(&mut self) -> io::Result<Signal> {
         let began = Instant::now();
         while began.elapsed() < PATIENCE {
-            let lit = beacon::signals().into_iter().find(|it| it.pid == self.0.id());
+            let lit = discovery::signals().into_iter().find(|it| it.pid == self.0.id());
             if let Some(signal) = lit.filter(is_there) {
                 return Ok(signal);
             }

@@ -13,10 +13,11 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
-use super::answer::answered;
-use super::calling::{call, turn};
+use super::call::answer::answered;
+use super::call::running;
+use super::call::{call, turn};
 use super::endpoint::{Endpoint, Found};
-use super::{fixtures, resources, running};
+use super::{fixtures, resources};
 
 /// Methods of the protocol that this server knows.
 const KNOWN: [&str; 6] = [
@@ -190,7 +191,7 @@ mod tests {
     #[tokio::test]
     async fn resources_need_a_slot_as_calls_do() {
         let endpoint = Endpoint::of_clients(&Workspace::memory(), Toolset::named("all").unwrap());
-        let app = Router::new().route("/", super::super::service(endpoint.clone()).route());
+        let app = Router::new().route("/", crate::mcp::service(endpoint.clone()).route());
         let app = TowerToHyperService::new(app);
         let ask = async |method: &str| {
             let params = json!({"uri": "wink://workspace/", "name": "ls"});

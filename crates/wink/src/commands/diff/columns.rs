@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-use crate::paint;
+use crate::ui::style;
 
 /// Columns of a tab.
 const TAB: usize = 4;
@@ -62,7 +62,7 @@ impl Columns {
             Row::Added(new) => ('>', &nothing, new),
         };
         let painter = |painter: Painter| (in_colours && sign != ' ').then_some(painter);
-        let (red, green) = (painter(paint::removed), painter(paint::added));
+        let (red, green) = (painter(style::removed), painter(style::added));
         let (left, right) = (wrapped(&old.text, self.text), wrapped(&new.text, self.text));
         let line = |at: usize| {
             let old = self.half(old, at, left.get(at), red);
@@ -119,7 +119,7 @@ pub(super) fn visible(line: &str) -> String {
     let line = line.strip_suffix('\n').unwrap_or(line);
     let mut text = String::with_capacity(line.len());
     let mut used = 0;
-    for c in paint::harmless(line).chars() {
+    for c in style::harmless(line).chars() {
         let wide = if c == '\t' { TAB - used % TAB } else { c.width().unwrap_or(0) };
         match c {
             '\t' => text.extend(std::iter::repeat_n(' ', wide)),

@@ -2,7 +2,7 @@
 
 use wink_fs::{Error, Kind, Operation, Tree, TreePath};
 
-use crate::failure::Failure;
+use crate::error::Failure;
 
 /// A mode, and what git does not know of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

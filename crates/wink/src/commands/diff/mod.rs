@@ -13,25 +13,25 @@ use clap::Args;
 use wink_fs::{Changed, Diff, DiffOptions, Scope, Tree, TreePath};
 
 use self::patch::{Binary, Written};
-use crate::answer::Answer;
-use crate::completing;
-use crate::context::{Context, Opened};
-use crate::documents::{ChangedEntry, Changes, Compared};
-use crate::failure::{Failure, PARTIAL};
-use crate::paint::Paint;
-use crate::refs::{self, State};
-use crate::{terminal, words};
+use crate::cli::completion;
+use crate::cli::context::{Context, Opened};
+use crate::cli::state_ref::{self, State};
+use crate::error::{Failure, PARTIAL};
+use crate::json::{ChangedEntry, Changes, Compared};
+use crate::ui::answer::Answer;
+use crate::ui::style::Paint;
+use crate::ui::{format, terminal};
 
 #[derive(Debug, Args)]
 pub(crate) struct DiffArgs {
     /// The first state [default: the last snapshot].
     #[arg(value_name = "A")]
-    #[arg(add = completing::states())]
+    #[arg(add = completion::states())]
     base: Option<String>,
 
     /// The second state [default: the files as they are now].
     #[arg(value_name = "B")]
-    #[arg(add = completing::states())]
+    #[arg(add = completion::states())]
     target: Option<String>,
 
     /// Shows how many lines changed in each file, not which.
@@ -58,8 +58,8 @@ pub(crate) struct DiffArgs {
 pub(crate) fn run(context: &Context, args: &DiffArgs) -> Result<Answer, Failure> {
     let opened = context.open()?;
     let _progress = context.progress("comparing");
-    let base = refs::find(&opened, args.base.as_deref().unwrap_or("@-"))?;
-    let target = refs::find(&opened, args.target.as_deref().unwrap_or("@"))?;
+    let base = state_ref::find(&opened, args.base.as_deref().unwrap_or("@-"))?;
+    let target = state_ref::find(&opened, args.target.as_deref().unwrap_or("@"))?;
     let paths = context.paths(&opened, &args.paths)?;
     let options = DiffOptions::default()
         .hunks(context.is_for_people() && !args.name_status)
@@ -165,7 +165,7 @@ fn not_gits_note(written: &Written) -> Option<&'static str> {
 
 /// Says that a patch cannot be applied, and why.
 fn left_out_note(path: &TreePath) -> String {
-    let most = words::size(patch::MOST_BYTES);
+    let most = format::size(patch::MOST_BYTES);
     format!(
         "warning: `{path}` is left out, so `git apply` refuses the patch: it holds {most} of binary files \
          at most\nhelp: name the other paths after `--`; `wink export` writes whole states"

@@ -6,8 +6,8 @@ use wink_fs::{Changed, Diff, DiffOptions, Hunk, Kind, MemoryBackend, Scope, Tree
 
 use super::binary;
 use super::git_entry::{self, Mode};
-use crate::failure::Failure;
-use crate::words;
+use crate::error::Failure;
+use crate::ui::format;
 
 const NOTHING: &str = "/dev/null";
 const NO_NEWLINE: &str = "\n\\ No newline at end of file\n";
@@ -207,7 +207,7 @@ fn modes(old: Option<Mode>, new: Option<Mode>) -> String {
 
 /// Returns a name with the size of what has it.
 fn sized(name: &str, size: Option<u64>) -> String {
-    size.map_or(name.to_owned(), |size| format!("{name} ({})", words::size(size)))
+    size.map_or(name.to_owned(), |size| format!("{name} ({})", format::size(size)))
 }
 
 /// Says where a name with spaces ends, as git does: programs that read patches take a space for the end.

@@ -4,9 +4,9 @@ use wink_fs::{Changed, Hunk, LineChange, Tree};
 
 use super::columns::{Cell, Columns, Row, visible};
 use super::patch::{self, Binary};
-use crate::failure::Failure;
-use crate::line_pairs::{Marked, Pairing};
-use crate::paint::{Paint, harmless};
+use crate::error::Failure;
+use crate::ui::style::{Paint, harmless};
+use crate::ui::word_diff::{Marked, Pairing};
 
 const NO_NEWLINE: &str = "\\ No newline at end of file";
 

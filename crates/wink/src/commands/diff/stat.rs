@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use wink_fs::{Changed, Kind, LineChange};
 
-use crate::documents::ChangedEntry;
-use crate::words;
+use crate::json::ChangedEntry;
+use crate::ui::format;
 
 /// The longest row of signs.
 const SIGNS: usize = 40;
@@ -66,8 +66,8 @@ fn summary(rows: &[Row]) -> String {
         .fold((0, 0), |(a, b), (added, removed)| (a + added, b + removed));
     format!(
         " {} changed, {}(+), {}(-)\n",
-        words::counted(rows.len() as u64, "file", "files"),
-        words::counted(added as u64, "insertion", "insertions"),
-        words::counted(removed as u64, "deletion", "deletions"),
+        format::counted(rows.len() as u64, "file", "files"),
+        format::counted(added as u64, "insertion", "insertions"),
+        format::counted(removed as u64, "deletion", "deletions"),
     )
 }

@@ -4,8 +4,8 @@ use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags, StatxFlags, openat2, 
 use rustix::io::Errno;
 
 use super::check;
-use crate::disk;
-use crate::documents::{Check, Health};
+use crate::json::{Check, Health};
+use crate::sys::disk;
 
 pub(super) fn checks() -> Vec<Check> {
     vec![kernel(), beneath(), mounts(), file_systems()]

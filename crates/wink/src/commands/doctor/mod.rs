@@ -6,10 +6,10 @@ mod workspace;
 
 use clap::Args;
 
-use crate::answer::Answer;
-use crate::context::Context;
-use crate::documents::{Check, Examined, Health};
-use crate::failure::Failure;
+use crate::cli::context::Context;
+use crate::error::Failure;
+use crate::json::{Check, Examined, Health};
+use crate::ui::answer::Answer;
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use super::check;
-use crate::disk;
-use crate::documents::{Check, Health};
-use crate::words;
+use crate::json::{Check, Health};
+use crate::sys::disk;
+use crate::ui::format;
 
 /// Programs that are used where they are there, each with what for.
 const OTHERS: [(&str, &str); 4] = [
@@ -42,7 +42,7 @@ fn other(name: &'static str, what_for: &str) -> Check {
     };
     let output = Command::new(program).arg("--version").stdin(Stdio::null()).output();
     let version = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
-    match version.as_deref().map(words::first_line) {
+    match version.as_deref().map(format::first_line) {
         Ok(line) if !line.is_empty() => check(name, Health::Ok, line),
         _ => check(name, Health::Warning, "it is there and cannot be started"),
     }

@@ -6,10 +6,11 @@ use rustix::fs::{statfs, statvfs};
 use wink_fs::VerifyOptions;
 
 use super::{check, mendable};
-use crate::context::{Context, Opened};
-use crate::documents::{Check, Health};
-use crate::failure::Failure;
-use crate::{disk, words};
+use crate::cli::context::{Context, Opened};
+use crate::error::Failure;
+use crate::json::{Check, Health};
+use crate::sys::disk;
+use crate::ui::format;
 
 /// With less than this, a snapshot may fail.
 const LITTLE: u64 = 256 * 1024 * 1024;
@@ -57,7 +58,7 @@ fn space(name: &'static str, path: &Path) -> Check {
         KINDS.iter().find(|(known, _)| *known == number).map(|(_, name)| *name)
     });
     let health = if free < LITTLE { Health::Warning } else { Health::Ok };
-    check(name, health, format!("{}, {} free", kind.unwrap_or("other"), words::size(free)))
+    check(name, health, format!("{}, {} free", kind.unwrap_or("other"), format::size(free)))
 }
 
 fn clones(directory: &Path) -> Check {
@@ -88,11 +89,11 @@ fn history(opened: &Opened, fix: bool) -> Result<Check, Failure> {
         found = verify()?;
         mended = "mended; ";
     }
-    let snapshots = words::counted(found.snapshots, "snapshot", "snapshots");
+    let snapshots = format::counted(found.snapshots, "snapshot", "snapshots");
     Ok(match found.problems.len() as u64 {
         0 => check("history", Health::Ok, format!("{mended}{snapshots}, no problems")),
         count => {
-            let problems = words::counted(count, "problem", "problems");
+            let problems = format::counted(count, "problem", "problems");
             let said = format!("{problems}; `wink verify --data` says more");
             mendable("history", said)
         }

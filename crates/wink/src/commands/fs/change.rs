@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use clap::Args;
 use wink_fs::{ContentHash, MoveOptions, WriteMode, WriteOptions};
 
-use crate::answer::Answer;
-use crate::context::{Context, Opened};
-use crate::documents::{Document, FileMoved, FileRemoved, FileWritten, MadeDirectory};
-use crate::failure::Failure;
-use crate::{input, words};
+use crate::cli::context::{Context, Opened};
+use crate::error::Failure;
+use crate::json::{Document, FileMoved, FileRemoved, FileWritten, MadeDirectory};
+use crate::ui::answer::Answer;
+use crate::ui::{format, input};
 
 #[derive(Debug, Args)]
 pub(crate) struct WriteArgs {
@@ -97,7 +97,7 @@ pub(super) fn write(
             (false, true) => "Added to",
             (false, false) => "Replaced",
         };
-        format!("{did} {}: {}\n", it.path, words::size(it.bytes))
+        format!("{did} {}: {}\n", it.path, format::size(it.bytes))
     })
 }
 
@@ -150,8 +150,8 @@ pub(super) fn remove(
         directories: removed.iter().map(|it| it.directories).sum(),
     };
     undoable(context, &document, |it| {
-        let files = words::counted(it.files, "file", "files");
-        let directories = words::counted(it.directories, "directory", "directories");
+        let files = format::counted(it.files, "file", "files");
+        let directories = format::counted(it.directories, "directory", "directories");
         format!("Deleted {}: {files}, {directories}\n", it.paths.join(", "))
     })
 }

@@ -7,10 +7,10 @@ use serde_json::json;
 use wink_agent::ToolContext;
 
 use super::change::undoable;
-use crate::answer::Answer;
-use crate::context::{Context, Opened};
-use crate::documents::FileEdited;
-use crate::failure::Failure;
+use crate::cli::context::{Context, Opened};
+use crate::error::Failure;
+use crate::json::FileEdited;
+use crate::ui::answer::Answer;
 
 #[derive(Debug, Args)]
 pub(crate) struct EditArgs {

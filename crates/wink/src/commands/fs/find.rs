@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use clap::Args;
 use wink_fs::search::{self, GlobOptions, GrepMatch, GrepOptions, Skipped};
 
-use super::super::matching::Matching;
 use super::At;
-use crate::answer::Answer;
-use crate::context::{Context, Opened};
-use crate::documents::{FoundFiles, FoundLine, FoundLines};
-use crate::failure::Failure;
-use crate::words;
+use crate::cli::context::{Context, Opened};
+use crate::commands::matching::Matching;
+use crate::error::Failure;
+use crate::json::{FoundFiles, FoundLine, FoundLines};
+use crate::ui::answer::Answer;
+use crate::ui::format;
 
 #[derive(Debug, Args)]
 pub(crate) struct GlobArgs {
@@ -77,7 +77,7 @@ pub(super) fn grep(context: &Context, opened: &Opened, args: &GrepArgs) -> Resul
     let mut answer = context.answer(&document, text)?.exit(u8::from(document.lines.is_empty()));
     answer.notes = notes(context, &found.skipped);
     if found.truncated {
-        let all = words::counted(found.total_lines, "line", "lines");
+        let all = format::counted(found.total_lines, "line", "lines");
         answer.notes.extend(context.note(format!("note: {all} match; `-n` lists more")));
     }
     Ok(answer)
@@ -95,14 +95,14 @@ fn entry(found: &GrepMatch) -> FoundLine {
 }
 
 fn line(found: &FoundLine) -> String {
-    format!("{}:{}:{}\n", found.path, found.line, words::first_line(&found.text))
+    format!("{}:{}:{}\n", found.path, found.line, format::first_line(&found.text))
 }
 
 fn notes(context: &Context, skipped: &Skipped) -> Vec<String> {
     match skipped.unreadable {
         0 => Vec::new(),
         count => {
-            let entries = words::counted(count, "entry", "entries");
+            let entries = format::counted(count, "entry", "entries");
             context.note(format!("warning: {entries} could not be read"))
         }
     }

@@ -3,11 +3,11 @@
 use wink_fs::{Kind, Stat, Tree, TreePath, ops};
 
 use super::{AtArgs, FileAtArgs};
-use crate::answer::Answer;
-use crate::context::{Context, Opened};
-use crate::documents::{FileContent, FileEntry, FileStat, Listing};
-use crate::failure::Failure;
-use crate::words;
+use crate::cli::context::{Context, Opened};
+use crate::error::Failure;
+use crate::json::{FileContent, FileEntry, FileStat, Listing};
+use crate::ui::answer::Answer;
+use crate::ui::format;
 
 pub(super) fn ls(context: &Context, opened: &Opened, args: &AtArgs) -> Result<Answer, Failure> {
     let tree = args.at.tree(opened)?;
@@ -26,9 +26,9 @@ pub(super) fn ls(context: &Context, opened: &Opened, args: &AtArgs) -> Result<An
 fn line(entry: &FileEntry) -> String {
     let (size, mark) = match entry.kind.as_str() {
         "directory" => (String::new(), "/"),
-        "symlink" => (words::size(entry.bytes), "@"),
-        _ if entry.executable => (words::size(entry.bytes), "*"),
-        _ => (words::size(entry.bytes), ""),
+        "symlink" => (format::size(entry.bytes), "@"),
+        _ if entry.executable => (format::size(entry.bytes), "*"),
+        _ => (format::size(entry.bytes), ""),
     };
     format!("{size:>10}  {}{mark}\n", entry.name)
 }
@@ -74,22 +74,22 @@ fn describe(tree: &dyn Tree, path: &TreePath, stat: &Stat) -> Result<FileStat, F
         private: stat.mode.private,
         hash: hash.map(|hash| hash.to_string()),
         target: target.map(|target| String::from_utf8_lossy(&target).into_owned()),
-        modified_at: stat.modified_at.map(words::utc),
+        modified_at: stat.modified_at.map(format::utc),
     })
 }
 
 fn text(document: &FileStat, stat: &Stat) -> String {
     let mut rows = vec![("kind", document.kind.clone())];
     if stat.kind != Kind::Directory {
-        rows.push(("size", words::size(document.bytes)));
+        rows.push(("size", format::size(document.bytes)));
     }
     if document.executable || document.private {
         let marks = [(document.executable, "executable"), (document.private, "private")];
         let marks = marks.iter().filter(|(is_set, _)| *is_set).map(|(_, name)| *name);
         rows.push(("mode", marks.collect::<Vec<_>>().join(", ")));
     }
-    rows.extend(document.target.as_deref().map(|it| ("target", words::first_line(it))));
-    rows.extend(stat.modified_at.map(|it| ("changed", words::local(it))));
+    rows.extend(document.target.as_deref().map(|it| ("target", format::first_line(it))));
+    rows.extend(stat.modified_at.map(|it| ("changed", format::local(it))));
     rows.extend(document.hash.clone().map(|hash| ("hash", hash)));
     let head = format!("{}\n", document.path);
     rows.iter().fold(head, |text, (name, value)| text + &format!("  {name:<8}  {value}\n"))

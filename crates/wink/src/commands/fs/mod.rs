@@ -11,11 +11,11 @@ use std::sync::Arc;
 use clap::{Args, Subcommand};
 use wink_fs::Tree;
 
-use crate::answer::Answer;
-use crate::completing;
-use crate::context::{Context, Opened};
-use crate::failure::Failure;
-use crate::refs;
+use crate::cli::completion;
+use crate::cli::context::{Context, Opened};
+use crate::cli::state_ref;
+use crate::error::Failure;
+use crate::ui::answer::Answer;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum FsCommand {
@@ -54,7 +54,7 @@ pub(crate) enum FsCommand {
 pub(crate) struct AtArgs {
     /// The path [default: the directory the command works in].
     #[arg(value_name = "PATH", default_value = ".", hide_default_value = true)]
-    #[arg(add = completing::paths())]
+    #[arg(add = completion::paths())]
     path: PathBuf,
 
     #[command(flatten)]
@@ -65,7 +65,7 @@ pub(crate) struct AtArgs {
 pub(crate) struct FileAtArgs {
     /// The file.
     #[arg(value_name = "PATH")]
-    #[arg(add = completing::paths())]
+    #[arg(add = completion::paths())]
     path: PathBuf,
 
     #[command(flatten)]
@@ -77,13 +77,13 @@ pub(crate) struct FileAtArgs {
 pub(crate) struct At {
     /// The state [default: the files as they are now].
     #[arg(long, value_name = "REF", default_value = "@", hide_default_value = true)]
-    #[arg(add = completing::states())]
+    #[arg(add = completion::states())]
     at: String,
 }
 
 impl At {
     fn tree(&self, opened: &Opened) -> Result<Arc<dyn Tree>, Failure> {
-        refs::find(opened, &self.at)?.tree(&opened.files)
+        state_ref::find(opened, &self.at)?.tree(&opened.files)
     }
 }
 

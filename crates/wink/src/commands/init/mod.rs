@@ -8,16 +8,16 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use wink_fs::{Exclusions, Store, TreePath, Workspace};
 
-use crate::answer::Answer;
-use crate::config::Key;
-use crate::context::{self, Context};
-use crate::disk;
-use crate::documents::Initialised;
-use crate::failure::Failure;
-use crate::git_dir::GIT;
-use crate::home::{self, Home};
-use crate::lost;
-use crate::settings::Settings;
+use crate::cli::context::{self, Context};
+use crate::error::Failure;
+use crate::json::Initialised;
+use crate::project::config::Key;
+use crate::project::git::directory::GIT;
+use crate::project::orphaned;
+use crate::project::settings::Settings;
+use crate::project::{self, Home};
+use crate::sys::disk;
+use crate::ui::answer::Answer;
 
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
@@ -44,7 +44,7 @@ pub(crate) fn run(context: &Context, args: &InitArgs) -> Result<Answer, Failure>
     let path = args.path.as_deref().unwrap_or(Path::new(""));
     let root = context::real_path(&context.directory.join(path))?;
     check_breadth(context, &root, args.force)?;
-    let candidates = lost::of(&root);
+    let candidates = orphaned::of(&root);
     let chosen = match &args.moved_from {
         Some(old) => Some(moved::named(context, &root, &context.host_path(old))?),
         None => moved::choose(context, &root, &candidates)?,
@@ -56,7 +56,7 @@ pub(crate) fn run(context: &Context, args: &InitArgs) -> Result<Answer, Failure>
     };
     let mut notes = Vec::new();
     if moved_from.is_none() {
-        let mentioned = lost::mentioned(&root, &candidates);
+        let mentioned = orphaned::mentioned(&root, &candidates);
         notes = mentioned.map_or(Vec::new(), |it| context.note(format!("note: {it}")));
     }
     notes.extend(context.note("next: wink snapshot"));
@@ -100,7 +100,7 @@ fn begin(
     }
     make(root, &directory, &exclude)?;
     if context.store.is_some() {
-        home::leave_pointer(root, &directory)?;
+        project::leave_pointer(root, &directory)?;
     }
     Ok((directory, exclude, git))
 }
@@ -126,7 +126,7 @@ pub(crate) fn is_broad(root: &Path) -> bool {
     let holds = |home: PathBuf| {
         home.starts_with(root) || disk::real_path(&home).is_ok_and(|home| home.starts_with(root))
     };
-    root.parent().is_none() || home::user_home().is_some_and(holds)
+    root.parent().is_none() || project::user_home().is_some_and(holds)
 }
 
 /// Returns the directory for the history, which must be neither in use nor in the workspace.
@@ -138,7 +138,7 @@ fn choose_place(context: &Context, root: &Path) -> Result<PathBuf, Failure> {
     }
     let directory = match &context.store {
         Some(directory) => directory.clone(),
-        None => home::usual_place(root)?,
+        None => project::usual_place(root)?,
     };
     let real = disk::real_path_to_be(&directory);
     let real = real.map_err(|error| Failure::host("cannot use", &directory, error))?;
@@ -160,7 +160,7 @@ fn is_unexcluded_git(files: &Workspace, excluded: &Exclusions) -> Result<bool, F
 fn make(root: &Path, directory: &Path, exclude: &[String]) -> Result<(), Failure> {
     let settings = Settings::new(root, exclude.to_vec())?;
     let made = disk::publish(directory, |directory| {
-        Store::create_ambient(home::store_in(directory)).map_err(Failure::from)?;
+        Store::create_ambient(project::store_in(directory)).map_err(Failure::from)?;
         Ok(settings.write(directory)?)
     });
     made.map_err(|error: Unmade| error.at(directory))

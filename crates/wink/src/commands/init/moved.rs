@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use wink_fs::{Exclusions, Workspace};
 
-use crate::context::Context;
-use crate::failure::Failure;
-use crate::home::{self, Home};
-use crate::{disk, evidence, lost};
+use crate::cli::context::Context;
+use crate::error::Failure;
+use crate::project::{self, Home};
+use crate::project::{content_match, orphaned};
+use crate::sys::disk;
 
 /// Returns the history to go on with: the one that was named, or one that a person agrees to.
 pub(super) fn choose(
@@ -16,11 +17,11 @@ pub(super) fn choose(
     candidates: &[Home],
 ) -> Result<Option<Home>, Failure> {
     match (&context.store, candidates) {
-        (Some(store), _) => Ok(lost::at(store).or_else(|| unannounced(store, root))),
-        (None, [lost]) if lost::may_have_been(root, lost) && Home::of(root)?.is_none() => {
+        (Some(store), _) => Ok(orphaned::at(store).or_else(|| unannounced(store, root))),
+        (None, [lost]) if orphaned::may_have_been(root, lost) && Home::of(root)?.is_none() => {
             let was = lost.root.display();
             let question = format!("Go on with the history of {was}, which is gone?");
-            Ok(context.agrees(&question)?.then(|| lost::at(&lost.directory)).flatten())
+            Ok(context.agrees(&question)?.then(|| orphaned::at(&lost.directory)).flatten())
         }
         _ => Ok(None),
     }
@@ -39,7 +40,7 @@ pub(super) fn named(context: &Context, root: &Path, old: &Path) -> Result<Home, 
         return Ok(home);
     }
     let was = home.root.display();
-    if !evidence::is_of(root, &home) {
+    if !content_match::is_of(root, &home) {
         return Err(Failure::not_its_files(root, &home));
     }
     context.confirm(&format!("Take its history from {was}, which is no workspace then?"))?;
@@ -72,7 +73,7 @@ pub(super) fn go_on(
         settings.exclude.extend(exclude.iter().filter(|it| !known.contains(it)).cloned());
         settings.move_to(root)
     })?;
-    home::leave_pointer(root, &lost.directory)?;
+    project::leave_pointer(root, &lost.directory)?;
     Ok((lost.directory, lost.settings.exclude, false))
 }
 
@@ -80,7 +81,7 @@ pub(super) fn go_on(
 fn make_way(root: &Path) -> Result<(), Failure> {
     let Some(home) = Home::of(root).ok().flatten() else { return Ok(()) };
     let failed = |error| Failure::host("cannot remove", &home.directory, error);
-    if home.directory == home::usual_place(root)? && is_unused(&home)? {
+    if home.directory == project::usual_place(root)? && is_unused(&home)? {
         return disk::remove_all(&home.directory).map_err(failed);
     }
     Err(Failure::already_protected(root, &home.directory))

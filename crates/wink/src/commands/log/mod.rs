@@ -8,12 +8,13 @@ use clap::Args;
 use wink_fs::{DiffOptions, Scope, Snapshot, SnapshotCause, SnapshotId, TreePath, Workspace};
 
 use super::{DAMAGED, changes_since, changes_text};
-use crate::answer::Answer;
-use crate::context::{Context, Opened};
-use crate::documents::{Changes, Log, SnapshotEntry};
-use crate::failure::Failure;
-use crate::paint::Paint;
-use crate::{cli, refs, words};
+use crate::cli::context::{Context, Opened};
+use crate::cli::{self, state_ref};
+use crate::error::Failure;
+use crate::json::{Changes, Log, SnapshotEntry};
+use crate::ui::answer::Answer;
+use crate::ui::format;
+use crate::ui::style::Paint;
 
 #[derive(Debug, Args)]
 pub(crate) struct LogArgs {
@@ -33,7 +34,7 @@ pub(crate) struct LogArgs {
 pub(crate) fn run(context: &Context, args: &LogArgs) -> Result<Answer, Failure> {
     let opened = context.open()?;
     let progress = context.progress("looking through the snapshots");
-    let last = refs::last(&opened.files)?;
+    let last = state_ref::last(&opened.files)?;
     let live = match &last {
         Some(last) => changes_since(&opened.files, last)?,
         None => None,
@@ -112,7 +113,7 @@ fn text(
     };
     if args.graph {
         // What a fork is at last is only said where it is known.
-        let forks = refs::branch_heads(opened).unwrap_or_default();
+        let forks = state_ref::branch_heads(opened).unwrap_or_default();
         let label = |it: &Snapshot| line(it) + &graph::fork_names(it, &forks);
         return graph::draw(&head, last.map(|it| it.id), snapshots, mark, label);
     }
@@ -129,9 +130,9 @@ fn mark(snapshot: &Snapshot) -> char {
 }
 
 fn line(snapshot: &Snapshot) -> String {
-    let files = words::counted(snapshot.file_count, "file", "files");
-    let size = words::size(snapshot.total_bytes);
-    format!("{}  · {files}, {size}", words::snapshot_line(snapshot))
+    let files = format::counted(snapshot.file_count, "file", "files");
+    let size = format::size(snapshot.total_bytes);
+    format!("{}  · {files}, {size}", format::snapshot_line(snapshot))
 }
 
 /// Returns short ids with how many of their characters are enough to name them.

@@ -6,8 +6,8 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use wink_agent::session::{Session, SessionError, ToolInvoked, write_session_tree};
 
-use crate::documents::{SessionEntry, SliceEntry, ToolCallEntry};
-use crate::words;
+use crate::json::{SessionEntry, SliceEntry, ToolCallEntry};
+use crate::ui::format;
 
 /// One line of a dump; what is not needed here is passed over.
 #[derive(Deserialize)]
@@ -58,7 +58,7 @@ fn entry(
         id,
         parent: session.parent_id().map(|id| id.to_string()),
         depth,
-        created_at: words::utc(session.created_at()),
+        created_at: format::utc(session.created_at()),
         tags: session.tags().clone(),
         tool_calls: calls.all().map(|call| tool_call(call)).collect(),
     })
@@ -68,7 +68,7 @@ fn tool_call(call: &ToolInvoked) -> ToolCallEntry {
     ToolCallEntry {
         tool: call.tool.clone(),
         turn: call.turn,
-        at: words::utc(call.at),
+        at: format::utc(call.at),
         path: call.path.clone(),
         success: call.success,
         duration_us: call.duration_us,

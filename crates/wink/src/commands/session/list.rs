@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use super::{archive_of, describe, read};
-use crate::answer::Answer;
-use crate::context::{Context, real_path};
-use crate::documents::{SessionFile, SessionList};
-use crate::failure::{Failure, PARTIAL};
-use crate::{disk, words};
+use crate::cli::context::{Context, real_path};
+use crate::error::{Failure, PARTIAL};
+use crate::json::{SessionFile, SessionList};
+use crate::sys::disk;
+use crate::ui::answer::Answer;
+use crate::ui::format;
 
 /// What the name of a session's file ends with.
 const DUMP: &str = ".jsonl";
@@ -49,11 +50,11 @@ fn describe_file(file: &Path) -> SessionFile {
 
 fn line(found: &SessionFile) -> String {
     if let Some(error) = &found.error {
-        return format!("✕ {}  {}\n", found.file, words::first_line(error));
+        return format!("✕ {}  {}\n", found.file, format::first_line(error));
     }
-    let at = found.created_at.as_deref().map(words::local_of_utc).unwrap_or_default();
-    let sessions = words::counted(found.sessions, "session", "sessions");
-    let calls = words::counted(found.tool_calls, "tool call", "tool calls");
+    let at = found.created_at.as_deref().map(format::local_of_utc).unwrap_or_default();
+    let sessions = format::counted(found.sessions, "session", "sessions");
+    let calls = format::counted(found.tool_calls, "tool call", "tool calls");
     let archive = if found.has_archive { ", with files" } else { "" };
     format!("✓ {}  {at}  {sessions}, {calls}{archive}\n", found.file)
 }

@@ -13,11 +13,12 @@ use wink_agent::session::{
 };
 use wink_fs::archive::{ArchiveLimits, ArchiveTree};
 
-use crate::answer::Answer;
-use crate::context::Context;
-use crate::documents::{SessionChecked, SessionDumped, SessionLoaded, SkippedEntry};
-use crate::failure::Failure;
-use crate::{disk, words};
+use crate::cli::context::Context;
+use crate::error::Failure;
+use crate::json::{SessionChecked, SessionDumped, SessionLoaded, SkippedEntry};
+use crate::sys::disk;
+use crate::ui::answer::Answer;
+use crate::ui::format;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SessionCommand {
@@ -93,9 +94,9 @@ fn check(context: &Context, file: &Path) -> Result<Answer, Failure> {
         archive_files: archive.map(|tree| tree.file_count()),
     };
     context.answer(&document, |it| {
-        let sessions = words::counted(it.sessions, "session", "sessions");
+        let sessions = format::counted(it.sessions, "session", "sessions");
         let archive = match it.archive_files {
-            Some(files) => format!("an archive of {}", words::counted(files, "file", "files")),
+            Some(files) => format!("an archive of {}", format::counted(files, "file", "files")),
             None => "no archive beside it".to_owned(),
         };
         format!("{}: no problems; {sessions}, {archive}\n", it.file)
@@ -143,8 +144,8 @@ fn load(context: &Context, file: &Path) -> Result<Answer, Failure> {
         removed: imported.replaced.removed,
     };
     let mut answer = context.answer(&document, |it| {
-        let files = words::counted(it.files, "file", "files");
-        let [written, removed] = [it.written, it.removed].map(words::number);
+        let files = format::counted(it.files, "file", "files");
+        let [written, removed] = [it.written, it.removed].map(format::number);
         format!("Loaded the files of {}: {files}, {written} written, {removed} removed\n", it.id)
     })?;
     if document.written + document.removed > 0 {
@@ -179,12 +180,12 @@ fn dump(context: &Context, directory: &Path) -> Result<Answer, Failure> {
     };
     let mut answer = context.answer(&document, |it| format!("{}\n{}\n", it.session, it.archive))?;
     if let [_, ..] = &*document.skipped {
-        let skipped = words::skipped(&document.skipped.iter().collect::<Vec<_>>());
+        let skipped = format::skipped(&document.skipped.iter().collect::<Vec<_>>());
         answer.notes = context.note(format!("note: not in the archive: {skipped}"));
     }
     answer.notes.extend(context.note(format!(
         "go on with it: wink session load {}",
-        words::path_for_shell(&dumped.session)
+        format::path_for_shell(&dumped.session)
     )));
     Ok(answer)
 }

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use super::{archive_of, describe, read};
-use crate::answer::Answer;
-use crate::context::Context;
-use crate::documents::{SessionEntry, SessionShown, ToolCallEntry};
-use crate::failure::Failure;
-use crate::words;
+use crate::cli::context::Context;
+use crate::error::Failure;
+use crate::json::{SessionEntry, SessionShown, ToolCallEntry};
+use crate::ui::answer::Answer;
+use crate::ui::format;
 
 pub(super) fn run(context: &Context, file: &Path) -> Result<Answer, Failure> {
     let root = read(file)?;
@@ -25,16 +25,16 @@ fn text(document: &SessionShown) -> String {
 
 fn session_text(session: &SessionEntry) -> String {
     let indent = "  ".repeat(session.depth.try_into().unwrap_or(0));
-    let at = words::local_of_utc(&session.created_at);
+    let at = format::local_of_utc(&session.created_at);
     let mut text = format!("{indent}Session {}  {at}\n", session.id);
     for (name, value) in &session.tags {
-        let (name, value) = (words::first_line(name), words::first_line(value));
+        let (name, value) = (format::first_line(name), format::first_line(value));
         text += &format!("{indent}  {name}: {value}\n");
     }
     for slice in &session.slices {
-        let items = words::counted(slice.items, "item", "items");
+        let items = format::counted(slice.items, "item", "items");
         text +=
-            &format!("{indent}  {} ({}): {items}\n", words::first_line(&slice.name), slice.kind);
+            &format!("{indent}  {} ({}): {items}\n", format::first_line(&slice.name), slice.kind);
     }
     for call in &session.tool_calls {
         text += &format!("{indent}    {}\n", call_text(call));
@@ -44,7 +44,7 @@ fn session_text(session: &SessionEntry) -> String {
 
 fn call_text(call: &ToolCallEntry) -> String {
     let mark = if call.success { '✓' } else { '✕' };
-    let path = call.path.as_deref().map(|path| format!(" {}", words::first_line(path)));
+    let path = call.path.as_deref().map(|path| format!(" {}", format::first_line(path)));
     let took = call.duration_us / 1000;
-    format!("{mark} {}{}  · {took} ms", words::first_line(&call.tool), path.unwrap_or_default())
+    format!("{mark} {}{}  · {took} ms", format::first_line(&call.tool), path.unwrap_or_default())
 }

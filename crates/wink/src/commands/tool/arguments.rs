@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use crate::failure::Failure;
-use crate::input;
+use crate::error::Failure;
+use crate::ui::input;
 
 /// Reads arguments: `key=value` pairs, JSON objects, `-` for an object from standard input.
 ///

@@ -2,10 +2,10 @@
 
 use wink_agent::{Effect, Family, Tool, Toolset};
 
-use crate::answer::Answer;
-use crate::context::Context;
-use crate::documents::{ToolEntry, ToolList};
-use crate::failure::Failure;
+use crate::cli::context::Context;
+use crate::error::Failure;
+use crate::json::{ToolEntry, ToolList};
+use crate::ui::answer::Answer;
 
 pub(super) fn run(context: &Context) -> Result<Answer, Failure> {
     let document = ToolList { tools: Toolset::ALL.tools().map(entry).collect() };

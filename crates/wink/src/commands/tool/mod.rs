@@ -9,13 +9,13 @@ use clap::Args;
 use wink_agent::executor::HostExecutor;
 use wink_agent::{Family, Tool, ToolContext, Toolset};
 
-use crate::answer::Answer;
-use crate::context::{Context, Opened};
-use crate::documents::{ToolCalled, ToolSchema};
-use crate::failure::Failure;
-use crate::kept_fork::KeptForks;
-use crate::paint::Paint;
-use crate::signals;
+use crate::cli::context::{Context, Opened};
+use crate::error::Failure;
+use crate::json::{ToolCalled, ToolSchema};
+use crate::project::forks::persisted::KeptForks;
+use crate::sys::signals;
+use crate::ui::answer::Answer;
+use crate::ui::style::Paint;
 
 #[derive(Debug, Args)]
 pub(crate) struct ToolArgs {

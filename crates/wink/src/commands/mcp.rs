@@ -1,0 +1,73 @@
+//! `wink mcp`: the tools over standard input and output, for one client.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use tokio::runtime::Builder;
+use wink_agent::session::dump_session_tree;
+
+use crate::cli::context::Context;
+use crate::error::Failure;
+use crate::mcp::{self, Endpoint};
+use crate::serve::source::{Served, ServingArgs, Usually};
+use crate::sys::disk;
+use crate::sys::stop_signals::StopSignals;
+
+#[derive(Debug, Args)]
+pub(crate) struct McpArgs {
+    /// Writes the calls down when the session ends, in a file of this directory for `wink session show`.
+    #[arg(long, value_name = "DIR")]
+    dump: Option<PathBuf>,
+
+    #[command(flatten)]
+    serving: ServingArgs,
+}
+
+/// Runs the command until its input ends or it is told to stop.
+pub(crate) fn run(context: &Context, args: &McpArgs) -> Result<(), Failure> {
+    let served = args.serving.open(context, Usually::Here)?;
+    if let Some(note) = &served.note {
+        context.say(note);
+    }
+    let dump = args.dump.as_deref().map(|named| dump_directory(context, named, &served));
+    let dump = dump.transpose()?;
+    let endpoint = Endpoint::of_session(&served.files, args.serving.tools);
+    let endpoint = endpoint.with_kept_forks(served.kept_forks);
+    let failed = |error: io::Error| Failure::other(&error);
+    // One client needs one thread to talk to it, which no other thread has to wake; calls have threads of their own.
+    let runtime = Builder::new_current_thread().enable_all().build().map_err(failed)?;
+    runtime.block_on(serve(endpoint.clone())).map_err(failed)?;
+    let dumped = dump.map_or(Ok(()), |directory| dump_into(context, &directory, &endpoint));
+    // What is left is a read of the input that no task waits for, and calls that had their time.
+    runtime.shutdown_timeout(Duration::ZERO);
+    dumped
+}
+
+/// Makes the directory for the record, before anybody relies on it; what an agent works on is not the place.
+fn dump_directory(context: &Context, named: &Path, served: &Served) -> Result<PathBuf, Failure> {
+    let named = context.host_path(named);
+    let failed = |error| Failure::host("cannot write to", &named, error);
+    let directory = disk::real_path_to_be(&named).map_err(failed)?;
+    if let Some(root) = served.root.as_deref().filter(|root| directory.starts_with(root)) {
+        return Err(Failure::dump_inside(root, &directory));
+    }
+    disk::make_private(&directory).map_err(failed)?;
+    Ok(directory)
+}
+
+/// Writes down which calls were made, if any were.
+fn dump_into(context: &Context, directory: &Path, endpoint: &Endpoint) -> Result<(), Failure> {
+    let Some(session) = endpoint.own_session() else { return Ok(()) };
+    let dumped = dump_session_tree(session, directory);
+    if let Some(file) = dumped.map_err(|error| Failure::session(directory, &error))? {
+        context.say(&format!("note: see the calls with `wink session show {}`", file.display()));
+    }
+    Ok(())
+}
+
+async fn serve(endpoint: Endpoint) -> io::Result<()> {
+    mcp::serve(endpoint, StopSignals::listen()?).await;
+    Ok(())
+}

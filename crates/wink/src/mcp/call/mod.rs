@@ -1,0 +1,196 @@
+//! One call of a tool, from its turn to its record.
+
+pub(crate) mod answer;
+pub(crate) mod caller;
+pub(crate) mod recent;
+pub(crate) mod records;
+pub(crate) mod running;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Instant, SystemTime};
+
+use rmcp::model::{CallToolRequestParams, CallToolResult};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
+use serde_json::Value;
+use tokio::sync::OwnedSemaphorePermit;
+use wink_agent::{Refusal, Tool, ToolContext, ToolResult};
+use wink_fs::ErrorKind;
+
+use super::call::answer::{answered, linked};
+use super::call::recent::RecentCall;
+use super::endpoint::Endpoint;
+
+/// Calls a tool when a slot is free.
+pub(super) async fn call(
+    endpoint: &Endpoint,
+    tool: &'static Tool,
+    request: CallToolRequestParams,
+    context: &RequestContext<RoleServer>,
+) -> Result<CallToolResult, ErrorData> {
+    let Some(slot) = slot(endpoint, context).await? else { return Ok(answered(cancelled())) };
+    let mut arguments = request.arguments.unwrap_or_default();
+    let by = caller::of(&arguments, context);
+    let mut files = match endpoint.context_of(tool, &mut arguments) {
+        Ok(files) => files,
+        Err(refusal) => return Ok(answered(refusal.into())),
+    };
+    files.workspace = files.workspace.map(|it| it.acting_as(by));
+    let given_up = Arc::new(AtomicBool::new(false));
+    let (files, endpoint) = (files.cancelled(given_up.clone()), endpoint.clone());
+    running::run(tool.name, context, given_up, move || {
+        let result = told(&endpoint, tool, &files, Value::Object(arguments));
+        let answer = linked(answered(result), tool, &files);
+        drop(slot);
+        answer
+    })
+    .await
+}
+
+/// Waits for a slot; a client that cancels meanwhile gets none.
+async fn slot(
+    endpoint: &Endpoint,
+    context: &RequestContext<RoleServer>,
+) -> Result<Option<OwnedSemaphorePermit>, ErrorData> {
+    let ending = |_| ErrorData::internal_error("The server is ending.", None);
+    tokio::select! {
+        biased;
+        () = context.ct.cancelled() => Ok(None),
+        slot = endpoint.slots.clone().acquire_owned() => slot.map(Some).map_err(ending),
+    }
+}
+
+/// Waits for a slot for what is no call of a tool.
+pub(super) async fn turn(
+    endpoint: &Endpoint,
+    context: &RequestContext<RoleServer>,
+) -> Result<OwnedSemaphorePermit, ErrorData> {
+    let given_up = || ErrorData::internal_error("The request was cancelled.", None);
+    slot(endpoint, context).await?.ok_or_else(given_up)
+}
+
+fn cancelled() -> ToolResult {
+    Refusal::new(ErrorKind::Cancelled, "The call was cancelled before its turn came.").into()
+}
+
+/// Calls a tool, and records the call for the user who watches the server.
+fn told(endpoint: &Endpoint, tool: &Tool, files: &ToolContext, arguments: Value) -> ToolResult {
+    let (at, began) = (SystemTime::now(), Instant::now());
+    let path = tool.path_in(&arguments).unwrap_or_default().to_owned();
+    endpoint.keeping.before(tool, files);
+    let result = tool.call(files, arguments);
+    let (error, took) = (result.code(), began.elapsed());
+    let fork = files.fork.clone();
+    endpoint.recent().add(RecentCall { at, tool: tool.name, path, fork, error, took });
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use rmcp::ServiceExt as _;
+    use serde_json::json;
+    use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
+    use tokio::time::timeout;
+    use wink_agent::Toolset;
+    use wink_agent::session::ToolInvoked;
+    use wink_fs::Workspace;
+
+    use super::*;
+    use crate::mcp::endpoint::MOST_CALLS;
+
+    /// Sends a message; waits for the answer where it has an id that is waited for.
+    async fn send(client: &mut BufReader<DuplexStream>, message: Value, answer: Option<u64>) {
+        client.write_all(format!("{message}\n").as_bytes()).await.expect("the server reads");
+        if let Some(id) = answer {
+            answer_to(client, id).await;
+        }
+    }
+
+    async fn answer_to(client: &mut BufReader<DuplexStream>, id: u64) -> Value {
+        loop {
+            let mut line = String::new();
+            client.read_line(&mut line).await.expect("the server answers");
+            let answer: Value = serde_json::from_str(&line).expect("JSON");
+            if answer["id"] == id {
+                return answer;
+            }
+        }
+    }
+
+    fn request(id: u64, method: &str, params: Value) -> Value {
+        json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+    }
+
+    async fn client_of(endpoint: Endpoint) -> BufReader<DuplexStream> {
+        let (client, server) = tokio::io::duplex(1 << 20);
+        tokio::spawn(async move {
+            let server = endpoint.serve(server).await.expect("begins");
+            let _ = server.waiting().await;
+        });
+        let mut client = BufReader::new(client);
+        let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {},
+                           "clientInfo": {"name": "test", "version": "1"}});
+        send(&mut client, request(1, "initialize", hello), Some(1)).await;
+        client
+    }
+
+    #[tokio::test]
+    async fn a_call_that_is_cancelled_while_it_waits_for_its_turn_never_runs() {
+        let files = Workspace::memory();
+        let endpoint = Endpoint::of_session(&files, Toolset::ALL);
+        let (slots, recent) = (endpoint.slots.clone(), endpoint.recent());
+        let client = &mut client_of(endpoint).await;
+        let all = slots.clone().acquire_many_owned(MOST_CALLS).await.expect("slots");
+        let write = json!({"name": "write_file", "arguments": {"path": "a", "content": "x"}});
+        send(client, request(2, "tools/call", write), None).await;
+        let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled",
+                            "params": {"requestId": 2}});
+        send(client, cancel, None).await;
+        // Messages are taken in order: when this is answered, the call was cancelled.
+        send(client, request(3, "tools/list", json!({})), Some(3)).await;
+        drop(all);
+        let look = json!({"name": "ls", "arguments": {}});
+        send(client, request(4, "tools/call", look), Some(4)).await;
+        let _none_runs = slots.acquire_many(MOST_CALLS).await.expect("slots");
+        assert!(!files.exists("a"));
+        assert_eq!(recent.all().iter().map(|call| call.tool).collect::<Vec<_>>(), ["ls"]);
+    }
+
+    #[tokio::test]
+    async fn a_call_that_waits_for_its_turn_when_the_server_ends_never_runs_and_is_told_so() {
+        let files = Workspace::memory();
+        let endpoint = Endpoint::of_session(&files, Toolset::ALL);
+        let client = &mut client_of(endpoint.clone()).await;
+        let all = endpoint.slots.clone().acquire_many_owned(MOST_CALLS).await.expect("slots");
+        let write = json!({"name": "write_file", "arguments": {"path": "a", "content": "x"}});
+        send(client, request(2, "tools/call", write), None).await;
+        endpoint.end(Duration::from_millis(100)).await;
+        let told = timeout(Duration::from_secs(10), answer_to(client, 2)).await.expect("an answer");
+        assert_eq!(told["error"]["message"], "The server is ending.", "{told}");
+        drop(all);
+        assert!(!files.exists("a"));
+    }
+
+    #[tokio::test]
+    async fn a_call_in_a_fork_is_written_down_as_one() {
+        let endpoint = Endpoint::of_session(&Workspace::memory(), Toolset::ALL);
+        let (recent, session) = (endpoint.recent(), endpoint.context().session.clone());
+        let client = &mut client_of(endpoint).await;
+        let fork = json!({"name": "fork", "arguments": {"name": "idea"}});
+        send(client, request(2, "tools/call", fork), Some(2)).await;
+        let arguments = json!({"path": "a", "content": "x", "fork": "idea"});
+        let write = json!({"name": "write_file", "arguments": arguments});
+        send(client, request(3, "tools/call", write), Some(3)).await;
+        let look = json!({"name": "ls", "arguments": {}});
+        send(client, request(4, "tools/call", look), Some(4)).await;
+        let forks: Vec<_> = recent.all().into_iter().map(|call| call.fork).collect();
+        assert_eq!(forks, [None, Some("idea".to_owned()), None]);
+        let calls = session.expect("a session").query::<ToolInvoked>().expect("records");
+        let parameters = |place| &calls.get(place).expect("a record").parameters.text;
+        assert!(parameters(1).contains(r#""fork":"idea""#), "{}", parameters(1));
+        assert_eq!(parameters(2), "{}");
+    }
+}

@@ -1,0 +1,140 @@
+//! MCP over streamable HTTP, in both of its eras.
+//!
+//! A client of the present revision sends requests that stand for themselves. One of the revisions
+//! before it sends `initialize` first and gets a session id, by which the server finds its streams
+//! again; the id opens nothing. A request of an older client that did not ask for a session, such as
+//! one typed by hand, is answered as it is.
+
+mod in_flight;
+mod legacy_sessions;
+mod route_request;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::{Method, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodRouter, any};
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+
+use self::in_flight::UnderWay;
+use self::legacy_sessions::sessions;
+use self::route_request::peeked;
+use super::endpoint::Endpoint;
+use super::sessions::lru::Uses;
+use crate::serve::http::origin_guard::MAX_BODY_BYTES;
+
+const SESSION_ID: &str = "mcp-session-id";
+
+const UNKNOWN_SESSION: (StatusCode, &str) =
+    (StatusCode::NOT_FOUND, "Not found: there is no such session; begin one with initialize.\n");
+
+const ENDING: (StatusCode, &str) =
+    (StatusCode::SERVICE_UNAVAILABLE, "Unavailable: the server is ending; nothing was done.\n");
+
+const NOT_FINISHED: (StatusCode, &str) = (
+    StatusCode::SERVICE_UNAVAILABLE,
+    "Unavailable: the server ended before this call did; look at the files before you repeat it.\n",
+);
+
+/// How long answers have that were on their way when the time for calls was over.
+const LAST_ANSWERS: Duration = Duration::from_millis(500);
+
+/// Answers MCP requests on one endpoint; a clone is the same.
+#[derive(Clone)]
+pub(crate) struct McpService {
+    endpoint: Endpoint,
+    stateless: StreamableHttpService<Endpoint, NeverSessionManager>,
+    stateful: StreamableHttpService<Endpoint, LocalSessionManager>,
+    sessions: Arc<LocalSessionManager>,
+    uses: Uses,
+    under_way: UnderWay,
+    turn: Arc<Mutex<()>>,
+}
+
+/// Makes the service of an endpoint.
+pub(crate) fn service(endpoint: Endpoint) -> McpService {
+    endpoint.begin();
+    let config = StreamableHttpServerConfig::default()
+        .with_legacy_session_mode(false)
+        .with_json_response(true)
+        // The guard in front knows which names the server has.
+        .disable_allowed_hosts()
+        .with_max_request_body_bytes(MAX_BODY_BYTES);
+    let sessions = Arc::new(sessions());
+    let made = endpoint.clone();
+    let stateless =
+        StreamableHttpService::new(move || Ok(made.clone()), Arc::default(), config.clone());
+    let made = endpoint.clone();
+    let config = config.with_legacy_session_mode(true);
+    let stateful = StreamableHttpService::new(move || Ok(made.clone()), sessions.clone(), config);
+    let (uses, turn) = (Uses::default(), Arc::default());
+    let under_way = UnderWay::default();
+    McpService { endpoint, stateless, stateful, sessions, uses, under_way, turn }
+}
+
+impl McpService {
+    /// Returns the route of the service.
+    pub(crate) fn route(self) -> MethodRouter {
+        any(handle).with_state(self)
+    }
+
+    /// Lets calls that run come to their end and be answered, then ends the streams that stay open.
+    pub(crate) async fn end(&self, at_most: Duration) {
+        let until = Instant::now() + at_most + LAST_ANSWERS;
+        self.endpoint.end(at_most).await;
+        // A call is at its end before its answer is on its way; and what ends the streams ends all calls.
+        self.under_way.answered(until).await;
+        self.stateless.config.cancellation_token.cancel();
+        self.stateful.config.cancellation_token.cancel();
+    }
+
+    /// Waits for no call any more.
+    pub(crate) fn hurry(&self) {
+        self.endpoint.hurry();
+        self.under_way.hurry();
+    }
+
+    /// Answers a request that the end of the server waits for.
+    async fn counted(&self, request: Request) -> Result<Response, Response> {
+        let counted = self.under_way.begin().ok_or_else(|| ENDING.into_response())?;
+        let answer = self.answer(request).await?;
+        match answer.status() == StatusCode::INTERNAL_SERVER_ERROR && self.under_way.is_over() {
+            true => Err(NOT_FINISHED.into_response()),
+            false => Ok(counted.until_sent(answer)),
+        }
+    }
+
+    async fn answer(&self, request: Request) -> Result<Response, Response> {
+        let named = request.headers().get(SESSION_ID).cloned();
+        let in_use = self.in_use(named.as_ref()).await?;
+        if request.method() == Method::DELETE && named.is_some() && in_use.is_none() {
+            return Err(UNKNOWN_SESSION.into_response());
+        }
+        let (mut request, begins) = peeked(request).await?;
+        // It goes where the request goes, and lasts as long as the call.
+        if let Some(in_use) = in_use {
+            request.extensions_mut().insert(in_use);
+        }
+        Ok(match (named.is_some(), begins) {
+            (true, _) => self.stateful.handle(request).await.map(Body::new),
+            (false, true) => self.begin(request).await?,
+            (false, false) => self.stateless.handle(request).await.map(Body::new),
+        })
+    }
+}
+
+async fn handle(State(service): State<McpService>, request: Request) -> Response {
+    // Requests other than POST stay open until the client or the server ends them, so they are not counted.
+    let answered = match *request.method() == Method::POST {
+        true => service.counted(request).await,
+        false => service.answer(request).await,
+    };
+    answered.unwrap_or_else(|refusal| refusal)
+}

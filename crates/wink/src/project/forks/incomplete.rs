@@ -1,0 +1,315 @@
+//! Forks that are being made, written down so that one that was interrupted is finished or cleared.
+//!
+//! A note lies in the history, under a name made of the directory's path. The process that makes the fork
+//! holds a lock on its note, so a note without a lock is one of a process that died. The first line says
+//! which fork is made and where; the second, written before any file of the fork is, names the snapshot
+//! that the files come from. What is in that snapshot too can be removed without losing anything.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use wink_fs::{
+    EntryIdentity, ErrorKind as Error, Filesystem as _, HostBackend, Kind, Recursion, SnapshotId,
+    SnapshotStore as _, Tree, TreePath,
+};
+
+use crate::error::Failure;
+use crate::project::Home;
+use crate::project::settings;
+use crate::sys::disk;
+
+const NOTES: &str = "making";
+
+/// The fork that a note is of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Making {
+    name: String,
+    /// The state it begins with, as it was typed.
+    state: String,
+    directory: String,
+    /// Whether the directory was made for the fork.
+    is_new: bool,
+}
+
+impl Making {
+    pub(crate) fn new(name: &str, state: &str, directory: &Path) -> Result<Self, Failure> {
+        let real = disk::real_path_to_be(directory).unwrap_or_else(|_| directory.to_owned());
+        let is_new = disk::is_gone(&real);
+        let directory = settings::path_text(&real)?;
+        Ok(Self { name: name.to_owned(), state: state.to_owned(), directory, is_new })
+    }
+
+    fn directory(&self) -> Result<PathBuf, Failure> {
+        settings::text_path(&self.directory)
+    }
+
+    /// Tells whether the same command makes both; a directory that was left by the first is not new.
+    fn is_by_same_command(&self, other: &Self) -> bool {
+        Self { is_new: other.is_new, ..self.clone() } == *other
+    }
+
+    /// Returns the fork, where it was interrupted when all but the last steps were done.
+    fn made(&self, home: &Home) -> Result<Option<Home>, Failure> {
+        let directory = self.directory()?;
+        Ok(home.find_branch(&self.name)?.filter(|fork| fork.root == directory))
+    }
+}
+
+/// The note of a fork whose files are being written, with the lock on it; none of a directory that is refused.
+#[derive(Debug)]
+pub(crate) struct HalfMade(Option<Note>);
+
+impl HalfMade {
+    /// Writes down that a directory, which is new or empty, becomes a fork; clears what an interrupted fork
+    /// left in it, and refuses one that another process makes a fork.
+    ///
+    /// Of a directory with something else in it nothing is written down: it is refused later.
+    pub(crate) fn begin(home: &Home, making: &Making) -> Result<Self, Failure> {
+        let directory = making.directory()?;
+        let notes = notes(home)?;
+        disk::make_private(&notes).map_err(|error| cannot_write(&notes, error))?;
+        let path = notes.join(key(&directory));
+        if !disk::is_file(&path) && !is_empty(&directory) {
+            return Ok(Self(None));
+        }
+        let file = disk::hold(&path).map_err(|error| match error.kind() {
+            ErrorKind::WouldBlock => Failure::being_made(&directory),
+            _ => cannot_write(&path, error),
+        })?;
+        let note = Note::read(path, file)?;
+        if note.is_of_no_files() && !is_empty(&directory) {
+            note.remove();
+            return Ok(Self(None));
+        }
+        let mut is_new = making.is_new;
+        if let Some(left) = &note.making {
+            is_new |= left.is_new;
+        }
+        note.clear(home, &directory)?;
+        note.write_first(&Making { is_new, ..making.clone() })?;
+        Ok(Self(Some(note)))
+    }
+
+    /// Says which snapshot the files come from that are about to be written.
+    pub(crate) fn begin_files(&self, snapshot: &SnapshotId) -> Result<(), Failure> {
+        self.0.as_ref().map_or(Ok(()), |note| note.append(&format!("{snapshot}\n")))
+    }
+
+    /// Forgets the note: the fork is made.
+    pub(crate) fn forget(&self) {
+        if let Some(note) = &self.0 {
+            note.remove();
+        }
+    }
+
+    /// Forgets the note of a fork that could not be made, unless files of it are left.
+    pub(crate) fn give_up(&self, making: &Making) {
+        if making.directory().is_ok_and(|directory| is_empty(&directory)) {
+            self.forget();
+        }
+    }
+}
+
+/// Finishes the fork of a command that was interrupted when all but the last steps were done; returns it
+/// where the same command is given again.
+pub(crate) fn finish(home: &Home, making: &Making) -> Result<Option<Home>, Failure> {
+    let path = notes(home)?.join(key(&making.directory()?));
+    let Some(note) = Note::left(path)? else { return Ok(None) };
+    let Some(left) = &note.making else { return Ok(None) };
+    let Some(fork) = left.made(home)? else { return Ok(None) };
+    fork.announce();
+    note.remove();
+    Ok(making.is_by_same_command(left).then_some(fork))
+}
+
+/// Clears what interrupted forks left in other directories. Where that cannot be done, the command that
+/// was interrupted says why when it is given again.
+pub(crate) fn clear_others(home: &Home, making: &Making) -> Result<(), Failure> {
+    let notes = notes(home)?;
+    let own = key(&making.directory()?);
+    let names = disk::names(&notes).unwrap_or_default();
+    for name in names.iter().filter(|name| *name != own.as_str()) {
+        if let Err(failure) = clear_other(home, notes.join(name)) {
+            tracing::warn!("what an interrupted fork left is not cleared: {}", failure.message());
+        }
+    }
+    Ok(())
+}
+
+fn clear_other(home: &Home, path: PathBuf) -> Result<(), Failure> {
+    let Some(note) = Note::left(path)? else { return Ok(()) };
+    let Some(making) = &note.making else { return Ok(()) };
+    let directory = making.directory()?;
+    if let Some(fork) = making.made(home)? {
+        fork.announce();
+    } else if !note.is_of_no_files() && Home::of(&directory)?.is_none() {
+        note.clear(home, &directory)?;
+        if making.is_new {
+            disk::remove_empty(&[directory]);
+        }
+    }
+    note.remove();
+    Ok(())
+}
+
+/// A note, with the lock on it.
+#[derive(Debug)]
+struct Note {
+    path: PathBuf,
+    file: File,
+    /// The fork that a process began to make, where it came to saying so.
+    making: Option<Making>,
+    /// The snapshot whose files it began to write.
+    snapshot: Option<SnapshotId>,
+}
+
+impl Note {
+    /// Reads the note of a process that died; `None` where there is none.
+    fn left(path: PathBuf) -> Result<Option<Self>, Failure> {
+        if !disk::is_file(&path) {
+            return Ok(None);
+        }
+        match disk::hold(&path) {
+            Ok(file) => Self::read(path, file).map(Some),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(None),
+            Err(error) => Err(cannot_write(&path, error)),
+        }
+    }
+
+    fn read(path: PathBuf, file: File) -> Result<Self, Failure> {
+        let mut text = String::new();
+        let read = (&file).read_to_string(&mut text);
+        read.map_err(|error| Failure::host("cannot read", &path, error))?;
+        // A line without its end is one that the process died in.
+        let mut lines = text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
+        let making = lines.next().and_then(|line| serde_json::from_str(line).ok());
+        let snapshot = lines.next().and_then(|line| line.parse().ok());
+        Ok(Self { path, file, making, snapshot })
+    }
+
+    /// Tells whether the process died before it wrote any file of the fork.
+    fn is_of_no_files(&self) -> bool {
+        self.making.is_some() && self.snapshot.is_none()
+    }
+
+    /// Says which fork is made, and no more.
+    fn write_first(&self, making: &Making) -> Result<(), Failure> {
+        let line = serde_json::to_string(making).map_err(|error| Failure::other(&error))?;
+        self.file.set_len(0).map_err(|error| cannot_write(&self.path, error))?;
+        self.append(&format!("{line}\n"))
+    }
+
+    fn append(&self, line: &str) -> Result<(), Failure> {
+        let written = (&self.file).write_all(line.as_bytes()).and_then(|()| self.file.sync_all());
+        written.map_err(|error| cannot_write(&self.path, error))
+    }
+
+    fn remove(&self) {
+        // One that stays says something of an empty directory, or of one that is a workspace.
+        let _ = disk::remove(&self.path);
+    }
+
+    /// Removes the files that an interrupted fork left; removes nothing where anything else is there.
+    fn clear(&self, home: &Home, directory: &Path) -> Result<(), Failure> {
+        if disk::is_gone(directory) {
+            return Ok(());
+        }
+        let unknown = |_| Failure::half_made(directory, &[]);
+        // Opening finishes a change that was interrupted, and what was staged for it goes: also a directory
+        // that is empty may have files then.
+        let mut files = HostBackend::open_ambient(directory).map_err(unknown)?;
+        if files.list(&TreePath::root()).map_err(unknown)?.is_empty() {
+            return Ok(());
+        }
+        let snapshot = self.snapshot.ok_or_else(|| Failure::half_made(directory, &[]))?;
+        let state = home.open_store()?.load(&snapshot).map_err(unknown)?;
+        let own = remove_parts(&mut files, &*state).map_err(unknown)?;
+        if own.is_empty() { Ok(()) } else { Err(Failure::half_made(directory, &own)) }
+    }
+}
+
+/// Removes files that are all the same in a state; returns those that are not, for which all stay.
+fn remove_parts(files: &mut HostBackend, state: &dyn Tree) -> wink_fs::Result<Vec<TreePath>> {
+    let mut found = Found::default();
+    look(files, state, &TreePath::root(), &mut found)?;
+    for (path, kind) in found.same.iter().take_while(|_| found.own.is_empty()) {
+        let recursion = match (kind, EntryIdentity::at(state, path)?) {
+            (Kind::File | Kind::Symlink, Some(identity)) => Recursion::Unchanged(identity),
+            _ => Recursion::OnlyEmpty,
+        };
+        match files.remove(path, recursion) {
+            // Another program changed it since it was looked at, or put something into it.
+            Err(error) if matches!(error.kind(), Error::Conflict | Error::NotEmpty) => {
+                return Ok(vec![path.clone()]);
+            }
+            removed => removed?,
+        };
+    }
+    Ok(found.own)
+}
+
+/// What is in a directory.
+#[derive(Default)]
+struct Found {
+    /// What is the same in the state; a directory comes after what is in it.
+    same: Vec<(TreePath, Kind)>,
+    own: Vec<TreePath>,
+}
+
+fn look(
+    files: &dyn Tree,
+    state: &dyn Tree,
+    directory: &TreePath,
+    found: &mut Found,
+) -> wink_fs::Result<()> {
+    for entry in files.list(directory)? {
+        let path = directory.join(&entry.name)?;
+        if !is_same(files, state, &path, entry.kind)? {
+            found.own.push(path);
+            continue;
+        }
+        if entry.kind == Kind::Directory {
+            look(files, state, &path, found)?;
+        }
+        found.same.push((path, entry.kind));
+    }
+    Ok(())
+}
+
+/// Tells whether the state has the same at a path; of a directory, only that it has one too.
+fn is_same(
+    files: &dyn Tree,
+    state: &dyn Tree,
+    path: &TreePath,
+    kind: Kind,
+) -> wink_fs::Result<bool> {
+    if !state.stat(path).is_ok_and(|stat| stat.kind == kind) {
+        return Ok(false);
+    }
+    match kind {
+        Kind::Directory => Ok(true),
+        Kind::File | Kind::Symlink => {
+            Ok(EntryIdentity::at(files, path)? == EntryIdentity::at(state, path)?)
+        }
+        _ => Ok(false),
+    }
+}
+
+fn notes(home: &Home) -> Result<PathBuf, Failure> {
+    Ok(home.shared()?.join(NOTES))
+}
+
+fn cannot_write(path: &Path, error: std::io::Error) -> Failure {
+    Failure::host("cannot write", path, error)
+}
+
+fn is_empty(directory: &Path) -> bool {
+    disk::names(directory).is_ok_and(|names| names.is_empty())
+}
+
+fn key(directory: &Path) -> String {
+    blake3::hash(directory.as_os_str().as_bytes()).to_hex().to_string()
+}

@@ -1,0 +1,53 @@
+//! The directory that git keeps its own history in.
+//!
+//! A restore that takes it away, because it was not there when the snapshot was taken, loses a person's
+//! whole repository. So it is excluded for as long as the last snapshot does not hold it, unless a person wants
+//! it captured.
+
+use wink_fs::{At, Exclusions, MemoryBackend, TreePath, Workspace};
+
+use crate::error::Failure;
+use crate::project::Home;
+use crate::sys::disk;
+
+/// What excludes it.
+pub(crate) const GIT: &str = "/.git";
+
+/// Returns what is excluded from a workspace.
+pub(crate) fn excluded(home: &Home) -> Result<Exclusions, Failure> {
+    match disk::is_gone(&home.root.join(".git")) {
+        true => Ok(Exclusions::parse(home.settings.exclude.clone())?),
+        false => excluded_for_long(home),
+    }
+}
+
+/// Returns what is excluded for as long as a server runs, in which the directory may be made.
+pub(crate) fn excluded_for_long(home: &Home) -> Result<Exclusions, Failure> {
+    let mut patterns = home.settings.exclude.clone();
+    let excluded = Exclusions::parse(patterns.clone())?;
+    let git = TreePath::parse(".git")?;
+    if home.settings.captures_git() || excluded.matches(&git) || is_kept(home, &git) {
+        return Ok(excluded);
+    }
+    patterns.insert(0, GIT.to_owned());
+    Ok(Exclusions::parse(patterns)?)
+}
+
+/// Tells whether patterns exclude it.
+pub(crate) fn is_excluded_by(patterns: &[String]) -> Result<bool, Failure> {
+    Ok(Exclusions::parse(patterns.to_vec())?.matches(&TreePath::parse(".git")?))
+}
+
+/// Tells whether a pattern means it and nothing else.
+pub(crate) fn is_named(pattern: &str) -> bool {
+    pattern.trim_matches('/') == ".git"
+}
+
+/// Tells whether the last snapshot holds it.
+fn is_kept(home: &Home, git: &TreePath) -> bool {
+    let Ok(store) = home.open_store() else { return false };
+    let kept = Workspace::builder(MemoryBackend::new()).read_only(true).store(store).build();
+    let last = kept.current_snapshot_id().ok().flatten().map(|id| At::Snapshot(id.to_string()));
+    let tree = last.and_then(|last| kept.tree_at(last).ok());
+    tree.is_some_and(|tree| tree.stat(git).is_ok())
+}

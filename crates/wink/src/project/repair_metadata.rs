@@ -1,0 +1,85 @@
+//! The small files of a history that say what it is and whose, written again where the rest is there.
+
+use std::path::{Path, PathBuf};
+
+use wink_fs::{SnapshotStore as _, Store};
+
+use crate::cli::context::Context;
+use crate::error::Failure;
+use crate::project::content_match;
+use crate::project::settings::Settings;
+use crate::project::{self, Home, store_in};
+use crate::sys::disk;
+
+/// What is added to the name of settings that were damaged.
+const ASIDE: &str = "damaged";
+
+/// Writes again what is missing or damaged; returns the names of these files.
+pub(crate) fn mend(context: &Context) -> Result<Vec<String>, Failure> {
+    let mut mended = Vec::new();
+    let known = Home::find_any(&context.directory, context.store.as_deref());
+    let place = match &known {
+        Ok(Some(home)) => Some((home.root.clone(), home.shared()?)),
+        Err(failure) if failure.is_of_another_version() => return known.map(|_| mended),
+        _ => without_settings(context)?,
+    };
+    let Some((root, directory)) = place else { return Ok(mended) };
+    let store = store_in(&directory);
+    if Store::mend_ambient(&store)? {
+        mended.push("store/format".to_owned());
+    }
+    if !matches!(known, Ok(Some(_))) && write_settings(context, root, directory)? {
+        mended.push("workspace.json".to_owned());
+    }
+    Ok(mended)
+}
+
+/// Finds the history of a directory whose settings are missing or damaged, with that directory.
+fn without_settings(context: &Context) -> Result<Option<(PathBuf, PathBuf)>, Failure> {
+    if let Some(store) = &context.store {
+        let is_one = has_no_settings(store);
+        return Ok(is_one.then(|| (context.directory.clone(), store.clone())));
+    }
+    for root in context.directory.ancestors() {
+        let place = pointed_to(project::first_place(root)?);
+        if has_no_settings(&place) {
+            return Ok(Some((root.to_owned(), place)));
+        }
+    }
+    Ok(None)
+}
+
+/// Returns the place that the settings in another one lead to, or else that one.
+fn pointed_to(place: PathBuf) -> PathBuf {
+    let settings = Settings::read(&place).ok().flatten();
+    settings.and_then(|it| it.kept_in().ok().flatten()).unwrap_or(place)
+}
+
+/// Tells whether a directory holds a store, and no settings that can be read by any version.
+pub(crate) fn has_no_settings(directory: &Path) -> bool {
+    let is_missing = match Settings::read(directory) {
+        Ok(settings) => settings.is_none(),
+        Err(failure) => !failure.is_of_another_version(),
+    };
+    is_missing && !disk::is_gone(&store_in(directory))
+}
+
+/// Writes the settings of a directory whose history it is; tells whether it is.
+fn write_settings(context: &Context, root: PathBuf, directory: PathBuf) -> Result<bool, Failure> {
+    let mut home = Home { settings: Settings::new(&root, Vec::new())?, root, directory };
+    let is_named_so = project::first_place(&home.root).is_ok_and(|it| it == home.directory);
+    if !is_named_so && !content_match::is_of(&home.root, &home) {
+        return Ok(false);
+    }
+    let last = home.open_store()?.list()?.into_iter().rfind(|it| it.line.is_none());
+    home.settings = Settings::new(&home.root, last.map(|it| it.excluded).unwrap_or_default())?;
+    let _held = home.hold_settings()?;
+    let place = Settings::place(&home.directory);
+    let failed = |error| Failure::host("cannot write the settings", &place, error);
+    if let Some(damaged) = disk::read(&place).map_err(failed)? {
+        disk::replace(&place.with_added_extension(ASIDE), &damaged).map_err(failed)?;
+    }
+    home.settings.write_over(&home.directory)?;
+    context.say("note: retention is as usual now; set it again with `wink config`");
+    Ok(true)
+}

@@ -1,0 +1,54 @@
+//! Which snapshots the command line keeps.
+
+use wink_fs::{OperationRecord, Retention};
+
+use crate::error::Failure;
+use crate::project::Home;
+use crate::project::config::{Config, Key};
+use crate::ui::format;
+
+/// How many snapshots without a tag stay.
+pub(crate) const COUNT: usize = 500;
+
+/// How much space the history takes at most; the oldest snapshots without a tag go, and more than by count.
+pub(crate) const BYTES: u64 = 2 * 1024 * 1024 * 1024;
+
+/// Returns the retention that applies unless the user sets another.
+fn usual() -> Retention {
+    let usual = Retention::default().max_count(COUNT).max_bytes(BYTES).space_first(true);
+    // So many that every operation can be undone that is listed.
+    usual.max_safety(OperationRecord::MOST_KEPT)
+}
+
+/// Returns what holds for files in memory.
+pub(crate) fn in_memory() -> Retention {
+    Retention::default().max_safety(OperationRecord::MOST_KEPT)
+}
+
+/// Returns what holds in a workspace; in a fork, where it says nothing itself, what holds where it is a fork of.
+pub(crate) fn of(home: &Home) -> Result<Retention, Failure> {
+    let config = Config::read()?;
+    let find = |key| config.find(key, Some(home));
+    let mut retention = usual();
+    // What does not parse was refused when it was found.
+    if let Ok(count) = find(Key::RetentionCount)?.0.parse() {
+        retention = retention.max_count(count);
+    }
+    if let Some(bytes) = format::parse_size(&find(Key::RetentionBytes)?.0) {
+        retention = retention.max_bytes(bytes);
+    }
+    Ok(retention)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_snapshots_stay_within_a_bound_of_space_and_those_with_a_tag() {
+        let usual = usual();
+        assert_eq!((usual.max_count, usual.max_bytes), (Some(500), Some(2_147_483_648)));
+        assert_eq!(usual.max_safety, OperationRecord::MOST_KEPT);
+        assert!(usual.keep_tagged && usual.space_first && usual.max_age.is_none());
+    }
+}

@@ -1,0 +1,100 @@
+//! Who may use the server: every client that knows its token.
+//!
+//! A program sends the token with each request. A browser is given an address that works once, and
+//! gets a cookie for it that scripts cannot read and other sites cannot send.
+
+use std::io;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use axum::http::header::{AUTHORIZATION, COOKIE};
+use axum::http::{HeaderMap, StatusCode};
+
+use crate::serve::http::origin_guard::{Refusal, only_value};
+use crate::serve::token::Token;
+use crate::sys::lock::lock;
+
+/// Requests without the token that are answered as such in a while; more are put off.
+const MOST_FAILURES: u32 = 20;
+const WHILE: Duration = Duration::from_secs(10);
+
+const UNKNOWN: Refusal = (
+    StatusCode::UNAUTHORIZED,
+    "Unauthorized: send `Authorization: Bearer TOKEN` with the token that `wink serve` printed.\n",
+);
+const USED: Refusal = (
+    StatusCode::UNAUTHORIZED,
+    "Unauthorized: this address works once, and it did; `wink serve` prints another at each start.\n",
+);
+const TOO_MANY: Refusal = (
+    StatusCode::TOO_MANY_REQUESTS,
+    "Too many requests without the right token: wait ten seconds, then send the right one.\n",
+);
+
+/// Holds the secrets of a server.
+#[derive(Debug)]
+pub(crate) struct Access {
+    token: Token,
+    cookie_name: String,
+    /// What opens the page once, and whether it did.
+    ticket: Mutex<(Token, bool)>,
+    /// What the browser that opens the page receives; until then, no client knows it.
+    cookie: Token,
+    failures: Mutex<(Instant, u32)>,
+}
+
+impl Access {
+    /// Makes the access of a server on a port, and the ticket for one browser.
+    pub(crate) fn new(token: Token, port: u16) -> io::Result<(Self, Token)> {
+        let (ticket, cookie) = (Token::new()?, Token::new()?);
+        // Browsers send a cookie to every port of a host, so each server has its own.
+        let cookie_name = format!("wink-{port}");
+        let failures = Mutex::new((Instant::now(), 0));
+        let given = Mutex::new((ticket.clone(), false));
+        Ok((Self { token, cookie_name, ticket: given, cookie, failures }, ticket))
+    }
+
+    /// Admits a request that carries the token, or the cookie that was given for it.
+    pub(crate) fn admit(&self, headers: &HeaderMap) -> Result<(), Refusal> {
+        let is_token = || bearer(headers).is_some_and(|given| self.token.is(given));
+        match is_token() || self.has_cookie(headers) {
+            true => Ok(()),
+            false => Err(self.failed()),
+        }
+    }
+
+    /// Redeems the ticket, which works once; returns the cookie for the browser that sent it.
+    pub(crate) fn exchange(&self, given: &str) -> Result<String, Refusal> {
+        let mut ticket = lock(&self.ticket);
+        if !ticket.0.is(given) {
+            return Err(self.failed());
+        }
+        if std::mem::replace(&mut ticket.1, true) {
+            return Err(USED);
+        }
+        let (name, value) = (&self.cookie_name, self.cookie.reveal());
+        Ok(format!("{name}={value}; HttpOnly; SameSite=Strict; Path=/"))
+    }
+
+    fn has_cookie(&self, headers: &HeaderMap) -> bool {
+        let given = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+        let pairs =
+            given.flat_map(|value| value.split(';')).filter_map(|it| it.trim().split_once('='));
+        pairs.filter(|(name, _)| *name == self.cookie_name).any(|(_, value)| self.cookie.is(value))
+    }
+
+    /// Counts a failure, to slow down a client that guesses; one that knows the token is not slowed down.
+    fn failed(&self) -> Refusal {
+        let mut failures = lock(&self.failures);
+        if failures.0.elapsed() > WHILE {
+            *failures = (Instant::now(), 0);
+        }
+        failures.1 = failures.1.saturating_add(1);
+        if failures.1 > MOST_FAILURES { TOO_MANY } else { UNKNOWN }
+    }
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let (scheme, token) = only_value(headers, &AUTHORIZATION)?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}

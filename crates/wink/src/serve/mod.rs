@@ -1,0 +1,268 @@
+//! `wink serve`: workspaces behind MCP endpoints, and a page that shows what happens in them.
+
+pub(crate) mod address;
+pub(crate) mod banner;
+pub(crate) mod discovery;
+pub(crate) mod downloads;
+pub(crate) mod fixed_mounts;
+pub(crate) mod http;
+pub(crate) mod source;
+pub(crate) mod status_page;
+pub(crate) mod token;
+
+use std::io::{self, Write};
+use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::http::header::{ALLOW, LOCATION, SET_COOKIE};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::{Router, middleware};
+use clap::Args;
+use tokio::task::JoinSet;
+
+use crate::cli::context::Context;
+use crate::error::Failure;
+use crate::json::ServedUntilNow;
+use crate::mcp::{self, Endpoint, McpService};
+use crate::serve::banner::Welcome;
+use crate::serve::discovery::{Beacon, Signal};
+use crate::serve::http::auth::Access;
+use crate::serve::http::connections;
+use crate::serve::http::connections::Ending;
+use crate::serve::http::origin_guard::{self, Guard};
+use crate::serve::source::{Served, ServingArgs, Usually};
+use crate::serve::token::Token;
+use crate::sys::stop_signals;
+use crate::sys::stop_signals::StopSignals;
+use crate::ui::answer::{self, Answer};
+
+/// How long calls that run have when the server stops; then their connections are cut.
+const GRACE: Duration = Duration::from_secs(4);
+
+/// The path of the endpoint of the first workspace.
+const FIRST: &str = "/mcp";
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    /// Address to listen on, 127.0.0.1 with ::1; one that other computers reach needs --token-file.
+    #[arg(long, default_value = "127.0.0.1", value_parser = address::parse)]
+    host: IpAddr,
+
+    /// Port to listen on [default: 8000, or the next free one].
+    #[arg(long)]
+    port: Option<u16>,
+
+    /// A file, private to its owner, with the token to use; without it each start makes a new one.
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+
+    /// Serves another directory under a name of its own, at /mcp/NAME.
+    #[arg(long, value_name = "NAME=DIR", value_parser = workspace)]
+    workspace: Vec<(String, PathBuf)>,
+
+    /// Adds what the public conformance runner wants to find in a server.
+    #[arg(long, hide = true)]
+    conformance_fixtures: bool,
+
+    /// Ends with the process of this id, which started it.
+    #[arg(long, hide = true, value_name = "PID")]
+    end_with_parent: Option<u32>,
+
+    #[command(flatten)]
+    serving: ServingArgs,
+}
+
+/// One workspace that is served.
+#[derive(Clone, Debug)]
+pub(crate) struct Site {
+    /// The path of its endpoint.
+    pub(crate) route: String,
+    /// What it is, in words for a person.
+    pub(crate) what: String,
+    /// What a person should know of it.
+    pub(crate) note: Option<String>,
+    pub(crate) endpoint: Endpoint,
+}
+
+impl Site {
+    /// Returns the name that it was given.
+    fn name(&self) -> Option<&str> {
+        self.route.strip_prefix(FIRST)?.strip_prefix('/')
+    }
+}
+
+fn workspace(text: &str) -> Result<(String, PathBuf), String> {
+    let (name, directory) = text.split_once('=').ok_or("write NAME=DIR")?;
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    match (1..=40).contains(&name.len()) && name.chars().all(is_plain) {
+        true => Ok((name.to_owned(), directory.into())),
+        false => Err("a name has 1 to 40 letters, digits, - or _".to_owned()),
+    }
+}
+
+/// Runs the command until it is told to stop.
+pub(crate) fn run(context: &Context, args: &ServeArgs) -> Result<Answer, Failure> {
+    let began = Instant::now();
+    let failed = |error: io::Error| Failure::other(&error);
+    if let Some(parent) = args.end_with_parent {
+        stop_signals::end_with_parent(parent).map_err(failed)?;
+    }
+    let token = match &args.token_file {
+        Some(path) => Token::read(&context.host_path(path))?,
+        None if !args.host.is_loopback() => return Err(Failure::open_to_others(args.host)),
+        None => Token::new().map_err(failed)?,
+    };
+    let served = args.open(context)?;
+    let listeners = address::listen(args.host, args.port).map_err(|it| Failure::other(&it))?;
+    let runtime = tokio::runtime::Runtime::new().map_err(failed)?;
+    let ended = runtime.block_on(serve(context, listeners, args, token, served));
+    // A call that is still at work had its time; what it began is taken back at the next start.
+    runtime.shutdown_timeout(Duration::ZERO);
+    ended?;
+    let duration_ms = began.elapsed().as_millis().try_into().unwrap_or(u64::MAX);
+    context.answer(&ServedUntilNow { duration_ms }, |_| String::new())
+}
+
+impl ServeArgs {
+    /// Opens the workspaces, each with the path of its endpoint; the first one is also at `/mcp`.
+    fn open(&self, context: &Context) -> Result<Vec<(String, Served)>, Failure> {
+        let mut names: Vec<_> = self.workspace.iter().map(|(name, _)| name).collect();
+        names.sort();
+        if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(Failure::workspace_twice(twice[0]));
+        }
+        let mut all = Vec::new();
+        if self.serving.names_files() || self.workspace.is_empty() {
+            all.push((FIRST.to_owned(), self.serving.open(context, Usually::Memory)?));
+        }
+        for (name, directory) in &self.workspace {
+            let served = self.serving.open_directory(context, directory)?;
+            all.push((format!("{FIRST}/{name}"), served));
+        }
+        for note in all.iter().filter_map(|(_, served)| served.note.as_ref()) {
+            if context.is_for_people() {
+                context.say(note);
+            }
+        }
+        Ok(all)
+    }
+
+    /// Says where the server is to other commands; one that another command waits for is of no use without.
+    fn light(&self, context: &Context, signal: &Signal) -> io::Result<Option<Beacon>> {
+        match Beacon::light(signal) {
+            Err(error) if self.end_with_parent.is_some() => Err(io::Error::new(
+                error.kind(),
+                format!("cannot say where this server is: {error}"),
+            )),
+            Err(error) => {
+                context.say(&format!("warning: `wink demo` does not find this server: {error}"));
+                Ok(None)
+            }
+            lit => lit.map(Some),
+        }
+    }
+}
+
+/// The services of all endpoints, each with its path.
+type Services = Vec<(String, McpService)>;
+
+async fn serve(
+    context: &Context,
+    listeners: Vec<TcpListener>,
+    args: &ServeArgs,
+    token: Token,
+    served: Vec<(String, Served)>,
+) -> Result<(), Failure> {
+    let failed = |error: io::Error| Failure::other(&error);
+    let listeners = listeners.into_iter().map(for_runtime).collect::<io::Result<Vec<_>>>();
+    let listeners = listeners.map_err(failed)?;
+    // Others stand for the same.
+    let address = listeners[0].local_addr().map_err(failed)?;
+    let (sites, services) = endpoints(args, served);
+    let (access, ticket) = Access::new(token.clone(), address.port()).map_err(failed)?;
+    let app = app(address, access, &sites, &services);
+    // Before the address is printed: a program that reads it may stop the server at once.
+    let stop = StopSignals::listen().map_err(failed)?;
+    let url = format!("http://{address}");
+    let for_demo = sites.first().is_some_and(|site| site.endpoint.is_for_demo());
+    let signal = Signal::new(address, token.reveal(), for_demo);
+    let beacon = args.light(context, &signal).map_err(failed)?;
+    let (token, ticket) = (token.reveal(), ticket.reveal());
+    let welcome = Welcome { url: &url, token, ticket, sites: &sites };
+    match context.is_for_people() {
+        true => announce(&welcome.text()).map_err(failed)?,
+        false => answer::item(&welcome.document())?,
+    }
+    let hurry = || services.iter().for_each(|(_, service)| service.hurry());
+    connections::serve(listeners, app, stop, Ending { end: end(services.clone()), hurry }).await;
+    drop(beacon);
+    Ok(())
+}
+
+fn for_runtime(listener: TcpListener) -> io::Result<tokio::net::TcpListener> {
+    listener.set_nonblocking(true)?;
+    tokio::net::TcpListener::from_std(listener)
+}
+
+fn endpoints(args: &ServeArgs, served: Vec<(String, Served)>) -> (Vec<Site>, Services) {
+    let (mut sites, mut services) = (Vec::new(), Vec::new());
+    for (route, Served { files, what, note, kept_forks, .. }) in served {
+        let endpoint = Endpoint::of_clients(&files, args.serving.tools);
+        let endpoint = endpoint.with_kept_forks(kept_forks);
+        let endpoint = if args.conformance_fixtures { endpoint.with_fixtures() } else { endpoint };
+        sites.push(Site { route: route.clone(), what, note, endpoint: endpoint.clone() });
+        services.push((route, mcp::service(endpoint)));
+    }
+    (sites, services)
+}
+
+fn app(address: SocketAddr, access: Access, sites: &[Site], services: &Services) -> Router {
+    let access = Arc::new(access);
+    let guard = Arc::new(Guard::new(address, access.clone()));
+    let downloads = downloads::routes(sites.iter().map(|site| (site.name(), &site.endpoint)));
+    let sites = sites.to_vec();
+    let mut app = downloads.route("/", get(move || status_page::page(sites.clone()))).route(
+        &format!("{}{{ticket}}", origin_guard::OPEN),
+        get(open).head(refuse_look).with_state(access),
+    );
+    for (index, (route, service)) in services.iter().enumerate() {
+        if index == 0 && route != FIRST {
+            app = app.route(FIRST, service.clone().route());
+        }
+        app = app.route(route, service.clone().route());
+    }
+    app.layer(middleware::from_fn_with_state(guard, origin_guard::check))
+}
+
+/// Gives a browser its cookie, and sends it to the page.
+async fn open(State(access): State<Arc<Access>>, Path(ticket): Path<String>) -> Response {
+    match access.exchange(&ticket) {
+        Ok(cookie) => {
+            let headers = [(LOCATION, "/".to_owned()), (SET_COOKIE, cookie)];
+            (StatusCode::SEE_OTHER, headers).into_response()
+        }
+        Err(refusal) => refusal.into_response(),
+    }
+}
+
+/// Refuses to look without opening, as programs do that show where a link leads.
+async fn refuse_look() -> Response {
+    (StatusCode::METHOD_NOT_ALLOWED, [(ALLOW, "GET")]).into_response()
+}
+
+/// Ends all of them at the same time.
+async fn end(services: Services) {
+    let ends = services.into_iter().map(|(_, service)| async move { service.end(GRACE).await });
+    ends.collect::<JoinSet<()>>().join_all().await;
+}
+
+fn announce(text: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    stdout.flush()
+}

@@ -1,0 +1,220 @@
+//! Which files a server works on, and what it offers to do with them.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use wink_agent::Toolset;
+use wink_fs::{
+    HostMount, Layered, MemoryBackend, MountPoint, TreePath, Workspace, WorkspaceBuilder,
+};
+
+use crate::cli::context::{Context, real_path};
+use crate::commands::init;
+use crate::error::Failure;
+use crate::project::Home;
+use crate::project::forks::persisted::KeptForks;
+use crate::project::{exclusions, missing_root, orphaned, retention};
+use crate::serve::fixed_mounts::FixedMounts;
+
+#[derive(Debug, Args)]
+pub(crate) struct ServingArgs {
+    /// The directory whose files are served.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) root: Option<PathBuf>,
+
+    /// Where the files are kept: in memory, or in a directory of the host.
+    #[arg(long, value_name = "NAME")]
+    backend: Option<BackendName>,
+
+    /// Brings a file or directory of the host into memory, as DEST or under its own name; the host's files
+    /// stay as they are, and with :ro the tools for files cannot change what was brought in either.
+    #[arg(long, value_name = "SRC[:DEST][:ro]")]
+    mount: Vec<String>,
+
+    /// The tools that are offered: files, history or all.
+    #[arg(long, value_name = "SET", default_value = "all", value_parser = toolset)]
+    pub(crate) tools: Toolset,
+
+    /// Offers only tools that look, and refuses every change.
+    #[arg(long)]
+    read_only: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum BackendName {
+    Memory,
+    Host,
+    /// Not built yet, and so not offered.
+    #[value(hide = true)]
+    Podman,
+}
+
+fn toolset(name: &str) -> Result<Toolset, String> {
+    Toolset::named(name).ok_or_else(|| "choose files, history or all".to_owned())
+}
+
+/// Files that were opened to be served.
+#[derive(Clone, Debug)]
+pub(crate) struct Served {
+    pub(crate) files: Workspace,
+    /// The directory that they are in, where they are in one.
+    pub(crate) root: Option<PathBuf>,
+    /// What they are, in words for a person.
+    pub(crate) what: String,
+    /// What a person should know of them.
+    pub(crate) note: Option<String>,
+    /// Where forks of them are kept when the server ends; with files in memory they go.
+    pub(crate) kept_forks: Option<KeptForks>,
+}
+
+/// Says what is served where the user does not name it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Usually {
+    /// The workspace that the command was started in, or the directory itself.
+    Here,
+    /// An empty workspace in memory.
+    Memory,
+}
+
+impl ServingArgs {
+    /// Opens what was asked for.
+    pub(crate) fn open(&self, context: &Context, usually: Usually) -> Result<Served, Failure> {
+        match self.backend {
+            Some(BackendName::Podman) => Err(Failure::not_yet("the podman backend")),
+            Some(BackendName::Memory) if self.root.is_some() => Err(Failure::root_in_memory()),
+            Some(BackendName::Memory) => self.memory(context),
+            Some(BackendName::Host) => self.host(context),
+            None if self.root.is_some() => self.host(context),
+            None if !self.mount.is_empty() => self.memory(context),
+            None => match usually {
+                Usually::Here => self.host(context),
+                Usually::Memory => self.memory(context),
+            },
+        }
+    }
+
+    /// Tells whether it was said which files are served.
+    pub(crate) fn names_files(&self) -> bool {
+        self.root.is_some() || self.backend.is_some() || !self.mount.is_empty()
+    }
+
+    fn memory(&self, context: &Context) -> Result<Served, Failure> {
+        let (mut backend, mut fixed) = (MemoryBackend::new(), FixedMounts::default());
+        for text in &self.mount {
+            let (mount, is_fixed) = mounted(context, text)?;
+            let allowed = mount.host_path.parent().unwrap_or(&mount.host_path).to_owned();
+            let reports = wink_fs::mount(&mut backend, &[mount], &[allowed])?;
+            fixed.0.extend(reports.into_iter().filter(|_| is_fixed).map(|it| it.mount_path));
+        }
+        let backend = Layered::new(backend, fixed);
+        let files = Workspace::builder(backend).retention(retention::in_memory());
+        let files = files.read_only(self.read_only).build();
+        let what = "an in-memory workspace; it is gone when this stops".to_owned();
+        Ok(Served { files, root: None, what, note: None, kept_forks: None })
+    }
+
+    fn host(&self, context: &Context) -> Result<Served, Failure> {
+        if !self.mount.is_empty() {
+            return Err(Failure::mount_on_host());
+        }
+        let root = match &self.root {
+            Some(root) => served_root(context, root)?,
+            None => here(context)?,
+        };
+        let mut served = host(context, &root, self.read_only)?;
+        if self.root.is_none() && root != context.directory {
+            let whole = format!("note: all of the workspace {} is served", root.display());
+            served.note =
+                Some(served.note.map_or(whole.clone(), |note| format!("{note}\n{whole}")));
+        }
+        Ok(served)
+    }
+
+    /// Opens a directory of the host beside the one that is served first.
+    pub(crate) fn open_directory(&self, context: &Context, root: &Path) -> Result<Served, Failure> {
+        host(context, &served_root(context, root)?, self.read_only)
+    }
+}
+
+fn served_root(context: &Context, named: &Path) -> Result<PathBuf, Failure> {
+    missing_root::real_path(&context.directory.join(named), context.store.as_deref())
+}
+
+/// Returns the workspace that the command was started in, or the directory itself.
+fn here(context: &Context) -> Result<PathBuf, Failure> {
+    match Home::find_any(&context.directory, context.store.as_deref())? {
+        Some(home) => Ok(home.root),
+        None if init::is_broad(&context.directory) => {
+            Err(Failure::too_broad_to_serve(&context.directory))
+        }
+        None => Ok(context.directory.clone()),
+    }
+}
+
+fn host(context: &Context, root: &Path, read_only: bool) -> Result<Served, Failure> {
+    let (builder, note, home) = with_history(context, root, read_only)?;
+    let mount_point = MountPoint::from_disk(root.as_os_str().as_bytes())?;
+    let files = builder.mount_point(mount_point).read_only(read_only).build();
+    let is_talkative = context.is_talkative();
+    let kept_forks = home.map(|it| KeptForks { directory: it.directory, is_talkative });
+    let what = root.display().to_string();
+    Ok(Served { files, root: Some(root.to_owned()), what, note, kept_forks })
+}
+
+/// Begins the workspace of a directory; where it has no history, one is made if that can be.
+fn with_history(
+    context: &Context,
+    root: &Path,
+    read_only: bool,
+) -> Result<(WorkspaceBuilder, Option<String>, Option<Home>), Failure> {
+    if let Some(home) = home_of(context, root)? {
+        return Ok((exclusions::heeding(&home)?, None, Some(home)));
+    }
+    if read_only {
+        let note = "note: this directory has no history; `wink init` begins one".to_owned();
+        return Ok((without_history(root)?, Some(note), None));
+    }
+    let mentioned = orphaned::mentioned(root, &orphaned::of(root));
+    match init::protect(context, root) {
+        Ok(home) => {
+            let kept = home.directory.display();
+            let mut note = format!("note: the history of {} is kept in {kept}", root.display());
+            if let Some(mentioned) = mentioned {
+                note += &format!("\nnote: {mentioned}");
+            }
+            Ok((exclusions::heeding(&home)?, Some(note), Some(home)))
+        }
+        Err(failure) => {
+            let why = failure.message();
+            let note = format!("warning: no history is kept, so nothing can be undone: {why}");
+            Ok((without_history(root)?, Some(note), None))
+        }
+    }
+}
+
+/// Finds the history of a directory, where it is usually kept or where a person says it is.
+fn home_of(context: &Context, root: &Path) -> Result<Option<Home>, Failure> {
+    match &context.store {
+        Some(store) => Ok(Home::read(store)?.filter(|home| home.root == root)),
+        None => Home::of(root),
+    }
+}
+
+fn without_history(root: &Path) -> Result<WorkspaceBuilder, Failure> {
+    Ok(Workspace::builder(wink_fs::HostBackend::open_ambient(root)?))
+}
+
+/// Reads `SRC[:DEST][:ro]` and whether it is to stay as it is; the person who typed it allows what is there.
+fn mounted(context: &Context, text: &str) -> Result<(HostMount, bool), Failure> {
+    let (named, is_fixed) = match text.strip_suffix(":ro") {
+        Some(named) => (named, true),
+        None => (text, false),
+    };
+    let (source, target) = named.split_once(':').unwrap_or((named, ""));
+    let mount = HostMount::new(real_path(&context.directory.join(source))?);
+    Ok(match target {
+        "" => (mount, is_fixed),
+        target => (mount.at(TreePath::parse(target)?), is_fixed),
+    })
+}

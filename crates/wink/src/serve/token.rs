@@ -1,0 +1,79 @@
+//! Secrets that open a server.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+use crate::error::Failure;
+use crate::sys::disk;
+
+/// Bytes of a secret that is made here: no attacker guesses 256 bits.
+const BYTES: usize = 32;
+
+/// Characters of a secret that a person gives.
+const SHORTEST: usize = 32;
+const LONGEST: usize = 4096;
+
+/// Holds a secret that every client of the server must know; what it shows of itself is not the secret.
+#[derive(Clone)]
+pub(crate) struct Token {
+    text: String,
+    hash: blake3::Hash,
+}
+
+impl Token {
+    /// Makes a new secret.
+    pub(crate) fn new() -> io::Result<Self> {
+        let mut bytes = [0; BYTES];
+        getrandom::fill(&mut bytes).map_err(io::Error::from)?;
+        Ok(Self::from_text(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
+    }
+
+    /// Reads a secret from a file that only its owner can read.
+    pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
+        let failed = |error| Failure::host("cannot read the token in", path, error);
+        let text = disk::read_private(path).map_err(failed)?;
+        let text = String::from_utf8(text).unwrap_or_default().trim().to_owned();
+        let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic());
+        match is_plain && (SHORTEST..=LONGEST).contains(&text.len()) {
+            true => Ok(Self::from_text(text)),
+            false => Err(Failure::weak_token(path, SHORTEST)),
+        }
+    }
+
+    fn from_text(text: String) -> Self {
+        let hash = blake3::hash(text.as_bytes());
+        Self { text, hash }
+    }
+
+    /// Tells whether a client knows the secret, in a time that does not reveal how close it came.
+    pub(crate) fn is(&self, given: &str) -> bool {
+        // Comparing such hashes takes the same time whatever they are.
+        blake3::hash(given.as_bytes()) == self.hash
+    }
+
+    /// Returns the secret itself, for the person who started the server.
+    pub(crate) fn reveal(&self) -> &str {
+        &self.text
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token(…)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_knows_itself_and_shows_itself_to_nobody() {
+        let (token, other) = (Token::new().expect("random"), Token::new().expect("random"));
+        assert_eq!(token.reveal().len(), 64);
+        assert!(token.is(token.reveal()));
+        assert!(!token.is(other.reveal()) && !token.is("") && !token.is(&token.reveal()[..63]));
+        assert_eq!(format!("{token:?}"), "Token(…)");
+    }
+}

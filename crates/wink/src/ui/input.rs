@@ -1,0 +1,19 @@
+//! What comes in by standard input.
+
+use std::io::{self, Read};
+
+use crate::error::Failure;
+
+/// More than this is taken for a mistake.
+const MAX_BYTES: u64 = 1024 * 1024 * 1024;
+
+/// Reads all of standard input.
+pub(crate) fn read() -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    let read = io::stdin().lock().take(MAX_BYTES + 1).read_to_end(&mut bytes);
+    read.map_err(|error| Failure::input(&error))?;
+    match bytes.len() as u64 > MAX_BYTES {
+        true => Err(Failure::input_too_large(MAX_BYTES)),
+        false => Ok(bytes),
+    }
+}

@@ -1,0 +1,63 @@
+//! What the workspace told while a command ran, and a person should know.
+
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use wink_fs::Event;
+
+use crate::sys::lock::lock;
+use crate::ui::format;
+
+/// Remembers what was told; a clone is another handle to it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Heard(Arc<Mutex<Told>>);
+
+#[derive(Debug, Default)]
+struct Told {
+    pruned: u64,
+}
+
+impl Heard {
+    pub(crate) fn hear(&self, event: &Event) {
+        if let Event::SnapshotsPruned { ids } = event {
+            self.told().pruned += ids.len() as u64;
+        }
+    }
+
+    /// Returns how many snapshots went.
+    pub(crate) fn pruned(&self) -> u64 {
+        self.told().pruned
+    }
+
+    /// Says it to a person.
+    pub(crate) fn note(&self) -> Option<String> {
+        let pruned = self.pruned();
+        (pruned > 0).then(|| {
+            let count = format::counted(pruned, "old snapshot", "old snapshots");
+            format!("note: {count} without a tag went, to make room; `wink tag` keeps one for good")
+        })
+    }
+
+    fn told(&self) -> MutexGuard<'_, Told> {
+        lock(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_went_is_said() {
+        let heard = Heard::default();
+        assert_eq!(heard.note(), None);
+        let id = "00000000-0000-4000-8000-000000000000".parse().unwrap();
+        heard.hear(&Event::SnapshotsPruned { ids: vec![id] });
+        assert_eq!(heard.pruned(), 1);
+        assert_eq!(
+            heard.note().as_deref(),
+            Some(
+                "note: 1 old snapshot without a tag went, to make room; `wink tag` keeps one for good"
+            )
+        );
+    }
+}
