@@ -15,25 +15,25 @@ use std::process::ExitCode;
 
 use crate::cli::context::Context;
 use crate::cli::{Cli, Command, completion, help};
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::sys::{logging, signals};
 use crate::ui::answer::{self, Answer};
-use crate::ui::output::Screen;
+use crate::ui::output::Output;
 
 fn main() -> ExitCode {
     signals::survive_limits();
     completion::answer();
-    let (screen, result) = match help::parse() {
-        Ok(cli) => (Screen::new(&cli.global), run(&cli)),
+    let (output, result) = match help::parse() {
+        Ok(cli) => (Output::new(&cli.global), run(&cli)),
         Err(usage) if usage.use_stderr() && is_json_wanted() => {
-            (Screen::plain(true), Err(Failure::usage(&usage)))
+            (Output::plain(true), Err(CliError::usage(&usage)))
         }
         Err(usage) => usage.exit(),
     };
-    answer::finish(result, &screen).into()
+    answer::finish(result, &output).into()
 }
 
-fn run(cli: &Cli) -> Result<Answer, Failure> {
+fn run(cli: &Cli) -> Result<Answer, CliError> {
     let context = Context::new(&cli.global)?;
     logging::begin(&context, cli.global.log.as_ref(), cli.global.verbose)?;
     tracing::debug!(arguments = ?std::env::args_os().skip(1).collect::<Vec<_>>(), "started");
@@ -70,7 +70,7 @@ fn run(cli: &Cli) -> Result<Answer, Failure> {
         Command::Session(command) => commands::session::run(&context, command),
         Command::Tool(args) => commands::tool::run(&context, args),
         Command::Mcp(args) => commands::mcp::run(&context, args).map(|()| Answer::default()),
-        Command::Demo(args) => demo::run(&context, args, Screen::new(&cli.global)),
+        Command::Demo(args) => demo::run(&context, args, Output::new(&cli.global)),
         Command::Serve(args) => serve::run(&context, args),
     }
 }

@@ -7,15 +7,15 @@ use wink_fs::{Exclusions, MountPoint, TreePath, Workspace, WorkspaceBuilder};
 
 use crate::cli::GlobalArgs;
 use crate::cli::paths;
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::json::Document;
-use crate::project::Home;
+use crate::project::Project;
 use crate::project::git::directory;
 use crate::project::{missing_root, prune_log, retention};
 use crate::sys::disk;
 use crate::ui::answer::Answer;
 use crate::ui::progress::{Audience, Progress};
-use crate::ui::prune_notice::Heard;
+use crate::ui::prune_notice::PruneNotice;
 use crate::ui::{confirm, output, recovery_notice};
 
 /// Holds what all commands are told.
@@ -37,15 +37,15 @@ pub(crate) struct Context {
 pub(crate) struct Opened {
     /// The real path of the directory that the command works in.
     pub(crate) directory: PathBuf,
-    pub(crate) home: Home,
+    pub(crate) project: Project,
     pub(crate) excluded: Exclusions,
     pub(crate) files: Workspace,
     /// What a person should be told when the command is done.
-    pub(crate) heard: Heard,
+    pub(crate) prune_notice: PruneNotice,
 }
 
 impl Context {
-    pub(crate) fn new(args: &GlobalArgs) -> Result<Self, Failure> {
+    pub(crate) fn new(args: &GlobalArgs) -> Result<Self, CliError> {
         let directory = missing_root::real_path(&args.directory, args.store.as_deref())?;
         let store = args.store.as_ref().map(|store| real_path_to_be(&directory.join(store)));
         let store = store.transpose()?;
@@ -55,42 +55,48 @@ impl Context {
     }
 
     /// Opens the workspace that the command works in.
-    pub(crate) fn open(&self) -> Result<Opened, Failure> {
-        let home = Home::find(&self.directory, self.store.as_deref())?;
+    pub(crate) fn open(&self) -> Result<Opened, CliError> {
+        let project = Project::find(&self.directory, self.store.as_deref())?;
         let counted = (!self.quiet).then(|| self.counted.clone());
-        let opened = Self::open_counted(home, counted)?;
+        let opened = Self::open_counted(project, counted)?;
         Ok(Opened { directory: self.directory.clone(), ..opened })
     }
 
     /// Opens a workspace whose history was found.
-    pub(crate) fn open_home(home: Home) -> Result<Opened, Failure> {
-        Self::open_counted(home, None)
+    pub(crate) fn open_project(project: Project) -> Result<Opened, CliError> {
+        Self::open_counted(project, None)
     }
 
-    fn open_counted(home: Home, counted: Option<wink_fs::Progress>) -> Result<Opened, Failure> {
-        tracing::info!(root = ?home.root, history = ?home.directory, "workspace");
-        let excluded = directory::excluded(&home)?;
-        let mut files = Self::builder(&home, &excluded)?;
+    fn open_counted(
+        project: Project,
+        counted: Option<wink_fs::Progress>,
+    ) -> Result<Opened, CliError> {
+        tracing::info!(root = ?project.root, history = ?project.directory, "workspace");
+        let excluded = directory::excluded(&project)?;
+        let mut files = Self::builder(&project, &excluded)?;
         if let Some(counted) = counted {
             files = files.progress(counted);
         }
-        let heard = Heard::default();
-        let listener = heard.clone();
+        let prune_notice = PruneNotice::default();
+        let listener = prune_notice.clone();
         let files = files.observe(move |event| listener.hear(event));
-        let directory = home.root.clone();
-        Ok(Opened { directory, home, excluded, files: files.build(), heard })
+        let directory = project.root.clone();
+        Ok(Opened { directory, project, excluded, files: files.build(), prune_notice })
     }
 
     /// Begins a workspace whose history was found.
-    pub(crate) fn builder(home: &Home, excluded: &Exclusions) -> Result<WorkspaceBuilder, Failure> {
-        let store = home.open_store()?;
-        let files = Workspace::host_builder(&home.root, store);
-        let files = files.map_err(|error| Failure::root(home, error))?;
+    pub(crate) fn builder(
+        project: &Project,
+        excluded: &Exclusions,
+    ) -> Result<WorkspaceBuilder, CliError> {
+        let store = project.open_store()?;
+        let files = Workspace::host_builder(&project.root, store);
+        let files = files.map_err(|error| CliError::root(project, error))?;
         // An absolute path is one of the workspace where it is below the root, and none elsewhere.
-        let mount_point = MountPoint::from_disk(home.root.as_os_str().as_bytes())?;
+        let mount_point = MountPoint::from_disk(project.root.as_os_str().as_bytes())?;
         let files = files.exclude(excluded.clone()).mount_point(mount_point);
-        let (shared, actor) = (home.shared()?, actor());
-        let files = files.retention(retention::of(home)?).actor(&actor);
+        let (shared, actor) = (project.shared()?, actor());
+        let files = files.retention(retention::of(project)?).actor(&actor);
         Ok(files.observe(move |event| {
             tracing::debug!(?event, "files");
             recovery_notice::tell(event);
@@ -103,13 +109,13 @@ impl Context {
         &self,
         opened: &Opened,
         named: &[PathBuf],
-    ) -> Result<Vec<TreePath>, Failure> {
+    ) -> Result<Vec<TreePath>, CliError> {
         named.iter().map(|path| self.path(opened, path)).collect()
     }
 
     /// Returns a path that was named, as one of the workspace.
-    pub(crate) fn path(&self, opened: &Opened, named: &Path) -> Result<TreePath, Failure> {
-        paths::resolve(&opened.home.root, &self.directory, named)
+    pub(crate) fn path(&self, opened: &Opened, named: &Path) -> Result<TreePath, CliError> {
+        paths::resolve(&opened.project.root, &self.directory, named)
     }
 
     /// Returns where a file of the host is that was named, in the workspace or not.
@@ -122,7 +128,7 @@ impl Context {
         &self,
         document: &D,
         text: impl FnOnce(&D) -> String,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<Answer, CliError> {
         match self.json {
             true => Answer::json(document),
             false => Ok(Answer { text: text(document), ..Answer::default() }),
@@ -153,16 +159,16 @@ impl Context {
     }
 
     /// Asks a person before something that cannot be undone; programs must have said yes.
-    pub(crate) fn confirm(&self, question: &str) -> Result<(), Failure> {
+    pub(crate) fn confirm(&self, question: &str) -> Result<(), CliError> {
         match self.json || !confirm::is_possible() {
             _ if self.yes => Ok(()),
-            true => Err(Failure::unanswered(question)),
-            false => confirm::ask(question)?.then_some(()).ok_or_else(Failure::declined),
+            true => Err(CliError::unanswered(question)),
+            false => confirm::ask(question)?.then_some(()).ok_or_else(CliError::declined),
         }
     }
 
     /// Asks the user whether something is wanted; where no user can be asked, it is not.
-    pub(crate) fn agrees(&self, question: &str) -> Result<bool, Failure> {
+    pub(crate) fn agrees(&self, question: &str) -> Result<bool, CliError> {
         Ok(!self.json && !self.yes && confirm::is_possible() && confirm::ask(question)?)
     }
 
@@ -184,11 +190,11 @@ pub(crate) fn actor() -> String {
     format!("wink, process {}", std::process::id())
 }
 
-pub(crate) fn real_path(path: &Path) -> Result<PathBuf, Failure> {
-    disk::real_path(path).map_err(|error| Failure::host("cannot find", path, error))
+pub(crate) fn real_path(path: &Path) -> Result<PathBuf, CliError> {
+    disk::real_path(path).map_err(|error| CliError::host("cannot find", path, error))
 }
 
-fn real_path_to_be(path: &Path) -> Result<PathBuf, Failure> {
+fn real_path_to_be(path: &Path) -> Result<PathBuf, CliError> {
     disk::real_path_to_be(&paths::without_dots(path))
-        .map_err(|error| Failure::host("cannot find", path, error))
+        .map_err(|error| CliError::host("cannot find", path, error))
 }

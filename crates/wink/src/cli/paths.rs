@@ -6,11 +6,11 @@ use std::path::{Component, Path, PathBuf};
 
 use wink_fs::TreePath;
 
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::sys::disk;
 
 /// Resolves a path that is relative to a directory; both the root and the directory are real paths.
-pub(crate) fn resolve(root: &Path, directory: &Path, named: &Path) -> Result<TreePath, Failure> {
+pub(crate) fn resolve(root: &Path, directory: &Path, named: &Path) -> Result<TreePath, CliError> {
     let named = &written_out(root, named)?;
     let path = without_dots(&directory.join(named));
     let inside = match path.strip_prefix(root) {
@@ -18,13 +18,13 @@ pub(crate) fn resolve(root: &Path, directory: &Path, named: &Path) -> Result<Tre
         // The workspace may have been reached through a link above it.
         Err(_) => real_parent(&path)
             .and_then(|path| path.strip_prefix(root).map(Path::to_owned).ok())
-            .ok_or_else(|| Failure::outside(named, root))?,
+            .ok_or_else(|| CliError::outside(named, root))?,
     };
     Ok(TreePath::from_disk(inside.as_os_str().as_bytes())?)
 }
 
 /// Returns a path with what its escapes stand for: listings show names that are not plain text with them.
-fn written_out(root: &Path, named: &Path) -> Result<PathBuf, Failure> {
+fn written_out(root: &Path, named: &Path) -> Result<PathBuf, CliError> {
     match named.strip_prefix(root) {
         Ok(inside) => Ok(root.join(unescaped(inside)?)),
         Err(_) if named.is_absolute() => Ok(named.to_owned()),
@@ -32,7 +32,7 @@ fn written_out(root: &Path, named: &Path) -> Result<PathBuf, Failure> {
     }
 }
 
-fn unescaped(path: &Path) -> Result<PathBuf, Failure> {
+fn unescaped(path: &Path) -> Result<PathBuf, CliError> {
     let part = |part: Component<'_>| match part.as_os_str().to_str().filter(|it| is_escaped(it)) {
         Some(text) => Ok(OsStr::from_bytes(TreePath::parse(text)?.as_bytes()).to_owned()),
         None => Ok(part.as_os_str().to_owned()),

@@ -5,10 +5,10 @@ use clap::{Args, Subcommand};
 use super::fork::check_name;
 use crate::cli::completion;
 use crate::cli::context::{Context, Opened};
-use crate::error::{Failure, PARTIAL};
-use crate::json::{BranchDeleted, BranchEntry, BranchRenamed, Branches, DamagedEntry};
+use crate::error::{CliError, PARTIAL};
+use crate::json::{BranchDeleted, BranchEntry, BranchRenamed, DamagedEntry, Forks};
 use crate::project::settings::Branch;
-use crate::project::{self, DamagedBranch, Home};
+use crate::project::{self, DamagedFork, Project};
 use crate::sys::disk;
 use crate::ui::answer::Answer;
 use crate::ui::format;
@@ -45,7 +45,7 @@ pub(crate) struct RenameArgs {
     new: String,
 }
 
-pub(crate) fn run(context: &Context, command: &BranchCommand) -> Result<Answer, Failure> {
+pub(crate) fn run(context: &Context, command: &BranchCommand) -> Result<Answer, CliError> {
     let opened = context.open()?;
     match command {
         BranchCommand::List => list(context, &opened),
@@ -54,11 +54,11 @@ pub(crate) fn run(context: &Context, command: &BranchCommand) -> Result<Answer, 
     }
 }
 
-fn list(context: &Context, opened: &Opened) -> Result<Answer, Failure> {
-    let project::Branches { whole, damaged } = opened.home.branches()?;
-    whole.iter().for_each(Home::announce);
-    let fork = opened.home.settings.branch.as_ref().map(|branch| branch.name.clone());
-    let document = Branches {
+fn list(context: &Context, opened: &Opened) -> Result<Answer, CliError> {
+    let project::Forks { whole, damaged } = opened.project.branches()?;
+    whole.iter().for_each(Project::announce);
+    let fork = opened.project.settings.branch.as_ref().map(|branch| branch.name.clone());
+    let document = Forks {
         branches: whole.iter().filter_map(described).collect(),
         damaged: damaged.iter().map(DamagedEntry::from).collect(),
         fork,
@@ -66,16 +66,16 @@ fn list(context: &Context, opened: &Opened) -> Result<Answer, Failure> {
     let answer = context.answer(&document, |it| it.branches.iter().map(line).collect())?;
     let mut answer = answer.exit(if damaged.is_empty() { 0 } else { PARTIAL });
     if context.is_for_people() {
-        answer.notes = damaged.iter().map(DamagedBranch::warning).collect();
+        answer.notes = damaged.iter().map(DamagedFork::warning).collect();
     }
     answer.notes.extend(way_on(context, opened, &document)?);
     Ok(answer)
 }
 
 /// Says what to do next.
-fn way_on(context: &Context, opened: &Opened, document: &Branches) -> Result<Vec<String>, Failure> {
+fn way_on(context: &Context, opened: &Opened, document: &Forks) -> Result<Vec<String>, CliError> {
     if let Some(name) = &document.fork {
-        let main = opened.home.main()?;
+        let main = opened.project.main()?;
         let (shown, main) = (main.display(), format::path_for_shell(&main));
         return Ok(context.note(format!(
             "note: this is the fork {name} of {shown}\nbring it back: wink -C {main} merge {name}"
@@ -87,9 +87,9 @@ fn way_on(context: &Context, opened: &Opened, document: &Branches) -> Result<Vec
     }
 }
 
-fn described(home: &Home) -> Option<BranchEntry> {
-    let Branch { name, base, kept, .. } = home.settings.branch.clone()?;
-    let directory = if kept.is_some() { String::new() } else { home.root.display().to_string() };
+fn described(project: &Project) -> Option<BranchEntry> {
+    let Branch { name, base, kept, .. } = project.settings.branch.clone()?;
+    let directory = if kept.is_some() { String::new() } else { project.root.display().to_string() };
     Some(BranchEntry { name, base, directory, kept })
 }
 
@@ -106,32 +106,32 @@ fn short(id: &str) -> String {
 }
 
 /// Finds a fork by its name; only where it is a fork of has a say on it.
-pub(super) fn find(opened: &Opened, name: &str) -> Result<Home, Failure> {
-    if let Some(branch) = &opened.home.settings.branch {
-        return Err(Failure::in_fork(&branch.name, &opened.home.main()?));
+pub(super) fn find(opened: &Opened, name: &str) -> Result<Project, CliError> {
+    if let Some(branch) = &opened.project.settings.branch {
+        return Err(CliError::in_fork(&branch.name, &opened.project.main()?));
     }
-    let home = opened.home.find_branch(name)?.ok_or_else(|| Failure::no_branch(name))?;
-    home.announce();
-    Ok(home)
+    let project = opened.project.find_branch(name)?.ok_or_else(|| CliError::no_branch(name))?;
+    project.announce();
+    Ok(project)
 }
 
 /// Takes away what belongs to a fork, and last what it is found by: so the rest can be taken away
 /// later, whatever happens meanwhile.
-fn delete(context: &Context, opened: &Opened, name: &str) -> Result<Answer, Failure> {
-    let home = find(opened, name)?;
+fn delete(context: &Context, opened: &Opened, name: &str) -> Result<Answer, CliError> {
+    let project = find(opened, name)?;
     context.confirm(&format!("Forget the fork {name}?"))?;
-    let failed = |error| Failure::host("cannot forget", &home.directory, error);
-    let branch = described(&home).ok_or_else(|| Failure::no_branch(name))?;
-    let needed = home.settings.branch.iter().flat_map(Branch::needed);
+    let failed = |error| CliError::host("cannot forget", &project.directory, error);
+    let branch = described(&project).ok_or_else(|| CliError::no_branch(name))?;
+    let needed = project.settings.branch.iter().flat_map(Branch::needed);
     for id in needed.filter_map(|id| id.parse().ok()) {
-        opened.files.snapshot_store()?.unpin(&id, &home.pin_owner())?;
+        opened.files.snapshot_store()?.unpin(&id, &project.pin_owner())?;
     }
-    opened.home.open_store()?.forget_branch(&home.key())?;
-    home.forget_pointer()?;
+    opened.project.open_store()?.forget_branch(&project.key())?;
+    project.forget_pointer()?;
     // Who excludes something everywhere writes into all settings there are.
-    let _held = opened.home.hold_settings()?;
-    disk::remove_all(&home.directory).map_err(failed)?;
-    let is_gone = disk::is_gone(&home.root);
+    let _held = opened.project.hold_settings()?;
+    disk::remove_all(&project.directory).map_err(failed)?;
+    let is_gone = disk::is_gone(&project.root);
     let document = BranchDeleted { branch };
     context.answer(&document, |it| match (is_gone, &it.branch.directory) {
         _ if it.branch.kept.is_some() => format!("Forgot the fork {name}; its snapshot stays.\n"),
@@ -144,17 +144,17 @@ fn delete(context: &Context, opened: &Opened, name: &str) -> Result<Answer, Fail
 }
 
 /// Changes the name in the fork's settings and nothing else: all that is kept of it is found by its key.
-fn rename(context: &Context, opened: &Opened, args: &RenameArgs) -> Result<Answer, Failure> {
+fn rename(context: &Context, opened: &Opened, args: &RenameArgs) -> Result<Answer, CliError> {
     let RenameArgs { old, new } = args;
-    let _held = opened.home.hold_names()?;
-    let mut home = find(opened, old)?;
+    let _held = opened.project.hold_names()?;
+    let mut project = find(opened, old)?;
     check_name(opened, new)?;
-    home.change(|settings| {
-        let branch = settings.branch.as_mut().ok_or_else(|| Failure::no_branch(old))?;
+    project.change(|settings| {
+        let branch = settings.branch.as_mut().ok_or_else(|| CliError::no_branch(old))?;
         branch.name.clone_from(new);
         Ok(())
     })?;
-    let branch = described(&home).ok_or_else(|| Failure::no_branch(new))?;
+    let branch = described(&project).ok_or_else(|| CliError::no_branch(new))?;
     let document = BranchRenamed { branch, was: old.clone() };
     context.answer(&document, |it| format!("The fork {} is {} now\n", it.was, it.branch.name))
 }

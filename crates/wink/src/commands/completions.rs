@@ -5,7 +5,7 @@ use clap_complete::env::Shells;
 
 use crate::cli::completion::VARIABLE;
 use crate::cli::context::Context;
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::json::CompletionScript;
 use crate::ui::answer::Answer;
 
@@ -16,13 +16,13 @@ pub(crate) struct CompletionsArgs {
     shell: String,
 }
 
-pub(crate) fn run(context: &Context, args: &CompletionsArgs) -> Result<Answer, Failure> {
+pub(crate) fn run(context: &Context, args: &CompletionsArgs) -> Result<Answer, CliError> {
     let shells = Shells::builtins();
     let shell = shells.completer(&args.shell);
     let mut script = Vec::new();
     if let Some(shell) = shell {
         let written = shell.write_registration(VARIABLE, "wink", "wink", "wink", &mut script);
-        written.map_err(|error| Failure::output(&error))?;
+        written.map_err(|error| CliError::output(&error))?;
     }
     let script = String::from_utf8_lossy(&script).into_owned();
     let document = CompletionScript { shell: args.shell.clone(), script };

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 
 use crate::cli::context::Context;
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::json::{ConfigList, ConfigSet, ConfigValue};
-use crate::project::Home;
+use crate::project::Project;
 use crate::project::config::{Config, Key};
 use crate::project::git::directory;
 use crate::project::settings::Settings;
@@ -71,7 +71,7 @@ pub(crate) struct ListArgs {
     origin: bool,
 }
 
-pub(crate) fn run(context: &Context, command: &ConfigCommand) -> Result<Answer, Failure> {
+pub(crate) fn run(context: &Context, command: &ConfigCommand) -> Result<Answer, CliError> {
     match command {
         ConfigCommand::Get(args) => get(context, args.key),
         ConfigCommand::Set(args) => set(context, args),
@@ -86,23 +86,23 @@ pub(crate) fn run(context: &Context, command: &ConfigCommand) -> Result<Answer, 
 }
 
 /// Finds the workspace, where the command works in one.
-fn workspace(context: &Context) -> Result<Option<Home>, Failure> {
-    Home::find_any(&context.directory, context.store.as_deref())
+fn workspace(context: &Context) -> Result<Option<Project>, CliError> {
+    Project::find_any(&context.directory, context.store.as_deref())
 }
 
-fn find(config: &Config, key: Key, home: Option<&Home>) -> Result<ConfigValue, Failure> {
-    let (value, origin) = config.find(key, home)?;
+fn find(config: &Config, key: Key, project: Option<&Project>) -> Result<ConfigValue, CliError> {
+    let (value, origin) = config.find(key, project)?;
     Ok(ConfigValue { key: key.name(), value, origin: origin.to_string() })
 }
 
-fn get(context: &Context, key: Key) -> Result<Answer, Failure> {
+fn get(context: &Context, key: Key) -> Result<Answer, CliError> {
     let found = find(&Config::read()?, key, workspace(context)?.as_ref())?;
     context.answer(&found, |it| format!("{}\n", it.value))
 }
 
-fn list(context: &Context, args: &ListArgs) -> Result<Answer, Failure> {
-    let (config, home) = (Config::read()?, workspace(context)?);
-    let values = Key::ALL.into_iter().map(|key| find(&config, key, home.as_ref()));
+fn list(context: &Context, args: &ListArgs) -> Result<Answer, CliError> {
+    let (config, project) = (Config::read()?, workspace(context)?);
+    let values = Key::ALL.into_iter().map(|key| find(&config, key, project.as_ref()));
     let document = ConfigList { values: values.collect::<Result<_, _>>()? };
     let line = |it: &ConfigValue| match args.origin {
         true => format!("{} = {}  ({})\n", it.key, it.value, it.origin),
@@ -111,15 +111,15 @@ fn list(context: &Context, args: &ListArgs) -> Result<Answer, Failure> {
     context.answer(&document, |it| it.values.iter().map(line).collect())
 }
 
-fn set(context: &Context, args: &SetArgs) -> Result<Answer, Failure> {
+fn set(context: &Context, args: &SetArgs) -> Result<Answer, CliError> {
     let SetArgs { key, values, user } = args;
     values.iter().try_for_each(|value| key.check_given(value))?;
     if *key != Key::Exclude && values.len() > 1 {
-        return Err(Failure::invalid_setting(key.name(), &values.join(" ")));
+        return Err(CliError::invalid_setting(key.name(), &values.join(" ")));
     }
     let place = match key.is_of_workspace() && !user {
         true => set_here(context, *key, |_| Ok(values.clone()), false)?.1,
-        false if *key == Key::Exclude => return Err(Failure::exclude_of_person()),
+        false if *key == Key::Exclude => return Err(CliError::exclude_of_person()),
         false => Config::read()?.set(*key, values.first().map(String::as_str))?,
     };
     answer(context, *key, values.clone(), &place)
@@ -131,7 +131,7 @@ fn answer(
     key: Key,
     values: Vec<String>,
     place: &Path,
-) -> Result<Answer, Failure> {
+) -> Result<Answer, CliError> {
     let (key, place) = (key.name(), place.display().to_string());
     let document = ConfigSet { key, values, place };
     context.answer(&document, |it| match it.values.as_slice() {
@@ -141,7 +141,7 @@ fn answer(
 }
 
 /// Makes a list of values another one.
-type ChangeList = fn(Vec<String>, &[String]) -> Result<Vec<String>, Failure>;
+type ChangeList = fn(Vec<String>, &[String]) -> Result<Vec<String>, CliError>;
 
 /// Changes what is excluded, which alone has several values.
 fn change_list(
@@ -149,17 +149,17 @@ fn change_list(
     args: &PartArgs,
     change: ChangeList,
     captures_git: bool,
-) -> Result<Answer, Failure> {
+) -> Result<Answer, CliError> {
     let PartArgs { key, values } = args;
     if *key != Key::Exclude {
-        return Err(Failure::single_setting(key.name()));
+        return Err(CliError::single_setting(key.name()));
     }
     let (all, place) = set_here(context, *key, |known| change(known, values), captures_git)?;
     answer(context, *key, all, &place)
 }
 
 /// Adds values that are not there yet.
-fn add(mut all: Vec<String>, values: &[String]) -> Result<Vec<String>, Failure> {
+fn add(mut all: Vec<String>, values: &[String]) -> Result<Vec<String>, CliError> {
     for value in values {
         Key::Exclude.check_given(value)?;
         if !all.contains(value) {
@@ -170,14 +170,14 @@ fn add(mut all: Vec<String>, values: &[String]) -> Result<Vec<String>, Failure> 
 }
 
 /// Takes values away; all of them must be there.
-fn remove(all: Vec<String>, values: &[String]) -> Result<Vec<String>, Failure> {
+fn remove(all: Vec<String>, values: &[String]) -> Result<Vec<String>, CliError> {
     let left = all.iter().filter(|value| !values.contains(value)).cloned().collect::<Vec<_>>();
     // What git keeps may be excluded although it is not there.
     let is_excluded = directory::is_excluded_by(&left)?;
     let is_there =
         |value: &String| all.contains(value) || directory::is_named(value) && !is_excluded;
     match values.iter().find(|value| !is_there(value)) {
-        Some(unknown) => Err(Failure::not_set(Key::Exclude.name(), unknown, &all)),
+        Some(unknown) => Err(CliError::not_set(Key::Exclude.name(), unknown, &all)),
         None => Ok(left),
     }
 }
@@ -186,11 +186,11 @@ fn remove(all: Vec<String>, values: &[String]) -> Result<Vec<String>, Failure> {
 fn set_here(
     context: &Context,
     key: Key,
-    values: impl FnOnce(Vec<String>) -> Result<Vec<String>, Failure>,
+    values: impl FnOnce(Vec<String>) -> Result<Vec<String>, CliError>,
     captures_git: bool,
-) -> Result<(Vec<String>, PathBuf), Failure> {
-    let mut home = Home::find(&context.directory, context.store.as_deref())?;
-    let values = home.change(|settings| {
+) -> Result<(Vec<String>, PathBuf), CliError> {
+    let mut project = Project::find(&context.directory, context.store.as_deref())?;
+    let values = project.change(|settings| {
         let values = values(settings.exclude.clone())?;
         match key {
             Key::Exclude => {
@@ -202,5 +202,5 @@ fn set_here(
         }
         Ok(values)
     })?;
-    Ok((values, Settings::place(&home.directory)))
+    Ok((values, Settings::place(&project.directory)))
 }

@@ -9,7 +9,7 @@ use wink_fs::archive::{self, ExportOptions};
 use crate::cli::completion;
 use crate::cli::context::Context;
 use crate::cli::state_ref::{self, State};
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::json::{ExportedTo, SkippedEntry};
 use crate::ui::answer::Answer;
 use crate::ui::format;
@@ -30,7 +30,7 @@ pub(crate) struct ExportArgs {
     force: bool,
 }
 
-pub(crate) fn run(context: &Context, args: &ExportArgs) -> Result<Answer, Failure> {
+pub(crate) fn run(context: &Context, args: &ExportArgs) -> Result<Answer, CliError> {
     let opened = context.open()?;
     let state = state_ref::find(&opened, &args.at)?;
     let target = context.host_path(&args.file);
@@ -44,7 +44,7 @@ pub(crate) fn run(context: &Context, args: &ExportArgs) -> Result<Answer, Failur
         context.counted.begin(snapshot.file_count, snapshot.total_bytes);
     }
     let exported = archive::export_ambient(&context.counted.counted(&tree), &target, &options)
-        .map_err(|error| Failure::export(&target, error))?;
+        .map_err(|error| CliError::export(&target, error))?;
     drop(progress);
     let document = ExportedTo {
         file: target.display().to_string(),

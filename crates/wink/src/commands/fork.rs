@@ -13,11 +13,11 @@ use super::milliseconds;
 use crate::cli::completion;
 use crate::cli::context::{Context, Opened};
 use crate::cli::state_ref::{self, State};
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::json::{BranchEntry, Forked};
-use crate::project::forks::incomplete::{self, HalfMade, Making};
+use crate::project::forks::incomplete::{self, ForkNote, IncompleteFork};
 use crate::project::settings::{Branch, Settings};
-use crate::project::{self, Home};
+use crate::project::{self, Project};
 use crate::sys::disk;
 use crate::ui::answer::Answer;
 use crate::ui::format;
@@ -38,31 +38,31 @@ pub(crate) struct ForkArgs {
     materialize: Option<PathBuf>,
 }
 
-pub(crate) fn run(context: &Context, args: &ForkArgs) -> Result<Answer, Failure> {
+pub(crate) fn run(context: &Context, args: &ForkArgs) -> Result<Answer, CliError> {
     let start = Instant::now();
     let opened = context.open()?;
     let directory = match &args.materialize {
         Some(named) => context.host_path(named),
-        None => beside(&opened.home.root, &args.name),
+        None => beside(&opened.project.root, &args.name),
     };
-    let making = Making::new(&args.name, &args.state, &directory)?;
-    if let Some(made) = incomplete::finish(&opened.home, &making)? {
+    let making = ForkNote::new(&args.name, &args.state, &directory)?;
+    if let Some(made) = incomplete::finish(&opened.project, &making)? {
         return finished(context, &opened, &made, start);
     }
     check_name(&opened, &args.name)?;
-    check_directory(&opened.home.root, &directory)?;
-    let home = opened.home.new_branch(&args.name)?;
+    check_directory(&opened.project.root, &directory)?;
+    let project = opened.project.new_branch(&args.name)?;
     let progress = context.progress("forking");
     // Before what the store has of an interrupted fork goes: the snapshot tells which files are its own.
-    incomplete::clear_others(&opened.home, &making)?;
-    let note = HalfMade::begin(&opened.home, &making)?;
+    incomplete::clear_others(&opened.project, &making)?;
+    let note = IncompleteFork::begin(&opened.project, &making)?;
     // What a process kept for this one that died before it was made.
-    forget(&opened, &home, None);
-    let made = make(context, &opened, args, &home, &directory, &note);
+    forget(&opened, &project, None);
+    let made = make(context, &opened, args, &project, &directory, &note);
     let (snapshot, written) = made.inspect_err(|_| note.give_up(&making))?;
     let directory = crate::cli::context::real_path(&directory)?;
-    let remembered = remember(&opened, &args.name, &home, &snapshot, &directory);
-    remembered.inspect_err(|_| forget(&opened, &home, None))?;
+    let remembered = remember(&opened, &args.name, &project, &snapshot, &directory);
+    remembered.inspect_err(|_| forget(&opened, &project, None))?;
     note.forget();
     drop(progress);
     answer(context, &args.name, &snapshot, &directory, written.written, start)
@@ -72,11 +72,11 @@ pub(crate) fn run(context: &Context, args: &ForkArgs) -> Result<Answer, Failure>
 fn finished(
     context: &Context,
     opened: &Opened,
-    made: &Home,
+    made: &Project,
     start: Instant,
-) -> Result<Answer, Failure> {
+) -> Result<Answer, CliError> {
     let Some(branch) = &made.settings.branch else {
-        return Err(Failure::no_store(&made.directory));
+        return Err(CliError::no_store(&made.directory));
     };
     let snapshot = opened.files.find_snapshot(&branch.base)?;
     answer(context, &branch.name, &snapshot, &made.root, snapshot.file_count, start)
@@ -89,7 +89,7 @@ fn answer(
     directory: &Path,
     files: u64,
     start: Instant,
-) -> Result<Answer, Failure> {
+) -> Result<Answer, CliError> {
     let branch = BranchEntry {
         name: name.to_owned(),
         base: snapshot.id.to_string(),
@@ -108,30 +108,30 @@ fn answer(
 }
 
 /// Refuses a name that a fork cannot have, or has.
-pub(super) fn check_name(opened: &Opened, name: &str) -> Result<(), Failure> {
-    if let Some(branch) = &opened.home.settings.branch {
-        return Err(Failure::in_fork(&branch.name, &opened.home.main()?));
+pub(super) fn check_name(opened: &Opened, name: &str) -> Result<(), CliError> {
+    if let Some(branch) = &opened.project.settings.branch {
+        return Err(CliError::in_fork(&branch.name, &opened.project.main()?));
     }
     // The store has the say on which names there may be.
-    Store::check_branch_name(name).map_err(|error| Failure::branch_name(name, &error))?;
-    if opened.home.find_branch(name)?.is_some() {
-        return Err(Failure::branch_taken(name));
+    Store::check_branch_name(name).map_err(|error| CliError::branch_name(name, &error))?;
+    if opened.project.find_branch(name)?.is_some() {
+        return Err(CliError::branch_taken(name));
     }
     match state_ref::tagged(&opened.files, name)? {
-        Some(snapshot) => Err(Failure::name_of_tag(name, &snapshot)),
+        Some(snapshot) => Err(CliError::name_of_tag(name, &snapshot)),
         None => Ok(()),
     }
 }
 
 /// Refuses a directory of the workspace itself, and one that has a history of its own, empty or not.
-fn check_directory(root: &Path, directory: &Path) -> Result<(), Failure> {
+fn check_directory(root: &Path, directory: &Path) -> Result<(), CliError> {
     let real = disk::real_path_to_be(directory);
-    let real = real.map_err(|error| Failure::host("cannot use", directory, error))?;
+    let real = real.map_err(|error| CliError::host("cannot use", directory, error))?;
     if real.starts_with(root) {
-        return Err(Failure::fork_inside(root, &real));
+        return Err(CliError::fork_inside(root, &real));
     }
-    match Home::of(&real)? {
-        Some(home) => Err(Failure::already_protected(&real, &home.directory)),
+    match Project::of(&real)? {
+        Some(project) => Err(CliError::already_protected(&real, &project.directory)),
         None => Ok(()),
     }
 }
@@ -141,14 +141,14 @@ fn make(
     context: &Context,
     opened: &Opened,
     args: &ForkArgs,
-    home: &Path,
+    project: &Path,
     directory: &Path,
-    note: &HalfMade,
-) -> Result<(Snapshot, Replaced), Failure> {
+    note: &IncompleteFork,
+) -> Result<(Snapshot, Replaced), CliError> {
     let write = |snapshot: Snapshot| {
         note.begin_files(&snapshot.id)?;
         let written = opened.files.fork(&snapshot)?.materialise(directory);
-        Ok((snapshot, written.map_err(|error| Failure::materialise(directory, error))?))
+        Ok((snapshot, written.map_err(|error| CliError::materialise(directory, error))?))
     };
     match state_ref::find(opened, &args.state)? {
         State::Live => {
@@ -156,20 +156,20 @@ fn make(
         }
         State::Snapshot(snapshot) => write(*snapshot),
         State::Archive(tree) => {
-            let key = project::branch_key(home);
+            let key = project::branch_key(project);
             let kept = keep(context, opened, args, &key, &tree);
             let id = kept.as_ref().ok().map(|kept| kept.id);
-            kept.and_then(write).inspect_err(|_| forget(opened, home, id))
+            kept.and_then(write).inspect_err(|_| forget(opened, project, id))
         }
     }
 }
 
 /// Takes away what was kept for a fork that could not be made; of that failure a person is told.
-fn forget(opened: &Opened, home: &Path, kept: Option<SnapshotId>) {
-    if let (Some(id), Ok(store)) = (kept, opened.home.open_store()) {
+fn forget(opened: &Opened, project: &Path, kept: Option<SnapshotId>) {
+    if let (Some(id), Ok(store)) = (kept, opened.project.open_store()) {
         let _ = store.delete(&id);
     }
-    opened.home.forget_unmade(home);
+    opened.project.forget_unmade(project);
 }
 
 /// Keeps the files of an archive as the first snapshot of a fork.
@@ -179,8 +179,8 @@ fn keep(
     args: &ForkArgs,
     key: &str,
     tree: &ArchiveTree,
-) -> Result<Snapshot, Failure> {
-    let store = opened.home.open_store()?.on_branch(key)?;
+) -> Result<Snapshot, CliError> {
+    let store = opened.project.open_store()?.on_branch(key)?;
     let backend = opened.files.properties().backend;
     let mut new = NewSnapshot::new(SystemTime::now()).backend(backend);
     (new.file_count, new.total_bytes) = (tree.file_count(), tree.total_bytes());
@@ -202,26 +202,26 @@ fn beside(root: &Path, name: &str) -> PathBuf {
 fn remember(
     opened: &Opened,
     name: &str,
-    home: &Path,
+    project: &Path,
     snapshot: &Snapshot,
     directory: &Path,
-) -> Result<(), Failure> {
-    let branch = Branch::new(name, &snapshot.id.to_string(), &opened.home.directory)?;
-    let settings = Settings::of_branch(directory, opened.home.settings.exclude.clone(), branch)?;
-    let (root, directory) = (directory.to_owned(), home.to_owned());
-    let fork = Home { root, directory, settings };
+) -> Result<(), CliError> {
+    let branch = Branch::new(name, &snapshot.id.to_string(), &opened.project.directory)?;
+    let settings = Settings::of_branch(directory, opened.project.settings.exclude.clone(), branch)?;
+    let (root, directory) = (directory.to_owned(), project.to_owned());
+    let fork = Project { root, directory, settings };
     // A merge needs it, however many others there are by then.
     let pin = Pin::new(snapshot.id, fork.pin_owner());
     opened.files.snapshot_store()?.pin(&pin)?;
-    let fork = Context::open_home(fork)?;
+    let fork = Context::open_project(fork)?;
     // Changes no file: it says which snapshot the fork grew from.
     fork.files.restore(snapshot)?;
-    disk::make_private(home).map_err(|error| Failure::host("cannot write", home, error))?;
+    disk::make_private(project).map_err(|error| CliError::host("cannot write", project, error))?;
     // Another process may have taken the name while the files were written.
-    let held = opened.home.hold_names()?;
+    let held = opened.project.hold_names()?;
     check_name(opened, name)?;
-    let Home { root, settings, .. } = fork.home;
-    opened.home.write_branch(settings, home)?;
+    let Project { root, settings, .. } = fork.project;
+    opened.project.write_branch(settings, project)?;
     drop(held);
-    project::leave_pointer(&root, home)
+    project::leave_pointer(&root, project)
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::cli::context::Context;
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::json::ImportedFrom;
 use crate::ui::answer::Answer;
 use crate::ui::format;
@@ -17,12 +17,12 @@ pub(crate) struct ImportArgs {
     file: PathBuf,
 }
 
-pub(crate) fn run(context: &Context, args: &ImportArgs) -> Result<Answer, Failure> {
+pub(crate) fn run(context: &Context, args: &ImportArgs) -> Result<Answer, CliError> {
     let opened = context.open()?;
     let file = context.host_path(&args.file);
     let progress = context.progress("importing");
     let imported =
-        opened.files.import_archive(&file).map_err(|error| Failure::import(&file, error))?;
+        opened.files.import_archive(&file).map_err(|error| CliError::import(&file, error))?;
     drop(progress);
     let document = ImportedFrom {
         file: file.display().to_string(),

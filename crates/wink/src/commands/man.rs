@@ -8,7 +8,7 @@ use clap_mangen::Man;
 
 use crate::cli::context::Context;
 use crate::cli::help;
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::json::{ManualPage, ManualPages};
 use crate::sys::disk;
 use crate::ui::answer::Answer;
@@ -21,16 +21,16 @@ pub(crate) struct ManArgs {
     into: Option<PathBuf>,
 }
 
-pub(crate) fn run(context: &Context, args: &ManArgs) -> Result<Answer, Failure> {
+pub(crate) fn run(context: &Context, args: &ManArgs) -> Result<Answer, CliError> {
     match &args.into {
         Some(into) => write(context, &context.host_path(into)),
         None => print(context),
     }
 }
 
-fn print(context: &Context) -> Result<Answer, Failure> {
+fn print(context: &Context) -> Result<Answer, CliError> {
     let mut page = Vec::new();
-    page_of(built()).render(&mut page).map_err(|error| Failure::output(&error))?;
+    page_of(built()).render(&mut page).map_err(|error| CliError::output(&error))?;
     let document = ManualPage { page: String::from_utf8_lossy(&page).into_owned() };
     context.answer(&document, |it| it.page.clone())
 }
@@ -58,8 +58,8 @@ fn write_all(command: &Command, into: &Path) -> io::Result<()> {
     page_of(command.clone()).generate_to(into).map(drop)
 }
 
-fn write(context: &Context, into: &Path) -> Result<Answer, Failure> {
-    let failed = |error| Failure::host("cannot write into", into, error);
+fn write(context: &Context, into: &Path) -> Result<Answer, CliError> {
+    let failed = |error| CliError::host("cannot write into", into, error);
     disk::make_directory(into).map_err(failed)?;
     write_all(&built(), into).map_err(failed)?;
     let names = disk::names(into).map_err(failed)?;

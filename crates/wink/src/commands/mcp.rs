@@ -9,9 +9,9 @@ use tokio::runtime::Builder;
 use wink_agent::session::dump_session_tree;
 
 use crate::cli::context::Context;
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::mcp::{self, Endpoint};
-use crate::serve::source::{Served, ServingArgs, Usually};
+use crate::serve::source::{Served, SourceArgs, Usually};
 use crate::sys::disk;
 use crate::sys::stop_signals::StopSignals;
 
@@ -22,11 +22,11 @@ pub(crate) struct McpArgs {
     dump: Option<PathBuf>,
 
     #[command(flatten)]
-    serving: ServingArgs,
+    serving: SourceArgs,
 }
 
 /// Runs the command until its input ends or it is told to stop.
-pub(crate) fn run(context: &Context, args: &McpArgs) -> Result<(), Failure> {
+pub(crate) fn run(context: &Context, args: &McpArgs) -> Result<(), CliError> {
     let served = args.serving.open(context, Usually::Here)?;
     if let Some(note) = &served.note {
         context.say(note);
@@ -35,7 +35,7 @@ pub(crate) fn run(context: &Context, args: &McpArgs) -> Result<(), Failure> {
     let dump = dump.transpose()?;
     let endpoint = Endpoint::of_session(&served.files, args.serving.tools);
     let endpoint = endpoint.with_kept_forks(served.kept_forks);
-    let failed = |error: io::Error| Failure::other(&error);
+    let failed = |error: io::Error| CliError::other(&error);
     // One client needs one thread to talk to it, which no other thread has to wake; calls have threads of their own.
     let runtime = Builder::new_current_thread().enable_all().build().map_err(failed)?;
     runtime.block_on(serve(endpoint.clone())).map_err(failed)?;
@@ -46,22 +46,22 @@ pub(crate) fn run(context: &Context, args: &McpArgs) -> Result<(), Failure> {
 }
 
 /// Makes the directory for the record, before anybody relies on it; what an agent works on is not the place.
-fn dump_directory(context: &Context, named: &Path, served: &Served) -> Result<PathBuf, Failure> {
+fn dump_directory(context: &Context, named: &Path, served: &Served) -> Result<PathBuf, CliError> {
     let named = context.host_path(named);
-    let failed = |error| Failure::host("cannot write to", &named, error);
+    let failed = |error| CliError::host("cannot write to", &named, error);
     let directory = disk::real_path_to_be(&named).map_err(failed)?;
     if let Some(root) = served.root.as_deref().filter(|root| directory.starts_with(root)) {
-        return Err(Failure::dump_inside(root, &directory));
+        return Err(CliError::dump_inside(root, &directory));
     }
     disk::make_private(&directory).map_err(failed)?;
     Ok(directory)
 }
 
 /// Writes down which calls were made, if any were.
-fn dump_into(context: &Context, directory: &Path, endpoint: &Endpoint) -> Result<(), Failure> {
+fn dump_into(context: &Context, directory: &Path, endpoint: &Endpoint) -> Result<(), CliError> {
     let Some(session) = endpoint.own_session() else { return Ok(()) };
     let dumped = dump_session_tree(session, directory);
-    if let Some(file) = dumped.map_err(|error| Failure::session(directory, &error))? {
+    if let Some(file) = dumped.map_err(|error| CliError::session(directory, &error))? {
         context.say(&format!("note: see the calls with `wink session show {}`", file.display()));
     }
     Ok(())

@@ -9,11 +9,11 @@ use super::branch;
 use super::merged::{self, MergeFlags};
 use crate::cli::completion;
 use crate::cli::context::{Context, Opened};
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::json::MergedIn;
-use crate::project::Home;
+use crate::project::Project;
 use crate::project::forks::merge_base;
-use crate::project::settings::MergePoint;
+use crate::project::settings::MergeBase;
 use crate::ui::answer::Answer;
 
 #[derive(Debug, Args)]
@@ -27,16 +27,16 @@ pub(crate) struct MergeArgs {
     flags: MergeFlags,
 }
 
-pub(crate) fn run(context: &Context, args: &MergeArgs) -> Result<Answer, Failure> {
+pub(crate) fn run(context: &Context, args: &MergeArgs) -> Result<Answer, CliError> {
     let start = Instant::now();
     let opened = context.open()?;
-    let home = branch::find(&opened, &args.name)?;
-    let branch = home.settings.branch.as_ref().ok_or_else(|| Failure::no_branch(&args.name))?;
+    let project = branch::find(&opened, &args.name)?;
+    let branch = project.settings.branch.as_ref().ok_or_else(|| CliError::no_branch(&args.name))?;
     let progress = context.progress("merging");
     let base = merge_base::base(&opened.files, branch)?;
     let theirs = match branch.kept.clone() {
-        Some(kept) => Theirs::Kept(Box::new(home), kept),
-        None => Theirs::Directory(Box::new(Context::open_home(home)?)),
+        Some(kept) => Theirs::Kept(Box::new(project), kept),
+        None => Theirs::Directory(Box::new(Context::open_project(project)?)),
     };
     let (merged, theirs) = bring_in(&opened, theirs, &base, &args.flags)?;
     drop(progress);
@@ -50,7 +50,7 @@ pub(crate) fn run(context: &Context, args: &MergeArgs) -> Result<Answer, Failure
 enum Theirs {
     Directory(Box<Opened>),
     /// It has no directory, and its files are those of a snapshot.
-    Kept(Box<Home>, String),
+    Kept(Box<Project>, String),
 }
 
 impl Theirs {
@@ -60,7 +60,7 @@ impl Theirs {
         files: &Workspace,
         base: &str,
         options: &MergeOptions,
-    ) -> Result<Merged, Failure> {
+    ) -> Result<Merged, CliError> {
         Ok(match self {
             Self::Directory(fork) => files.rehearse_merge(base, &fork.files, options)?,
             Self::Kept(_, id) => files.merge_states(base, &**id, &options.clone().dry_run(true))?,
@@ -68,7 +68,7 @@ impl Theirs {
     }
 
     /// Returns the id of the snapshot that has its files as they are now.
-    fn state(&self) -> Result<String, Failure> {
+    fn state(&self) -> Result<String, CliError> {
         match self {
             Self::Directory(fork) => {
                 let now = SnapshotOptions::default().message("merge");
@@ -78,10 +78,10 @@ impl Theirs {
         }
     }
 
-    fn into_home(self) -> Home {
+    fn into_home(self) -> Project {
         match self {
-            Self::Directory(fork) => fork.home,
-            Self::Kept(home, _) => *home,
+            Self::Directory(fork) => fork.project,
+            Self::Kept(project, _) => *project,
         }
     }
 }
@@ -92,7 +92,7 @@ fn bring_in(
     fork: Theirs,
     base: &str,
     flags: &MergeFlags,
-) -> Result<(Merged, Option<String>), Failure> {
+) -> Result<(Merged, Option<String>), CliError> {
     let mut rehearsed = fork.rehearse(&opened.files, base, &flags.options())?;
     let is_nothing = rehearsed.changes.is_empty() && rehearsed.conflicts.is_empty();
     if flags.dry_run() || is_nothing || flags.stops_at(&rehearsed) {
@@ -106,7 +106,7 @@ fn bring_in(
         merge_base::remember(
             &opened.files,
             fork.into_home(),
-            MergePoint { theirs: id.clone(), saved },
+            MergeBase { theirs: id.clone(), saved },
         )?;
     }
     Ok((merged, Some(id)))

@@ -7,7 +7,7 @@ use wink_fs::{ErrorKind, MergeOptions, Merged, OnConflict};
 
 use super::{list_text, milliseconds};
 use crate::cli::context::Context;
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::json::{ChangedEntry, ConflictEntry, Document, MergeOutcome};
 use crate::ui::answer::Answer;
 use crate::ui::format;
@@ -71,7 +71,7 @@ pub(super) fn answer<D: Document>(
     document: &D,
     merged: &Merged,
     text: impl FnOnce(&D) -> String,
-) -> Result<Answer, Failure> {
+) -> Result<Answer, CliError> {
     let mut answer = context.answer(document, text)?.painted(Paint::Letters);
     if !merged.conflicts.is_empty() && !merged.applied {
         let hint = "help: `--ours`, `--theirs` or `--markers` decides";

@@ -38,7 +38,7 @@ use std::time::Instant;
 
 use wink_fs::{At, ErrorKind, Snapshot, Workspace};
 
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::json::Changes;
 use crate::ui::format;
 
@@ -46,7 +46,7 @@ use crate::ui::format;
 const LISTED: usize = 20;
 
 /// Counts what changed since a snapshot; `None` where that snapshot is damaged.
-fn changes_since(files: &Workspace, snapshot: &Snapshot) -> Result<Option<Changes>, Failure> {
+fn changes_since(files: &Workspace, snapshot: &Snapshot) -> Result<Option<Changes>, CliError> {
     match files.diff(snapshot, At::Live) {
         Ok(diff) => Ok(Some(Changes::from(&diff))),
         Err(error) if error.kind() == ErrorKind::Corrupt => Ok(None),

@@ -8,9 +8,9 @@ use wink_fs::{OperationCause, OperationChange, OperationRecord, SnapshotId, Tree
 use super::op_show;
 use crate::cli;
 use crate::cli::context::Context;
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::json::{ChangedEntry, OperationLog, OperationLogEntry};
-use crate::project::prune_log::{self, PrunedOnce};
+use crate::project::prune_log::{self, PruneRecord};
 use crate::ui::answer::Answer;
 use crate::ui::format;
 
@@ -32,21 +32,21 @@ pub(crate) struct OpLogArgs {
     count: Option<usize>,
 }
 
-pub(crate) fn run(context: &Context, command: &OpCommand) -> Result<Answer, Failure> {
+pub(crate) fn run(context: &Context, command: &OpCommand) -> Result<Answer, CliError> {
     match command {
         OpCommand::Log(args) => log(context, args),
         OpCommand::Show(args) => op_show::run(context, args),
     }
 }
 
-fn log(context: &Context, args: &OpLogArgs) -> Result<Answer, Failure> {
+fn log(context: &Context, args: &OpLogArgs) -> Result<Answer, CliError> {
     let opened = context.open()?;
     let most = args.count.unwrap_or(usize::MAX);
     let operations = opened.files.operations()?;
     let undone = undone(&operations);
     let entry = |it: &OperationRecord| entry(it, undone.get(&it.sequence));
     let operations: Vec<_> = operations.iter().rev().take(most).map(entry).collect();
-    let pruned = prune_log::all(&opened.home.shared()?);
+    let pruned = prune_log::all(&opened.project.shared()?);
     let pruned: Vec<_> = pruned.into_iter().rev().take(most).collect();
     let mut damaged = opened.files.damaged_operations()?;
     damaged.reverse();
@@ -176,8 +176,8 @@ fn paths(operation: &OperationLogEntry) -> String {
     named
 }
 
-fn pruned_line(pruned: &PrunedOnce) -> String {
-    let PrunedOnce { at, by, snapshots, paths } = pruned;
+fn pruned_line(pruned: &PruneRecord) -> String {
+    let PruneRecord { at, by, snapshots, paths } = pruned;
     let count = format::counted(snapshots.len() as u64, "snapshot", "snapshots");
     let what = match paths.len() as u64 {
         0 => count,

@@ -6,7 +6,7 @@ use wink_fs::{DiffOptions, ErrorKind, OperationTrees, Scope, diff as difference}
 use super::{diff, op};
 use crate::cli;
 use crate::cli::context::{Context, Opened};
-use crate::error::{Failure, PARTIAL};
+use crate::error::{CliError, PARTIAL};
 use crate::json::{Changes, OperationShown};
 use crate::ui::answer::Answer;
 
@@ -17,7 +17,7 @@ pub(crate) struct OpShowArgs {
     operation: Option<u64>,
 }
 
-pub(super) fn run(context: &Context, args: &OpShowArgs) -> Result<Answer, Failure> {
+pub(super) fn run(context: &Context, args: &OpShowArgs) -> Result<Answer, CliError> {
     let opened = context.open()?;
     let number = match args.operation {
         Some(number) => number,
@@ -26,7 +26,7 @@ pub(super) fn run(context: &Context, args: &OpShowArgs) -> Result<Answer, Failur
     let _progress = context.progress("comparing");
     let trees = opened.files.operation_trees(number).map_err(|error| match error.kind() {
         ErrorKind::NotFound if error.path().is_none() => {
-            Failure::unknown_operation(&format!("op:{number}"))
+            CliError::unknown_operation(&format!("op:{number}"))
         }
         _ => error.into(),
     })?;
@@ -54,16 +54,16 @@ pub(super) fn run(context: &Context, args: &OpShowArgs) -> Result<Answer, Failur
     Ok(answer.exit(exit))
 }
 
-fn last(opened: &Opened) -> Result<u64, Failure> {
+fn last(opened: &Opened) -> Result<u64, CliError> {
     let last = opened.files.operations()?.pop();
-    last.map(|it| it.sequence).ok_or_else(|| Failure::nothing_to("show"))
+    last.map(|it| it.sequence).ok_or_else(|| CliError::nothing_to("show"))
 }
 
 fn describe(
     opened: &Opened,
     trees: &OperationTrees,
     changes: Changes,
-) -> Result<OperationShown, Failure> {
+) -> Result<OperationShown, CliError> {
     let operations = opened.files.operations()?;
     let undone = op::undone(&operations);
     Ok(OperationShown {

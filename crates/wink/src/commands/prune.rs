@@ -8,9 +8,9 @@ use wink_fs::{Error, ErrorKind, Exclusions, Operation, PruneOptions, Pruned, Red
 
 use super::{list_text, milliseconds};
 use crate::cli::context::{Context, Opened};
-use crate::error::{Failure, PARTIAL};
+use crate::error::{CliError, PARTIAL};
 use crate::json::{DamagedEntry, PrunedEntry, RedactedEntry, SnapshotEntry};
-use crate::project::DamagedBranch;
+use crate::project::DamagedFork;
 use crate::project::retention;
 use crate::sys::disk;
 use crate::ui::answer::Answer;
@@ -39,7 +39,7 @@ pub(crate) struct PruneArgs {
     path: Option<String>,
 }
 
-pub(crate) fn run(context: &Context, args: &PruneArgs) -> Result<Answer, Failure> {
+pub(crate) fn run(context: &Context, args: &PruneArgs) -> Result<Answer, CliError> {
     let start = Instant::now();
     let opened = context.open()?;
     match &args.path {
@@ -53,8 +53,8 @@ fn prune(
     opened: &Opened,
     args: &PruneArgs,
     start: Instant,
-) -> Result<Answer, Failure> {
-    let mut retention = retention::of(&opened.home)?;
+) -> Result<Answer, CliError> {
+    let mut retention = retention::of(&opened.project)?;
     retention.max_count = args.keep.or(retention.max_count);
     if let Some(days) = args.older_than {
         retention = retention.max_age(Duration::from_secs(days.saturating_mul(DAY)));
@@ -78,7 +78,7 @@ fn prune(
 }
 
 /// Asks before snapshots go for good.
-fn ask(context: &Context, opened: &Opened, retention: &Retention) -> Result<(), Failure> {
+fn ask(context: &Context, opened: &Opened, retention: &Retention) -> Result<(), CliError> {
     let options = PruneOptions::default().retention(retention.clone()).dry_run(true);
     match opened.files.prune(&options)?.snapshots.len() as u64 {
         0 => Ok(()),
@@ -107,7 +107,7 @@ fn redact(
     opened: &Opened,
     pattern: &str,
     dry_run: bool,
-) -> Result<Answer, Failure> {
+) -> Result<Answer, CliError> {
     let pattern = &*rooted(context, opened, pattern)?;
     let (redacted, (excluded, damaged)) = match dry_run {
         true => {
@@ -118,7 +118,7 @@ fn redact(
     };
     let all = opened.files.snapshots()?;
     let changed = all.iter().filter(|it| redacted.snapshots.contains(&it.id));
-    let quarantine = opened.home.store()?.join("quarantine");
+    let quarantine = opened.project.store()?.join("quarantine");
     let is_empty = disk::names(&quarantine).is_ok_and(|names| names.is_empty());
     let document = RedactedEntry {
         pattern: pattern.to_owned(),
@@ -133,7 +133,7 @@ fn redact(
     };
     let mut answer = context.answer(&document, |document| redacted_text(document, &redacted))?;
     let quarantine = document.quarantine.iter().map(|place| quarantine_warning(place));
-    let warnings: Vec<_> = quarantine.chain(damaged.iter().map(DamagedBranch::warning)).collect();
+    let warnings: Vec<_> = quarantine.chain(damaged.iter().map(DamagedFork::warning)).collect();
     if !warnings.is_empty() {
         answer.exit = PARTIAL;
         answer.notes.extend(warnings.into_iter().filter(|_| context.is_for_people()));
@@ -150,12 +150,12 @@ fn quarantine_warning(quarantine: &str) -> String {
 }
 
 /// Makes a pattern of a path that was given as paths are given elsewhere: absolute, or from here.
-fn rooted(context: &Context, opened: &Opened, pattern: &str) -> Result<String, Failure> {
+fn rooted(context: &Context, opened: &Opened, pattern: &str) -> Result<String, CliError> {
     if pattern.trim_matches('/').is_empty() {
         let nothing = Error::new(Operation::Prune, ErrorKind::InvalidPattern);
         return Err(nothing.with_detail("nothing is named; name a path, such as `.env`").into());
     }
-    if let Ok(below) = Path::new(pattern).strip_prefix(&opened.home.root) {
+    if let Ok(below) = Path::new(pattern).strip_prefix(&opened.project.root) {
         return Ok(format!("/{}", below.display()));
     }
     match pattern.starts_with("./") || pattern.starts_with("../") {
@@ -169,13 +169,13 @@ fn take_out(
     context: &Context,
     opened: &Opened,
     pattern: &str,
-) -> Result<(Redacted, (bool, Vec<DamagedBranch>)), Failure> {
+) -> Result<(Redacted, (bool, Vec<DamagedFork>)), CliError> {
     let question = format!("Take `{pattern}` out of all snapshots for good, and exclude it?");
     context.confirm(&question)?;
     Exclusions::parse([pattern])?;
     let _progress = context.progress("taking it out of all snapshots");
     // First: what is taken out must not come back with a snapshot that is taken meanwhile.
-    let excluded = opened.home.exclude_everywhere(pattern)?;
+    let excluded = opened.project.exclude_everywhere(pattern)?;
     Ok((opened.files.prune_path(pattern)?, excluded))
 }
 

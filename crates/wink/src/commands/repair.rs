@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::cli::context::Context;
-use crate::error::{Failure, PARTIAL};
+use crate::error::{CliError, PARTIAL};
 use crate::json::RepairedEntry;
 use crate::project::repair_metadata;
 use crate::ui::answer::Answer;
@@ -11,7 +11,7 @@ use crate::ui::format;
 
 use super::list_text;
 
-pub(crate) fn run(context: &Context) -> Result<Answer, Failure> {
+pub(crate) fn run(context: &Context) -> Result<Answer, CliError> {
     let written_again = repair_metadata::mend(context)?;
     let opened = context.open()?;
     // What is put aside cannot be asked for its tag any more.

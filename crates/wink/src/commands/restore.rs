@@ -10,7 +10,7 @@ use super::{list_text, milliseconds};
 use crate::cli::completion;
 use crate::cli::context::{Context, Opened};
 use crate::cli::state_ref;
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::json::{ChangedEntry, Restored, SnapshotEntry};
 use crate::project::git::head;
 use crate::ui::answer::Answer;
@@ -33,7 +33,7 @@ pub(crate) struct RestoreArgs {
     paths: Vec<PathBuf>,
 }
 
-pub(crate) fn run(context: &Context, args: &RestoreArgs) -> Result<Answer, Failure> {
+pub(crate) fn run(context: &Context, args: &RestoreArgs) -> Result<Answer, CliError> {
     let start = Instant::now();
     let opened = context.open()?;
     let snapshot = state_ref::find_snapshot(&opened, &args.snapshot)?;
@@ -54,17 +54,17 @@ pub(crate) fn run(context: &Context, args: &RestoreArgs) -> Result<Answer, Failu
 }
 
 /// Refuses paths for which nothing could happen.
-fn check(opened: &Opened, snapshot: &Snapshot, paths: &[TreePath]) -> Result<(), Failure> {
+fn check(opened: &Opened, snapshot: &Snapshot, paths: &[TreePath]) -> Result<(), CliError> {
     if paths.is_empty() {
         return Ok(());
     }
     let (live, then) = (opened.files.tree(), opened.files.tree_at(snapshot)?);
     for path in paths {
         if opened.excluded.matches(path) {
-            return Err(Failure::excluded(path));
+            return Err(CliError::excluded(path));
         }
         if live.stat(path).is_err() && then.stat(path).is_err() {
-            return Err(Failure::nowhere(path));
+            return Err(CliError::nowhere(path));
         }
     }
     Ok(())

@@ -8,7 +8,7 @@ use super::merged::{self, MergeFlags};
 use crate::cli::completion;
 use crate::cli::context::{Context, Opened};
 use crate::cli::state_ref::{self, State};
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::json::Reverted;
 use crate::ui::answer::Answer;
 
@@ -23,7 +23,7 @@ pub(crate) struct RevertArgs {
     flags: MergeFlags,
 }
 
-pub(crate) fn run(context: &Context, args: &RevertArgs) -> Result<Answer, Failure> {
+pub(crate) fn run(context: &Context, args: &RevertArgs) -> Result<Answer, CliError> {
     let start = Instant::now();
     let opened = context.open()?;
     let (from, to) = ends(&opened, &args.step)?;
@@ -40,7 +40,7 @@ pub(crate) fn run(context: &Context, args: &RevertArgs) -> Result<Answer, Failur
 }
 
 /// Finds both ends of a step.
-fn ends(opened: &Opened, step: &str) -> Result<(State, State), Failure> {
+fn ends(opened: &Opened, step: &str) -> Result<(State, State), CliError> {
     // A path may go up too, before or within it.
     let is_step = |(from, to): &(&str, &str)| !from.is_empty() && !to.starts_with('/');
     if let Some((from, to)) = step.split_once("..").filter(is_step) {
@@ -48,7 +48,7 @@ fn ends(opened: &Opened, step: &str) -> Result<(State, State), Failure> {
         return Ok((state_ref::find(opened, from)?, state_ref::find(opened, to)?));
     }
     let snapshot = state_ref::find_snapshot(opened, step)?;
-    let parent = snapshot.parent.ok_or_else(|| Failure::first_snapshot(step))?;
+    let parent = snapshot.parent.ok_or_else(|| CliError::first_snapshot(step))?;
     let parent = state_ref::find(opened, &parent.to_string())?;
     Ok((parent, State::Snapshot(Box::new(snapshot))))
 }

@@ -10,7 +10,7 @@ use super::matching::Matching;
 use crate::cli::completion;
 use crate::cli::context::{Context, Opened};
 use crate::cli::state_ref;
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::json::{HistoryLine, SearchedHistory, SnapshotName};
 use crate::ui::answer::Answer;
 use crate::ui::format;
@@ -34,7 +34,7 @@ pub(crate) struct SearchArgs {
     paths: Vec<PathBuf>,
 }
 
-pub(crate) fn run(context: &Context, args: &SearchArgs) -> Result<Answer, Failure> {
+pub(crate) fn run(context: &Context, args: &SearchArgs) -> Result<Answer, CliError> {
     let opened = context.open()?;
     let paths = context.paths(&opened, &args.paths)?;
     let snapshots = since(&opened, args.since.as_deref())?;
@@ -59,7 +59,7 @@ pub(crate) fn run(context: &Context, args: &SearchArgs) -> Result<Answer, Failur
 }
 
 /// Returns the snapshots from one on, oldest first.
-fn since(opened: &Opened, name: Option<&str>) -> Result<Vec<Snapshot>, Failure> {
+fn since(opened: &Opened, name: Option<&str>) -> Result<Vec<Snapshot>, CliError> {
     let mut all = opened.files.snapshots()?;
     if let Some(name) = name {
         let from = state_ref::find_snapshot(opened, name)?.sequence;

@@ -9,7 +9,7 @@ use super::{changes_text, list_text};
 use crate::cli::completion;
 use crate::cli::context::{Context, Opened};
 use crate::cli::state_ref::{self, State};
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::json::{ArchiveShown, ChangedEntry, Changes, Shown, SnapshotEntry};
 use crate::ui::answer::Answer;
 use crate::ui::format;
@@ -23,16 +23,16 @@ pub(crate) struct ShowArgs {
     snapshot: String,
 }
 
-pub(crate) fn run(context: &Context, args: &ShowArgs) -> Result<Answer, Failure> {
+pub(crate) fn run(context: &Context, args: &ShowArgs) -> Result<Answer, CliError> {
     let opened = context.open()?;
     match state_ref::find(&opened, &args.snapshot)? {
         State::Snapshot(snapshot) => show(context, &opened, &snapshot),
         State::Archive(tree) => show_archive(context, &args.snapshot, &tree),
-        State::Live => Err(Failure::live_ref()),
+        State::Live => Err(CliError::live_ref()),
     }
 }
 
-fn show(context: &Context, opened: &Opened, snapshot: &Snapshot) -> Result<Answer, Failure> {
+fn show(context: &Context, opened: &Opened, snapshot: &Snapshot) -> Result<Answer, CliError> {
     let parent = snapshot.parent.and_then(|id| opened.files.find_snapshot(&id.to_string()).ok());
     let _progress = context.progress("comparing");
     let diff = parent.map(|parent| opened.files.diff(&parent, snapshot)).transpose()?;
@@ -45,7 +45,7 @@ fn show(context: &Context, opened: &Opened, snapshot: &Snapshot) -> Result<Answe
     Ok(context.answer(&document, |it| text(it, snapshot))?.painted(Paint::Letters).long())
 }
 
-fn show_archive(context: &Context, name: &str, tree: &ArchiveTree) -> Result<Answer, Failure> {
+fn show_archive(context: &Context, name: &str, tree: &ArchiveTree) -> Result<Answer, CliError> {
     let document = ArchiveShown {
         file: name.to_owned(),
         created_at: format::utc(tree.created_at()),

@@ -8,10 +8,10 @@ use wink_fs::{Snapshot, SnapshotOptions, Workspace};
 use super::{changes_text, milliseconds};
 use crate::cli::context::{Context, Opened};
 use crate::cli::state_ref;
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::json::{Changes, SnapshotEntry, Taken};
 use crate::project::git::head;
-use crate::project::quota::{self, Room};
+use crate::project::quota::{self, Quota};
 use crate::sys::disk;
 use crate::ui::answer::Answer;
 use crate::ui::format;
@@ -27,7 +27,7 @@ pub(crate) struct SnapshotArgs {
     tag: Option<String>,
 }
 
-pub(crate) fn run(context: &Context, args: &SnapshotArgs) -> Result<Answer, Failure> {
+pub(crate) fn run(context: &Context, args: &SnapshotArgs) -> Result<Answer, CliError> {
     let start = Instant::now();
     let opened = context.open()?;
     args.tag.as_deref().map_or(Ok(()), |tag| state_ref::check_tag(&opened, tag))?;
@@ -44,23 +44,23 @@ pub(crate) fn run(context: &Context, args: &SnapshotArgs) -> Result<Answer, Fail
         changes: changes_of(&opened.files, &snapshot),
         snapshot: SnapshotEntry::from(&snapshot),
         stored_bytes: stored(&opened, &snapshot),
-        pruned: opened.heard.pruned(),
+        pruned: opened.prune_notice.pruned(),
         duration_ms: milliseconds(start),
     };
     let mut answer = context.answer(&document, |document| text(document, &snapshot))?;
     if context.is_talkative() {
-        answer.notes.extend(opened.heard.note());
-        answer.notes.extend(Room::of(&opened).ok().and_then(Room::warning));
+        answer.notes.extend(opened.prune_notice.note());
+        answer.notes.extend(Quota::of(&opened).ok().and_then(Quota::warning));
     }
     Ok(answer)
 }
 
 /// Removes the tag again if another process gave the name to a fork while the snapshot was taken: the names are not
 /// locked for that long.
-fn check_again(opened: &Opened, snapshot: &Snapshot) -> Result<(), Failure> {
+fn check_again(opened: &Opened, snapshot: &Snapshot) -> Result<(), CliError> {
     let Some(tag) = snapshot.tag.as_deref() else { return Ok(()) };
     // The snapshot is taken: if another process does not release the names, only a check without the lock is left.
-    let _held = opened.home.hold_names().ok();
+    let _held = opened.project.hold_names().ok();
     state_ref::check_tag(opened, tag).or_else(|taken| {
         opened.files.tag(&snapshot.id.to_string(), None)?;
         Err(taken)
@@ -71,7 +71,9 @@ fn check_again(opened: &Opened, snapshot: &Snapshot) -> Result<(), Failure> {
 fn stored(opened: &Opened, snapshot: &Snapshot) -> Option<u64> {
     match snapshot.reference.as_str() {
         "" => Some(0),
-        pack => disk::size(&opened.home.store().ok()?.join("packs").join(format!("{pack}.pack"))),
+        pack => {
+            disk::size(&opened.project.store().ok()?.join("packs").join(format!("{pack}.pack")))
+        }
     }
 }
 

@@ -7,10 +7,10 @@ use wink_fs::{At, Changed, Diff, ErrorKind, Kind, Snapshot, Tree, TreePath, Work
 use super::{DAMAGED, changes_text};
 use crate::cli::context::{Context, Opened};
 use crate::cli::state_ref;
-use crate::error::{self, Failure};
+use crate::error::{self, CliError};
 use crate::json::{Changes, SkippedEntry, SnapshotEntry, Status, StoreEntry};
 use crate::project::git::head;
-use crate::project::quota::Room;
+use crate::project::quota::Quota;
 use crate::ui::answer::Answer;
 use crate::ui::format;
 
@@ -24,7 +24,7 @@ const NEVER_CAPTURED: &[&str] = &[
     "holes",
 ];
 
-pub(crate) fn run(context: &Context) -> Result<Answer, Failure> {
+pub(crate) fn run(context: &Context) -> Result<Answer, CliError> {
     let opened = context.open()?;
     let progress = context.progress("comparing the files");
     let last = state_ref::last(&opened.files)?;
@@ -35,27 +35,27 @@ pub(crate) fn run(context: &Context) -> Result<Answer, Failure> {
         answer.notes = context.note("next: wink snapshot");
     }
     let StoreEntry { bytes, max_bytes, .. } = document.store;
-    if let Some(warning) = (Room { bytes, max_bytes }).warning().filter(|_| !document.full) {
+    if let Some(warning) = (Quota { bytes, max_bytes }).warning().filter(|_| !document.full) {
         answer.notes.extend(context.note(warning));
     }
     Ok(answer)
 }
 
-fn look(opened: &Opened, last: Option<&Snapshot>) -> Result<Status, Failure> {
-    let store = opened.home.store()?;
+fn look(opened: &Opened, last: Option<&Snapshot>) -> Result<Status, CliError> {
+    let store = opened.project.store()?;
     let age = |it: &Snapshot| SystemTime::now().duration_since(it.created_at).unwrap_or_default();
     let (diff, unreadable) = match last {
         Some(last) => since(&opened.files, last)?,
         None => (None, unlisted(&*opened.files.tree_without_excluded())),
     };
     let skipped = last.map_or(&[][..], |it| &it.skipped);
-    let room = Room::of(opened)?;
-    let full = room.is_used_up(opened)?;
+    let quota = Quota::of(opened)?;
+    let full = quota.is_used_up(opened)?;
     Ok(Status {
         protected: diff.is_some() && unreadable.is_none() && !full,
         unreadable,
         full,
-        root: opened.home.root.display().to_string(),
+        root: opened.project.root.display().to_string(),
         last_snapshot: last.map(SnapshotEntry::from),
         age_seconds: last.map(|it| age(it).as_secs()),
         emptied: is_emptied(opened, last)?,
@@ -66,8 +66,8 @@ fn look(opened: &Opened, last: Option<&Snapshot>) -> Result<Status, Failure> {
         not_captured: diff.iter().flat_map(|it| &it.not_captured).map(SkippedEntry::from).collect(),
         never_captured: NEVER_CAPTURED,
         store: StoreEntry {
-            bytes: room.bytes,
-            max_bytes: room.max_bytes,
+            bytes: quota.bytes,
+            max_bytes: quota.max_bytes,
             path: store.display().to_string(),
             snapshots: opened.files.snapshots()?.len() as u64,
         },
@@ -75,7 +75,7 @@ fn look(opened: &Opened, last: Option<&Snapshot>) -> Result<Status, Failure> {
 }
 
 /// Says what changed since a snapshot, where that can be read, and names what of it cannot.
-fn since(files: &Workspace, last: &Snapshot) -> Result<(Option<Diff>, Option<String>), Failure> {
+fn since(files: &Workspace, last: &Snapshot) -> Result<(Option<Diff>, Option<String>), CliError> {
     match files.diff(last, At::Live) {
         Ok(diff) => {
             let unreadable = unreadable(files, &diff);
@@ -119,7 +119,7 @@ fn unreadable(files: &Workspace, diff: &Diff) -> Option<String> {
 
 /// Tells whether all files of the last snapshot are gone, and there are no others. What is excluded by now may be
 /// one of its files, and be there.
-fn is_emptied(opened: &Opened, last: Option<&Snapshot>) -> Result<bool, Failure> {
+fn is_emptied(opened: &Opened, last: Option<&Snapshot>) -> Result<bool, CliError> {
     let Some(last) = last.filter(|last| last.file_count > 0) else { return Ok(false) };
     let then = opened.files.tree_at(last).ok();
     let was_there = |path: &TreePath| then.as_ref().is_some_and(|then| then.stat(path).is_ok());

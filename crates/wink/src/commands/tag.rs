@@ -5,7 +5,7 @@ use clap::Args;
 use crate::cli::completion;
 use crate::cli::context::Context;
 use crate::cli::state_ref;
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::json::{SnapshotEntry, Tagged};
 use crate::ui::answer::Answer;
 
@@ -25,9 +25,9 @@ pub(crate) struct TagArgs {
     delete: bool,
 }
 
-pub(crate) fn run(context: &Context, args: &TagArgs) -> Result<Answer, Failure> {
+pub(crate) fn run(context: &Context, args: &TagArgs) -> Result<Answer, CliError> {
     let opened = context.open()?;
-    let _held = opened.home.hold_names()?;
+    let _held = opened.project.hold_names()?;
     let (snapshot, tag) = match args.delete {
         true => (state_ref::tagged(&opened.files, &args.name)?, None),
         false => {
@@ -35,7 +35,7 @@ pub(crate) fn run(context: &Context, args: &TagArgs) -> Result<Answer, Failure> 
             (Some(state_ref::find_snapshot(&opened, &args.snapshot)?), Some(args.name.as_str()))
         }
     };
-    let snapshot = snapshot.ok_or_else(|| Failure::unknown_ref(&args.name))?;
+    let snapshot = snapshot.ok_or_else(|| CliError::unknown_ref(&args.name))?;
     let was = snapshot.tag.clone();
     let tagged = opened.files.tag(&snapshot.id.to_string(), tag)?;
     let document = Tagged { snapshot: SnapshotEntry::from(&tagged), was };

@@ -8,7 +8,7 @@ use wink_fs::{Error, ErrorKind, OperationRecord, Result as FsResult, Undone, Wor
 use super::list_text;
 use crate::cli;
 use crate::cli::context::Context;
-use crate::error::{Failure, PARTIAL};
+use crate::error::{CliError, PARTIAL};
 use crate::json::{OperationEntry, Stepped};
 use crate::ui::answer::Answer;
 use crate::ui::format;
@@ -36,7 +36,7 @@ fn which(text: &str) -> Result<Which, String> {
     }
 }
 
-pub(crate) fn run(context: &Context, args: &UndoArgs) -> Result<Answer, Failure> {
+pub(crate) fn run(context: &Context, args: &UndoArgs) -> Result<Answer, CliError> {
     if args.skip {
         return step(context, "skip", 1, Workspace::pass_over);
     }
@@ -49,12 +49,12 @@ pub(crate) fn run(context: &Context, args: &UndoArgs) -> Result<Answer, Failure>
 }
 
 /// Takes back one that is named, whatever came since.
-fn one(context: &Context, number: u64) -> Result<Answer, Failure> {
+fn one(context: &Context, number: u64) -> Result<Answer, CliError> {
     let opened = context.open()?;
     let _progress = context.progress("undoing");
     let undone = opened.files.undo_operation(number).map_err(|error| match error.kind() {
-        ErrorKind::NotFound if error.path().is_none() => Failure::operation_not_to_undo(number),
-        ErrorKind::Conflict => Failure::built_upon(error),
+        ErrorKind::NotFound if error.path().is_none() => CliError::operation_not_to_undo(number),
+        ErrorKind::Conflict => CliError::built_upon(error),
         _ => error.into(),
     })?;
     let done = Done { asked: 1, steps: vec![undone], stopped: None, passed_over: Vec::new() };
@@ -68,7 +68,7 @@ pub(super) fn step(
     action: &'static str,
     count: u64,
     go: fn(&Workspace) -> FsResult<Undone>,
-) -> Result<Answer, Failure> {
+) -> Result<Answer, CliError> {
     let opened = context.open()?;
     let _progress = context.progress(match action {
         "undo" => "undoing",
@@ -96,7 +96,7 @@ pub(super) fn step(
 struct Done {
     asked: u64,
     steps: Vec<Undone>,
-    stopped: Option<Failure>,
+    stopped: Option<CliError>,
     passed_over: Vec<u64>,
 }
 
@@ -108,24 +108,24 @@ fn passed_over(files: &Workspace, steps: &[Undone]) -> Vec<u64> {
     damaged
 }
 
-fn refused(action: &str, error: Error) -> Failure {
+fn refused(action: &str, error: Error) -> CliError {
     match error.kind() {
-        ErrorKind::NotFound if error.path().is_none() => Failure::nothing_to(action),
-        ErrorKind::Conflict if action == "undo" => Failure::changed_since(error),
+        ErrorKind::NotFound if error.path().is_none() => CliError::nothing_to(action),
+        ErrorKind::Conflict if action == "undo" => CliError::changed_since(error),
         _ => error.into(),
     }
 }
 
-fn answer(context: &Context, action: &'static str, done: &Done) -> Result<Answer, Failure> {
+fn answer(context: &Context, action: &'static str, done: &Done) -> Result<Answer, CliError> {
     let Done { asked, steps, stopped, passed_over } = done;
     let operations: Vec<_> = steps.iter().map(|step| entry(&step.operation)).collect();
-    let last = operations.last().cloned().ok_or_else(|| Failure::nothing_to(action))?;
+    let last = operations.last().cloned().ok_or_else(|| CliError::nothing_to(action))?;
     let paths = steps.iter().flat_map(|step| &step.paths).map(ToString::to_string);
     let conflicts = steps.iter().flat_map(|step| &step.conflicts).map(ToString::to_string);
     let (paths, conflicts): (Vec<_>, Vec<_>) = (paths.collect(), conflicts.collect());
     let all_done = steps.len() as u64 == *asked;
     let exit = if conflicts.is_empty() && all_done { 0 } else { PARTIAL };
-    let why = stopped.as_ref().map_or("no more could be done", Failure::message);
+    let why = stopped.as_ref().map_or("no more could be done", CliError::message);
     let stopped = (!all_done).then(|| why.to_owned());
     let (asked, passed_over) = (*asked, passed_over.clone());
     let document = Stepped {

@@ -7,7 +7,7 @@ use wink_fs::{ErrorKind, Problem, SnapshotId, VerifyOptions};
 
 use super::milliseconds;
 use crate::cli::context::Context;
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::json::{ProblemEntry, Verified};
 use crate::ui::answer::Answer;
 use crate::ui::format;
@@ -31,7 +31,7 @@ fn subset(text: &str) -> Result<(u32, u32), String> {
     }
 }
 
-pub(crate) fn run(context: &Context, args: &VerifyArgs) -> Result<Answer, Failure> {
+pub(crate) fn run(context: &Context, args: &VerifyArgs) -> Result<Answer, CliError> {
     let start = Instant::now();
     let opened = context.open()?;
     let mut options = VerifyOptions::default().data(args.data).progress(context.counted.clone());

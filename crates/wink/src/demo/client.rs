@@ -13,7 +13,7 @@ use tokio::net::TcpStream;
 use tokio::runtime::Runtime;
 use tokio::time::timeout;
 
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::serve::http::origin_guard::MAX_BODY_BYTES;
 
 /// The largest archive that is taken home.
@@ -40,18 +40,18 @@ pub(super) struct Called {
 
 impl Client {
     /// Connects to a server.
-    pub(super) fn connect(url: &str, token: &str) -> Result<Self, Failure> {
+    pub(super) fn connect(url: &str, token: &str) -> Result<Self, CliError> {
         let host = url.trim_start_matches("http://").to_owned();
         let connected = Runtime::new().and_then(|runtime| {
             let sender = runtime.block_on(connected(&host))?;
             Ok((runtime, sender))
         });
-        let (runtime, sender) = connected.map_err(|error| Failure::server(url, &error))?;
+        let (runtime, sender) = connected.map_err(|error| CliError::server(url, &error))?;
         Ok(Self { runtime, sender, host, token: token.to_owned(), last_id: 0 })
     }
 
     /// Calls a tool.
-    pub(super) fn call(&mut self, tool: &str, arguments: &Value) -> Result<Called, Failure> {
+    pub(super) fn call(&mut self, tool: &str, arguments: &Value) -> Result<Called, CliError> {
         self.last_id += 1;
         let params = json!({"name": tool, "arguments": arguments});
         let request =
@@ -60,7 +60,7 @@ impl Client {
         let body = self.send(Method::POST, "/mcp", Body::from(request.to_string()))?;
         let took = began.elapsed();
         let answer: Value =
-            serde_json::from_slice(&body).map_err(|error| Failure::other(&error))?;
+            serde_json::from_slice(&body).map_err(|error| CliError::other(&error))?;
         let result = &answer["result"];
         let said = result["content"][0]["text"].as_str().or(answer["error"]["message"].as_str());
         let is_ok = result.is_object() && result["isError"] != true;
@@ -68,11 +68,11 @@ impl Client {
     }
 
     /// Takes something home.
-    pub(super) fn get(&mut self, path: &str) -> Result<Vec<u8>, Failure> {
+    pub(super) fn get(&mut self, path: &str) -> Result<Vec<u8>, CliError> {
         self.send(Method::GET, path, Body::empty())
     }
 
-    fn send(&mut self, method: Method, path: &str, body: Body) -> Result<Vec<u8>, Failure> {
+    fn send(&mut self, method: Method, path: &str, body: Body) -> Result<Vec<u8>, CliError> {
         let request = Request::builder()
             .method(method)
             .uri(path)
@@ -81,16 +81,16 @@ impl Client {
             .header(CONTENT_TYPE, "application/json")
             .header(ACCEPT, "application/json, text/event-stream")
             .body(body)
-            .map_err(|error| Failure::other(&error))?;
+            .map_err(|error| CliError::other(&error))?;
         let sender = &mut self.sender;
         let answer = async { timeout(PATIENCE, answered(sender, request)).await };
         let answer = self.runtime.block_on(answer);
         let (status, bytes) = answer
             .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
-            .map_err(|error| Failure::server(&self.host, &error))?;
+            .map_err(|error| CliError::server(&self.host, &error))?;
         match status {
             StatusCode::OK => Ok(bytes),
-            status => Err(Failure::server(&self.host, &io::Error::other(status.to_string()))),
+            status => Err(CliError::server(&self.host, &io::Error::other(status.to_string()))),
         }
     }
 }

@@ -14,13 +14,13 @@ use self::client::Client;
 use self::player::Player;
 use self::server::Server;
 use crate::cli::context::Context;
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::json::DemoPlayed;
 use crate::serve::downloads::{FILES, SESSIONS};
 use crate::sys::disk;
 use crate::ui::answer::Answer;
 use crate::ui::format;
-use crate::ui::output::Screen;
+use crate::ui::output::Output;
 
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
@@ -34,10 +34,10 @@ pub(crate) struct DemoArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(context: &Context, args: &DemoArgs, screen: Screen) -> Result<Answer, Failure> {
+pub(crate) fn run(context: &Context, args: &DemoArgs, output: Output) -> Result<Answer, CliError> {
     let server = Server::find_or_start()?;
     let client = Client::connect(&server.signal.url, &server.signal.token)?;
-    let mut player = Player::new(client, screen, Duration::from_millis(args.pace))?;
+    let mut player = Player::new(client, output, Duration::from_millis(args.pace))?;
     player.say(&server.introduction());
     script::play(&mut player)?;
     let directory = match &args.output {
@@ -50,8 +50,8 @@ pub(crate) fn run(context: &Context, args: &DemoArgs, screen: Screen) -> Result<
 }
 
 /// Keeps the session and the files side by side, as `wink session` reads them.
-fn dump(player: &mut Player, directory: &std::path::Path) -> Result<DemoPlayed, Failure> {
-    let failed = |error| Failure::host("cannot write the dump", directory, error);
+fn dump(player: &mut Player, directory: &std::path::Path) -> Result<DemoPlayed, CliError> {
+    let failed = |error| CliError::host("cannot write the dump", directory, error);
     let session = player.get(&format!("{SESSIONS}{}", player.session()))?;
     let files = player.get(FILES)?;
     disk::make_private(directory).map_err(failed)?;

@@ -6,10 +6,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::client::{Called, Client};
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::json::DemoCall;
 use crate::ui::answer;
-use crate::ui::output::Screen;
+use crate::ui::output::Output;
 use crate::ui::style::{self, Paint};
 use crate::ui::terminal;
 
@@ -25,7 +25,7 @@ const WIDTH: usize = 44;
 /// Plays calls to a person who watches.
 pub(super) struct Player {
     client: Client,
-    screen: Screen,
+    output: Output,
     pace: Duration,
     /// The directory that everything happens in, and the name of the session.
     place: String,
@@ -34,14 +34,18 @@ pub(super) struct Player {
 
 impl Player {
     /// Finds a name that is not in use in this workspace.
-    pub(super) fn new(mut client: Client, screen: Screen, pace: Duration) -> Result<Self, Failure> {
+    pub(super) fn new(
+        mut client: Client,
+        output: Output,
+        pace: Duration,
+    ) -> Result<Self, CliError> {
         for number in 1.. {
             let place = match number {
                 1 => "demo".to_owned(),
                 number => format!("demo-{number}"),
             };
             if !client.call("ls", &json!({ "path": &place }))?.is_ok {
-                return Ok(Self { client, screen, pace, place, calls: 0 });
+                return Ok(Self { client, output, pace, place, calls: 0 });
             }
         }
         unreachable!("numbers do not end")
@@ -85,21 +89,21 @@ impl Player {
     }
 
     fn write(&self, text: &str, paint: Paint) {
-        if self.screen.json {
+        if self.output.json {
             return;
         }
         // This fails where a user who has seen enough has closed the output.
-        let _ = self.screen.text(&format!("{text}\n"), &paint, false);
+        let _ = self.output.text(&format!("{text}\n"), &paint, false);
     }
 
     /// Makes a call that goes well, and shows its first line.
-    pub(super) fn call(&mut self, tool: &str, arguments: Value) -> Result<(), Failure> {
+    pub(super) fn call(&mut self, tool: &str, arguments: Value) -> Result<(), CliError> {
         let called = self.made(tool, arguments)?;
         self.wanted(tool, &called, true)
     }
 
     /// The same, and shows all of its answer.
-    pub(super) fn show(&mut self, tool: &str, arguments: Value) -> Result<(), Failure> {
+    pub(super) fn show(&mut self, tool: &str, arguments: Value) -> Result<(), CliError> {
         let called = self.made(tool, arguments)?;
         let (plain, painted) = shown(&answer(&called.text));
         self.write(&plain, Paint::Ready(painted + "\n"));
@@ -107,7 +111,7 @@ impl Player {
     }
 
     /// Makes a call that is refused, and shows why.
-    pub(super) fn refused(&mut self, tool: &str, arguments: Value) -> Result<(), Failure> {
+    pub(super) fn refused(&mut self, tool: &str, arguments: Value) -> Result<(), CliError> {
         let called = self.made(tool, arguments)?;
         let plain = terminal::fitted(&answer(&called.text), INDENT);
         self.write(&plain, Paint::Ready(style::warning(&plain) + "\n"));
@@ -115,17 +119,17 @@ impl Player {
     }
 
     /// Takes something home from the server.
-    pub(super) fn get(&mut self, path: &str) -> Result<Vec<u8>, Failure> {
+    pub(super) fn get(&mut self, path: &str) -> Result<Vec<u8>, CliError> {
         self.client.get(path)
     }
 
-    fn made(&mut self, tool: &str, mut arguments: Value) -> Result<Called, Failure> {
+    fn made(&mut self, tool: &str, mut arguments: Value) -> Result<Called, CliError> {
         let about = self.about(&arguments);
         arguments["session"] = self.place.as_str().into();
         let called = self.client.call(tool, &arguments)?;
         self.calls += 1;
         self.show_call(tool, &style::harmless(&about), &called);
-        if self.screen.json {
+        if self.output.json {
             answer::item(&DemoCall {
                 tool: tool.to_owned(),
                 about,
@@ -163,10 +167,10 @@ impl Player {
     }
 
     /// A demo whose calls do not go as written is no demo.
-    fn wanted(&self, tool: &str, called: &Called, is_ok: bool) -> Result<(), Failure> {
+    fn wanted(&self, tool: &str, called: &Called, is_ok: bool) -> Result<(), CliError> {
         match called.is_ok == is_ok {
             true => Ok(()),
-            false => Err(Failure::demo(tool, &called.text)),
+            false => Err(CliError::demo(tool, &called.text)),
         }
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::player::Player;
-use crate::error::Failure;
+use crate::error::CliError;
 
 const README: &str = "# count\n\nCounts words in text files.\n";
 
@@ -23,7 +23,7 @@ const REPORT: &str = "def report(counts):\n    most = sorted(counts.items(), key
                       return \"\\n\".join(f\"{n:5} {word}\" for word, n in most)\n";
 
 /// Plays all of it.
-pub(super) fn play(player: &mut Player) -> Result<(), Failure> {
+pub(super) fn play(player: &mut Player) -> Result<(), CliError> {
     first_version(player)?;
     change(player)?;
     patch_that_does_not_fit(player)?;
@@ -33,7 +33,7 @@ pub(super) fn play(player: &mut Player) -> Result<(), Failure> {
     Ok(())
 }
 
-fn first_version(player: &mut Player) -> Result<(), Failure> {
+fn first_version(player: &mut Player) -> Result<(), CliError> {
     player.heading("A first version");
     let files = [
         ("README.md", README),
@@ -49,7 +49,7 @@ fn first_version(player: &mut Player) -> Result<(), Failure> {
     player.show("snapshot", json!({"tag": player.name("first")}))
 }
 
-fn change(player: &mut Player) -> Result<(), Failure> {
+fn change(player: &mut Player) -> Result<(), CliError> {
     player.heading("Understand, then change");
     let (count, main, tests) = (
         player.path("src/count.py"),
@@ -80,7 +80,7 @@ fn change(player: &mut Player) -> Result<(), Failure> {
     player.show("snapshot", json!({"tag": player.name("any-case")}))
 }
 
-fn patch_that_does_not_fit(player: &mut Player) -> Result<(), Failure> {
+fn patch_that_does_not_fit(player: &mut Player) -> Result<(), CliError> {
     player.heading("A patch of two files, of which one does not fit: neither is changed");
     let (count, main) = (player.path("src/count.py"), player.path("src/main.py"));
     let fits = format!(
@@ -98,7 +98,7 @@ fn patch_that_does_not_fit(player: &mut Player) -> Result<(), Failure> {
     player.show("diff", json!({"from": player.name("any-case"), "path": player.path("")}))
 }
 
-fn fork(player: &mut Player) -> Result<(), Failure> {
+fn fork(player: &mut Player) -> Result<(), CliError> {
     player.heading("Another idea is tried in a fork, while work goes on here");
     let fork = player.name("report");
     let (report, main, readme) =
@@ -127,7 +127,7 @@ fn fork(player: &mut Player) -> Result<(), Failure> {
     player.show("snapshot", json!({"tag": player.name("with-report")}))
 }
 
-fn mistakes(player: &mut Player) -> Result<(), Failure> {
+fn mistakes(player: &mut Player) -> Result<(), CliError> {
     player.heading("Mistakes, and back");
     player.call("rm", json!({"path": player.path("src")}))?;
     player.refused("ls", json!({"path": player.path("src")}))?;

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::serve::discovery::{self, Signal};
 use crate::sys::process;
 
@@ -20,7 +20,7 @@ pub(super) struct Server {
 
 impl Server {
     /// Finds a server that has no files of the user's own, or starts one that ends with the demo.
-    pub(super) fn find_or_start() -> Result<Self, Failure> {
+    pub(super) fn find_or_start() -> Result<Self, CliError> {
         let running = discovery::signals().into_iter().find(|it| it.for_demo && is_there(it));
         match running {
             Some(signal) => Ok(Self { signal, own: None }),
@@ -28,8 +28,8 @@ impl Server {
         }
     }
 
-    fn start() -> Result<Self, Failure> {
-        let failed = |error| Failure::server("wink serve", &error);
+    fn start() -> Result<Self, CliError> {
+        let failed = |error| CliError::server("wink serve", &error);
         let program = std::env::current_exe().map_err(failed)?;
         let mut command = Command::new(program);
         command.arg("serve").arg(format!("--end-with-parent={}", std::process::id()));

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use wink_fs::ErrorKind;
 
-use super::{Failure, shown};
+use super::{CliError, shown};
 
-impl Failure {
+impl CliError {
     /// A value that a setting cannot have.
     pub(crate) fn invalid_setting(key: &str, value: &str) -> Self {
         let message = format!("`{}` is no value for {key}", shown(value));

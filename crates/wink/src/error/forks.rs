@@ -4,13 +4,13 @@ use std::path::Path;
 
 use wink_fs::{Error, ErrorKind, TreePath};
 
-use super::{Failure, NO_REF, shown};
+use super::{CliError, NO_REF, shown};
 use crate::ui::format;
 
 /// How many files are named that are in the way.
 const NAMED: usize = 3;
 
-impl Failure {
+impl CliError {
     /// What only the workspace can do that this one is a fork of.
     pub(crate) fn in_fork(name: &str, main: &Path) -> Self {
         let message = format!("this workspace is the fork `{name}` of `{}`", main.display());
@@ -92,7 +92,7 @@ mod tests {
     /// Once, who pasted it lost `/home/me/my`.
     #[test]
     fn what_is_to_be_removed_is_named_as_a_shell_takes_it() {
-        let said = Failure::half_made(Path::new("/home/me/my project-x"), &[]).text();
+        let said = CliError::half_made(Path::new("/home/me/my project-x"), &[]).text();
         assert!(said.contains("`rm -r '/home/me/my project-x'`"), "{said}");
     }
 }

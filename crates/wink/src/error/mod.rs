@@ -17,7 +17,7 @@ use serde_json::Value;
 use wink_fs::{Error, ErrorKind, Exclusions, Operation, Snapshot, TreePath};
 
 use crate::project::orphaned;
-use crate::project::{self, Home};
+use crate::project::{self, Project};
 use crate::sys::disk;
 use crate::ui::{format, style};
 
@@ -44,7 +44,7 @@ const USAGE: u8 = 2;
 
 /// Says why a command failed and what to do next.
 #[derive(Debug)]
-pub(crate) struct Failure(Box<Words>);
+pub(crate) struct CliError(Box<Words>);
 
 #[derive(Debug, Serialize)]
 struct Words {
@@ -73,7 +73,7 @@ struct Candidate {
     line: String,
 }
 
-impl Failure {
+impl CliError {
     fn new(code: &'static str, exit: u8, message: impl Into<String>) -> Self {
         let (kind, cause, hint, value, candidates) = ("error", None, None, None, Vec::new());
         let message = message.into();
@@ -139,7 +139,7 @@ impl Failure {
 }
 
 /// A library's error says what and what next in one sentence.
-impl From<Error> for Failure {
+impl From<Error> for CliError {
     fn from(error: Error) -> Self {
         let text = error.to_string();
         // Without a path, the command that was typed says which operation it was.
@@ -164,7 +164,7 @@ impl From<Error> for Failure {
 }
 
 /// Failures of the command line itself.
-impl Failure {
+impl CliError {
     /// Arguments that do not parse.
     pub(crate) fn usage(error: &clap::Error) -> Self {
         let text = error.to_string();
@@ -258,9 +258,9 @@ impl Failure {
 }
 
 /// Failures to find a workspace, or to make one.
-impl Failure {
+impl CliError {
     /// No directory from here upwards was made a workspace.
-    pub(crate) fn no_workspace(directory: &Path, lost: &[Home]) -> Self {
+    pub(crate) fn no_workspace(directory: &Path, lost: &[Project]) -> Self {
         let message = format!("`{}` is not protected: it is in no workspace", directory.display());
         Self::new(NO_WORKSPACE, NO_STORE, message).hint(match lost {
             [] => {
@@ -290,18 +290,18 @@ impl Failure {
     }
 
     /// The directory of a workspace cannot be opened; where it is gone, its history is not.
-    pub(crate) fn root(home: &Home, error: Error) -> Self {
+    pub(crate) fn root(project: &Project, error: Error) -> Self {
         match error.kind() {
-            ErrorKind::NotFound => Self::gone(home),
+            ErrorKind::NotFound => Self::gone(project),
             _ => error.into(),
         }
     }
 
     /// The directory of a workspace is gone; its history is not.
-    pub(crate) fn gone(home: &Home) -> Self {
+    pub(crate) fn gone(project: &Project) -> Self {
         let message =
-            format!("the workspace `{}` is gone; its history is not", home.root.display());
-        let [root, kept] = [&home.root, &home.directory].map(|it| format::path_for_shell(it));
+            format!("the workspace `{}` is gone; its history is not", project.root.display());
+        let [root, kept] = [&project.root, &project.directory].map(|it| format::path_for_shell(it));
         Self::of(ErrorKind::Unavailable, message).hint(format!(
             "if it was deleted: mkdir -p {root} && cd {root} && wink restore @-; if it was moved, in its new \
              place: wink init --store {kept}"
@@ -352,10 +352,10 @@ impl Failure {
     }
 
     /// The directory is a workspace already.
-    pub(crate) fn already_protected(root: &Path, home: &Path) -> Self {
-        let (root, home) = (root.display(), home.display());
+    pub(crate) fn already_protected(root: &Path, history: &Path) -> Self {
+        let (root, history) = (root.display(), history.display());
         Self::of(ErrorKind::AlreadyExists, format!("`{root}` is a workspace already"))
-            .hint(format!("its history is in `{home}`; `wink status` says more"))
+            .hint(format!("its history is in `{history}`; `wink status` says more"))
     }
 
     /// A history that was named is that of a directory which is there.
@@ -376,9 +376,9 @@ impl Failure {
     }
 
     /// Files that are not those of a history whose directory is there.
-    pub(crate) fn not_its_files(root: &Path, home: &Home) -> Self {
-        let (here, there) = (root.display(), home.root.display());
-        let kept = format::path_for_shell(&home.directory);
+    pub(crate) fn not_its_files(root: &Path, project: &Project) -> Self {
+        let (here, there) = (root.display(), project.root.display());
+        let kept = format::path_for_shell(&project.directory);
         let message = format!("`{here}` does not hold what the history of `{there}` kept last");
         Self::of(ErrorKind::Conflict, message).hint(format!(
             "if it is its history nevertheless, move `{there}` away, and here: wink init --store {kept}"
@@ -405,10 +405,10 @@ impl Failure {
     }
 
     /// Who can delete the files could delete their history with them.
-    pub(crate) fn store_inside(root: &Path, home: &Path) -> Self {
+    pub(crate) fn store_inside(root: &Path, project: &Path) -> Self {
         let message = format!(
             "the history in `{}` would lie inside the workspace `{}`",
-            home.display(),
+            project.display(),
             root.display()
         );
         Self::of(ErrorKind::InvalidArgument, message)
@@ -417,7 +417,7 @@ impl Failure {
 }
 
 /// Failures to understand what was named.
-impl Failure {
+impl CliError {
     /// No state has this name.
     pub(crate) fn unknown_ref(text: &str) -> Self {
         Self::new("ref_unknown", NO_REF, format!("no snapshot is named `{}`", shown(text))).hint(
@@ -592,16 +592,16 @@ mod tests {
             io::ErrorKind::StorageFull,
             io::ErrorKind::TimedOut,
         ];
-        let host = kinds.map(|kind| Failure::host("cannot use", Path::new("/x"), kind.into()));
+        let host = kinds.map(|kind| CliError::host("cannot use", Path::new("/x"), kind.into()));
         let broken = io::Error::other("broken");
-        let others = [Failure::output(&broken), Failure::input(&broken)];
+        let others = [CliError::output(&broken), CliError::input(&broken)];
         for failure in host.into_iter().chain(others) {
             let text = failure.text();
             let parts: Vec<_> = text.lines().filter_map(|it| it.split_once(": ")).collect();
             let names: Vec<_> = parts.iter().map(|(name, _)| *name).collect();
             assert_eq!(names, ["error", "cause", "help"], "{text}");
         }
-        assert!(Failure::other(&broken).text().contains("help: try again"));
+        assert!(CliError::other(&broken).text().contains("help: try again"));
     }
 
     /// Once, it would have been called unreadable, and made writable.
@@ -613,7 +613,7 @@ mod tests {
             (failed(io::ErrorKind::PermissionDenied), failed(io::ErrorKind::CrossesDevices));
         assert_eq!(denied.kind(), mounted.kind());
         assert!(is_of_modes(&denied) && !is_of_modes(&mounted));
-        assert!(Failure::from(denied).text().contains("`chmod u+w d`"));
-        assert!(!Failure::from(mounted).text().contains("chmod"));
+        assert!(CliError::from(denied).text().contains("`chmod u+w d`"));
+        assert!(!CliError::from(mounted).text().contains("chmod"));
     }
 }

@@ -2,11 +2,11 @@
 
 use wink_fs::{ErrorKind, Snapshot, SnapshotId};
 
-use super::{Failure, NO_REF, shown};
-use crate::project::Home;
+use super::{CliError, NO_REF, shown};
+use crate::project::Project;
 use crate::ui::format;
 
-impl Failure {
+impl CliError {
     /// A name is that of a snapshot and that of a fork which was at another one last.
     pub(crate) fn tag_or_branch(text: &str, all: &[Snapshot]) -> Self {
         let mut failure = Self::ambiguous_ref(text, all);
@@ -23,7 +23,7 @@ impl Failure {
     }
 
     /// A tag that is the name of a fork.
-    pub(crate) fn name_of_branch(name: &str, fork: &Home) -> Self {
+    pub(crate) fn name_of_branch(name: &str, fork: &Project) -> Self {
         let name = shown(name);
         let message = match fork.is_kept() {
             true => format!("`{name}` is a fork that an agent left"),

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use wink_fs::ErrorKind;
 
-use super::{Failure, shown};
+use super::{CliError, shown};
 
-impl Failure {
+impl CliError {
     /// A server that does not answer.
     pub(crate) fn server(url: &str, error: &io::Error) -> Self {
         Self::of(ErrorKind::Unavailable, format!("cannot talk to {url}"))

@@ -5,13 +5,13 @@ use std::path::Path;
 use wink_agent::session::SessionError;
 use wink_fs::ErrorKind;
 
-use super::Failure;
+use super::CliError;
 use crate::sys::disk;
 
 /// What the first line of a session has in it.
 const MARK: &[u8] = b"\"wink session\"";
 
-impl Failure {
+impl CliError {
     /// A session that cannot be read or written.
     pub(crate) fn session(file: &Path, error: &SessionError) -> Self {
         let beginning = disk::beginning(file);

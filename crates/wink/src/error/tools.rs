@@ -5,10 +5,10 @@ use std::io;
 use wink_agent::ToolResult;
 use wink_fs::ErrorKind;
 
-use super::{Failure, shown};
+use super::{CliError, shown};
 use crate::ui::format;
 
-impl Failure {
+impl CliError {
     /// Standard input that cannot be read.
     pub(crate) fn input(error: &io::Error) -> Self {
         Self::of(ErrorKind::Io, "standard input could not be read")

@@ -4,7 +4,7 @@ use serde::Serialize;
 use wink_fs::MergeConflict;
 
 use super::ChangedEntry;
-use crate::project::DamagedBranch;
+use crate::project::DamagedFork;
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -39,7 +39,7 @@ pub(crate) struct Forked {
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct Branches {
+pub(crate) struct Forks {
     pub(crate) branches: Vec<BranchEntry>,
     /// Those whose settings cannot be read.
     pub(crate) damaged: Vec<DamagedEntry>,
@@ -55,8 +55,8 @@ pub(crate) struct DamagedEntry {
     pub(crate) why: String,
 }
 
-impl From<&DamagedBranch> for DamagedEntry {
-    fn from(damaged: &DamagedBranch) -> Self {
+impl From<&DamagedFork> for DamagedEntry {
+    fn from(damaged: &DamagedFork) -> Self {
         Self { key: damaged.key.clone(), why: damaged.why.message().to_owned() }
     }
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 use wink_fs::Snapshot;
 
 use super::{ChangedEntry, Changes};
-use crate::project::prune_log::PrunedOnce;
+use crate::project::prune_log::PruneRecord;
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -62,7 +62,7 @@ pub(crate) struct OperationLog {
     pub(crate) operations: Vec<OperationLogEntry>,
     /// The numbers of operations whose record is damaged; an undo passes over them.
     pub(crate) damaged: Vec<u64>,
-    pub(crate) pruned: Vec<PrunedOnce>,
+    pub(crate) pruned: Vec<PruneRecord>,
 }
 
 #[derive(Debug, Serialize)]

@@ -26,7 +26,7 @@ pub(crate) use self::files::{
     FoundLine, FoundLines, Listing, MadeDirectory,
 };
 pub(crate) use self::forks::{
-    BranchDeleted, BranchEntry, BranchRenamed, Branches, ConflictEntry, DamagedEntry, Forked,
+    BranchDeleted, BranchEntry, BranchRenamed, ConflictEntry, DamagedEntry, Forked, Forks,
     MergeOutcome, MergedIn, Reverted,
 };
 pub(crate) use self::history::{
@@ -82,7 +82,7 @@ documents! {
     ArchiveShown: "wink/show.archive@1";
     Reverted: "wink/revert@1";
     Forked: "wink/fork@1";
-    Branches: "wink/branch.list@1";
+    Forks: "wink/branch.list@1";
     BranchDeleted: "wink/branch.delete@1";
     BranchRenamed: "wink/branch.rename@1";
     MergedIn: "wink/merge@1";

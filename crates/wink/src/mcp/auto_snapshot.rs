@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout_at};
 use wink_agent::{Effect, Family, Tool, ToolContext};
 use wink_fs::{AskedBy, ErrorKind, Snapshot, SnapshotOptions, Workspace};
 
-use crate::project::forks::persisted::{KeptForks, Left};
+use crate::project::forks::persisted::{Left, PersistedForks};
 use crate::sys::lock::lock;
 use crate::ui::output;
 
@@ -24,7 +24,7 @@ const MORE: &str = "after 100 more changes by agents";
 
 /// Keeps the files of one workspace; a clone is the same.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Keeping(Arc<Mutex<Changes>>);
+pub(super) struct AutoSnapshots(Arc<Mutex<Changes>>);
 
 #[derive(Debug, Default)]
 struct Changes {
@@ -35,7 +35,7 @@ struct Changes {
     has_failed: bool,
 }
 
-impl Keeping {
+impl AutoSnapshots {
     /// Keeps the files as they are when the server of an agent begins that changes them by tools of its own.
     pub(super) fn at_start(&self, files: &Workspace) {
         let mut changes = lock(&self.0);
@@ -106,7 +106,7 @@ fn is_last_the_newest(files: &Workspace) -> wink_fs::Result<bool> {
 /// Keeps what was done in forks and brought nowhere, because forks end with the server.
 ///
 /// Each is kept by itself: one in which a call hangs takes no time from the others.
-pub(super) async fn forks(context: &ToolContext, kept: Option<&KeptForks>, until: Instant) {
+pub(super) async fn forks(context: &ToolContext, kept: Option<&PersistedForks>, until: Instant) {
     let Some(files) = &context.workspace else { return };
     let mut keeping = Vec::new();
     for name in context.forks.names() {
@@ -130,7 +130,7 @@ fn keep(
     files: &Workspace,
     fork: &Workspace,
     name: &str,
-    kept: Option<&KeptForks>,
+    kept: Option<&PersistedForks>,
 ) -> wink_fs::Result<()> {
     let message = format!("fork {name}, as it was when its server ended");
     let Some(snapshot) = files.keep_fork(fork, &message)? else { return Ok(()) };

@@ -9,10 +9,10 @@ use std::str::FromStr;
 
 use toml_edit::DocumentMut;
 
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::project::retention;
 use crate::project::settings::Settings;
-use crate::project::{self, Home};
+use crate::project::{self, Project};
 use crate::sys::disk;
 use crate::ui::format;
 
@@ -67,7 +67,7 @@ impl Key {
     }
 
     /// Refuses a value that the key cannot have.
-    pub(crate) fn check(self, value: &str) -> Result<(), Failure> {
+    pub(crate) fn check(self, value: &str) -> Result<(), CliError> {
         let is_valid = match self {
             Self::RetentionCount => value.parse::<usize>().is_ok_and(|count| count > 0),
             Self::RetentionBytes => format::parse_size(value).is_some(),
@@ -76,14 +76,14 @@ impl Key {
         };
         match is_valid {
             true => Ok(()),
-            false => Err(Failure::invalid_setting(self.name(), value)),
+            false => Err(CliError::invalid_setting(self.name(), value)),
         }
     }
 
     /// Also refuses what no user means to set: a pattern that names no path would be shown as if it excluded something.
-    pub(crate) fn check_given(self, value: &str) -> Result<(), Failure> {
+    pub(crate) fn check_given(self, value: &str) -> Result<(), CliError> {
         match self == Self::Exclude && value.trim_matches('/').is_empty() {
-            true => Err(Failure::invalid_setting(self.name(), value)),
+            true => Err(CliError::invalid_setting(self.name(), value)),
             false => self.check(value),
         }
     }
@@ -125,15 +125,15 @@ pub(crate) struct Config {
 
 impl Config {
     /// Reads the person's file; one that is not there sets nothing.
-    pub(crate) fn read() -> Result<Self, Failure> {
+    pub(crate) fn read() -> Result<Self, CliError> {
         let Some(path) = file() else { return Ok(Self::default()) };
         let bytes = disk::read(&path);
-        let bytes = bytes.map_err(|error| Failure::host("cannot read", &path, error))?;
+        let bytes = bytes.map_err(|error| CliError::host("cannot read", &path, error))?;
         let text = String::from_utf8(bytes.unwrap_or_default());
-        let text = text.map_err(|error| Failure::unreadable_config(&path, &error))?;
+        let text = text.map_err(|error| CliError::unreadable_config(&path, &error))?;
         let document = text
             .parse()
-            .map_err(|error: toml_edit::TomlError| Failure::unreadable_config(&path, &error))?;
+            .map_err(|error: toml_edit::TomlError| CliError::unreadable_config(&path, &error))?;
         Ok(Self { document })
     }
 
@@ -141,12 +141,12 @@ impl Config {
     pub(crate) fn find(
         &self,
         key: Key,
-        workspace: Option<&Home>,
-    ) -> Result<(String, Origin), Failure> {
+        workspace: Option<&Project>,
+    ) -> Result<(String, Origin), CliError> {
         let variable = key.variable().and_then(|name| Some((env::var(&name).ok()?, name)));
         let found = match (variable, workspace) {
             (Some((value, name)), _) => Some((value, Origin::Variable(name))),
-            (None, Some(home)) => set_in(home, key)?,
+            (None, Some(project)) => set_in(project, key)?,
             (None, None) => None,
         };
         let found = match (found, self.value(key), file()) {
@@ -167,8 +167,8 @@ impl Config {
     }
 
     /// Sets a value in the person's file, or takes it out; comments stay.
-    pub(crate) fn set(mut self, key: Key, value: Option<&str>) -> Result<PathBuf, Failure> {
-        let path = file().ok_or_else(Failure::no_config_home)?;
+    pub(crate) fn set(mut self, key: Key, value: Option<&str>) -> Result<PathBuf, CliError> {
+        let path = file().ok_or_else(CliError::no_config_home)?;
         let (table, name) = key.name().split_once('.').unwrap_or(("", key.name()));
         let table = match table {
             "" => self.document.as_table_mut() as &mut dyn toml_edit::TableLike,
@@ -177,13 +177,13 @@ impl Config {
                 .entry(table)
                 .or_insert(toml_edit::table())
                 .as_table_like_mut()
-                .ok_or_else(|| Failure::invalid_setting(table, "a value that is no table"))?,
+                .ok_or_else(|| CliError::invalid_setting(table, "a value that is no table"))?,
         };
         match value {
             Some(value) => drop(table.insert(name, toml_edit::value(value))),
             None => drop(table.remove(name)),
         }
-        let failed = |error| Failure::host("cannot write", &path, error);
+        let failed = |error| CliError::host("cannot write", &path, error);
         path.parent().map_or(Ok(()), disk::make_private).map_err(failed)?;
         disk::replace(&path, self.document.to_string().as_bytes()).map_err(failed)?;
         Ok(path)
@@ -194,11 +194,11 @@ impl Config {
 ///
 /// A fork shares its history: unless the user set a value in the fork, the workspace that it was forked from decides
 /// what is kept of it.
-fn set_in(home: &Home, key: Key) -> Result<Option<(String, Origin)>, Failure> {
-    if let Some(value) = home.settings.value(key) {
-        return Ok(Some((value, Origin::Workspace(Settings::place(&home.directory)))));
+fn set_in(project: &Project, key: Key) -> Result<Option<(String, Origin)>, CliError> {
+    if let Some(value) = project.settings.value(key) {
+        return Ok(Some((value, Origin::Workspace(Settings::place(&project.directory)))));
     }
-    match home.forked_from()?.filter(|_| key.is_of_history()) {
+    match project.forked_from()?.filter(|_| key.is_of_history()) {
         Some(main) => set_in(&main, key),
         None => Ok(None),
     }

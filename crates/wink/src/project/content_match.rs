@@ -6,7 +6,7 @@ use std::path::Path;
 use wink_fs::{Kind, MemoryBackend, Tree, TreePath, Workspace, ops};
 
 use crate::cli::state_ref;
-use crate::project::Home;
+use crate::project::Project;
 
 /// How many files are looked at; who asks is about to be told something, and waits.
 const LOOKED_AT: usize = 64;
@@ -20,17 +20,19 @@ const MAX_BYTES: u64 = 1024 * 1024;
 /// Tells whether a directory holds what a history kept last: at least half of the files that are looked at.
 ///
 /// One that cannot be read, or kept nothing, is no evidence.
-pub(crate) fn is_of(directory: &Path, home: &Home) -> bool {
-    let (Some(then), Ok(now)) = (kept_last(home), Workspace::host(directory)) else { return false };
+pub(crate) fn is_of(directory: &Path, project: &Project) -> bool {
+    let (Some(then), Ok(now)) = (kept_last(project), Workspace::host(directory)) else {
+        return false;
+    };
     let (now, files) = (now.tree(), first_files(&*then));
     let same = files.iter().filter(|path| is_same(&*then, &*now, path)).count();
     same > 0 && 2 * same >= files.len()
 }
 
 /// Returns the files of the last snapshot.
-fn kept_last(home: &Home) -> Option<std::sync::Arc<dyn Tree>> {
+fn kept_last(project: &Project) -> Option<std::sync::Arc<dyn Tree>> {
     let kept = Workspace::builder(MemoryBackend::new()).read_only(true);
-    let kept = kept.store(home.open_store().ok()?).build();
+    let kept = kept.store(project.open_store().ok()?).build();
     let last = state_ref::last(&kept).ok()??;
     kept.tree_at(&last).ok()
 }

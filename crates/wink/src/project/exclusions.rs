@@ -6,20 +6,20 @@ use std::sync::Mutex;
 use wink_fs::{Error, ErrorKind, Exclusions, Operation, Result, WorkspaceBuilder};
 
 use crate::cli::context::Context;
-use crate::error::Failure;
-use crate::project::Home;
+use crate::error::CliError;
+use crate::project::Project;
 use crate::project::git::directory;
 use crate::project::settings::Settings;
 use crate::sys::disk::{self, Stamp};
 use crate::sys::lock::lock;
 
 /// Begins the workspace of a server, which heeds what a person excludes while it runs.
-pub(crate) fn heeding(home: &Home) -> std::result::Result<WorkspaceBuilder, Failure> {
-    let directory = home.directory.clone();
+pub(crate) fn heeding(project: &Project) -> std::result::Result<WorkspaceBuilder, CliError> {
+    let directory = project.directory.clone();
     // First: what is changed after this look is seen by the next one.
     let seen = Mutex::new(stamp(&directory));
-    let home = Home::read(&directory)?.ok_or_else(|| Failure::no_store(&directory))?;
-    let builder = Context::builder(&home, &directory::excluded_for_long(&home)?)?;
+    let project = Project::read(&directory)?.ok_or_else(|| CliError::no_store(&directory))?;
+    let builder = Context::builder(&project, &directory::excluded_for_long(&project)?)?;
     Ok(builder.exclude_by(move || changed(&directory, &mut lock(&seen))))
 }
 
@@ -29,8 +29,10 @@ fn changed(directory: &Path, seen: &mut Option<Stamp>) -> Result<Option<Exclusio
     if now.is_some() && *seen == now {
         return Ok(None);
     }
-    let home = Home::read(directory).and_then(|it| it.ok_or_else(|| Failure::no_store(directory)));
-    let excluded = home.and_then(|home| directory::excluded_for_long(&home)).map_err(unknown)?;
+    let project =
+        Project::read(directory).and_then(|it| it.ok_or_else(|| CliError::no_store(directory)));
+    let excluded =
+        project.and_then(|project| directory::excluded_for_long(&project)).map_err(unknown)?;
     *seen = now;
     Ok(Some(excluded))
 }
@@ -40,7 +42,7 @@ fn stamp(directory: &Path) -> Option<Stamp> {
 }
 
 /// Refuses to guess; the model is not told where the settings are.
-fn unknown(failure: Failure) -> Error {
+fn unknown(failure: CliError) -> Error {
     tracing::warn!("what is excluded is not known: {}", failure.message());
     Error::new(Operation::Snapshot, ErrorKind::Unavailable).with_detail(
         "what is excluded from the history cannot be read; ask the person who runs the server",

@@ -5,8 +5,8 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::Home;
-use crate::error::Failure;
+use super::Project;
+use crate::error::CliError;
 use crate::project::settings::Settings;
 use crate::sys::disk;
 
@@ -16,9 +16,9 @@ const DATA: &str = "wink";
 /// How much of a directory's name is shown in that of its history.
 const NAME_CHARACTERS: usize = 40;
 
-impl Home {
+impl Project {
     /// Takes away the word of where the history is that was left in the usual place.
-    pub(crate) fn forget_pointer(&self) -> Result<(), Failure> {
+    pub(crate) fn forget_pointer(&self) -> Result<(), CliError> {
         // Without a usual place no word was left.
         if data_home().is_none() {
             return Ok(());
@@ -28,12 +28,12 @@ impl Home {
         if kept_in.as_ref() != Some(&self.directory) {
             return Ok(());
         }
-        disk::remove_all(&usual).map_err(|error| Failure::host("cannot remove", &usual, error))
+        disk::remove_all(&usual).map_err(|error| CliError::host("cannot remove", &usual, error))
     }
 }
 
 /// Returns the directory for the history of a workspace, unless the user names another.
-pub(crate) fn usual_place(root: &Path) -> Result<PathBuf, Failure> {
+pub(crate) fn usual_place(root: &Path) -> Result<PathBuf, CliError> {
     Ok(look_at_usual_place(root)?.0)
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn usual_place(root: &Path) -> Result<PathBuf, Failure> {
 ///
 /// A history stays where it is when its directory is moved: what is at the old path then has the next place,
 /// also where a word was left behind that leads to it.
-pub(super) fn look_at_usual_place(root: &Path) -> Result<(PathBuf, Option<Settings>), Failure> {
+pub(super) fn look_at_usual_place(root: &Path) -> Result<(PathBuf, Option<Settings>), CliError> {
     let first = first_place(root)?;
     let (mut place, mut number) = (first.clone(), 1);
     loop {
@@ -56,31 +56,31 @@ pub(super) fn look_at_usual_place(root: &Path) -> Result<(PathBuf, Option<Settin
 }
 
 /// Returns the first of the places where the history of a workspace can be.
-pub(crate) fn first_place(root: &Path) -> Result<PathBuf, Failure> {
+pub(crate) fn first_place(root: &Path) -> Result<PathBuf, CliError> {
     Ok(all_places()?.join(key(root)))
 }
 
 /// Tells whether settings lead to a history that is of another directory by now.
-fn leads_astray(settings: &Settings, root: &Path) -> Result<bool, Failure> {
+fn leads_astray(settings: &Settings, root: &Path) -> Result<bool, CliError> {
     let Some(directory) = settings.kept_in()? else { return Ok(false) };
     // One that cannot be read may be away only for a while.
     Ok(matches!(Settings::read(&directory), Ok(Some(kept)) if !kept.is_of(root)))
 }
 
 /// Leaves word in the usual place of where the history of a directory is, unless it is there itself.
-pub(crate) fn leave_pointer(root: &Path, directory: &Path) -> Result<(), Failure> {
+pub(crate) fn leave_pointer(root: &Path, directory: &Path) -> Result<(), CliError> {
     // Without a usual place the history is found by naming it each time.
     let Ok(usual) = usual_place(root) else { return Ok(()) };
     if usual == directory {
         return Ok(());
     }
-    disk::make_private(&usual).map_err(|error| Failure::host("cannot make", &usual, error))?;
+    disk::make_private(&usual).map_err(|error| CliError::host("cannot make", &usual, error))?;
     Settings::pointer(root, directory)?.write_over(&usual)
 }
 
 /// Returns the directory of all histories that the user did not put elsewhere.
-pub(crate) fn all_places() -> Result<PathBuf, Failure> {
-    Ok(data_home().ok_or_else(Failure::no_data_home)?.join(DATA))
+pub(crate) fn all_places() -> Result<PathBuf, CliError> {
+    Ok(data_home().ok_or_else(CliError::no_data_home)?.join(DATA))
 }
 
 /// Returns the directory of the person who runs this.

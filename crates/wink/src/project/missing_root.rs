@@ -5,26 +5,26 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use crate::cli::paths;
-use crate::error::Failure;
-use crate::project::Home;
+use crate::error::CliError;
+use crate::project::Project;
 use crate::sys::disk;
 
 /// Returns the real path of a directory to work in; of one that is not there, says what is known of it.
-pub(crate) fn real_path(named: &Path, store: Option<&Path>) -> Result<PathBuf, Failure> {
+pub(crate) fn real_path(named: &Path, store: Option<&Path>) -> Result<PathBuf, CliError> {
     disk::real_path(named).map_err(|error| match error.kind() {
         ErrorKind::NotFound => not_there(named, store, error),
-        _ => Failure::host("cannot find", named, error),
+        _ => CliError::host("cannot find", named, error),
     })
 }
 
-fn not_there(named: &Path, store: Option<&Path>, error: io::Error) -> Failure {
-    let Some(place) = place(named) else { return Failure::host("cannot find", named, error) };
+fn not_there(named: &Path, store: Option<&Path>, error: io::Error) -> CliError {
+    let Some(place) = place(named) else { return CliError::host("cannot find", named, error) };
     let store = store.map(|store| paths::without_dots(&place.join(store)));
-    match Home::find_any(&place, store.as_deref()) {
-        Ok(Some(home)) if disk::is_gone(&home.root) => Failure::gone(&home),
+    match Project::find_any(&place, store.as_deref()) {
+        Ok(Some(project)) if disk::is_gone(&project.root) => CliError::gone(&project),
         // Another directory has the path of the one that this was started in.
-        _ if !disk::is_gone(&place) => Failure::replaced(&place),
-        _ => Failure::host("cannot find", &place, error),
+        _ if !disk::is_gone(&place) => CliError::replaced(&place),
+        _ => CliError::host("cannot find", &place, error),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::project::content_match;
-use crate::project::{self, Home};
+use crate::project::{self, Project};
 use crate::sys::disk;
 use crate::ui::format;
 
@@ -18,46 +18,46 @@ const LOOKED_INTO: usize = 8;
 
 /// Returns the histories that a directory may have had under another path: those of directories of its
 /// name, or of one above it, and those that kept what it holds.
-pub(crate) fn of(directory: &Path) -> Vec<Home> {
+pub(crate) fn of(directory: &Path) -> Vec<Project> {
     let (mut found, others): (Vec<_>, Vec<_>) =
-        all().into_iter().partition(|home| namesake(directory, home).is_some());
+        all().into_iter().partition(|project| namesake(directory, project).is_some());
     let others = others.into_iter().take(LOOKED_INTO);
-    found.extend(others.filter(|home| content_match::is_of(directory, home)));
+    found.extend(others.filter(|project| content_match::is_of(directory, project)));
     found.truncate(NAMED);
     found
 }
 
 /// Reads a history, there or where that place says, if its directory is gone; `status` shows its store.
-pub(crate) fn at(place: &Path) -> Option<Home> {
+pub(crate) fn at(place: &Path) -> Option<Project> {
     let above = || place.parent().filter(|above| project::store_in(above) == place);
-    let read = |place: &Path| Home::read(place).ok().flatten();
-    let home = read(place).or_else(|| read(above()?))?;
-    let home = match home.settings.kept_in().ok()? {
-        Some(other) => Home::read(&other).ok()??,
-        None => home,
+    let read = |place: &Path| Project::read(place).ok().flatten();
+    let project = read(place).or_else(|| read(above()?))?;
+    let project = match project.settings.kept_in().ok()? {
+        Some(other) => Project::read(&other).ok()??,
+        None => project,
     };
-    disk::is_gone(&home.root).then_some(home)
+    disk::is_gone(&project.root).then_some(project)
 }
 
 /// Tells whether a history may be that of a directory itself, and not rather that of one above it.
-pub(crate) fn may_have_been(directory: &Path, lost: &Home) -> bool {
+pub(crate) fn may_have_been(directory: &Path, lost: &Project) -> bool {
     namesake(directory, lost).is_none_or(|place| place == directory)
 }
 
 /// Says how to go on with histories that a directory may have had.
-pub(crate) fn advice(directory: &Path, lost: &[Home]) -> String {
-    let each = lost.iter().map(|home| {
-        let place = namesake(directory, home).filter(|place| *place != directory);
+pub(crate) fn advice(directory: &Path, lost: &[Project]) -> String {
+    let each = lost.iter().map(|project| {
+        let place = namesake(directory, project).filter(|place| *place != directory);
         let place =
             place.map_or(String::new(), |place| format!("{} ", format::path_for_shell(place)));
-        let (root, kept) = (home.root.display(), format::path_for_shell(&home.directory));
+        let (root, kept) = (project.root.display(), format::path_for_shell(&project.directory));
         format!("if it was `{root}`, `wink init {place}--store {kept}` goes on with its history")
     });
     each.collect::<Vec<_>>().join("; ")
 }
 
 /// Returns what to tell a user who begins a new history about those whose directory is gone.
-pub(crate) fn mentioned(directory: &Path, lost: &[Home]) -> Option<String> {
+pub(crate) fn mentioned(directory: &Path, lost: &[Project]) -> Option<String> {
     match lost {
         [] => any(),
         lost => Some(advice(directory, lost)),
@@ -68,7 +68,7 @@ pub(crate) fn mentioned(directory: &Path, lost: &[Home]) -> Option<String> {
 pub(crate) fn any() -> Option<String> {
     let all = all();
     let named: Vec<_> =
-        all.iter().take(NAMED).map(|home| format!("`{}`", home.root.display())).collect();
+        all.iter().take(NAMED).map(|project| format!("`{}`", project.root.display())).collect();
     let more = match all.len().saturating_sub(NAMED) {
         0 => String::new(),
         more => format!(" and {more} more"),
@@ -82,7 +82,7 @@ pub(crate) fn any() -> Option<String> {
     })
 }
 
-fn all() -> Vec<Home> {
+fn all() -> Vec<Project> {
     let Ok(places) = project::all_places() else { return Vec::new() };
     let names = disk::names(&places).unwrap_or_default();
     let mut all: Vec<_> =
@@ -93,7 +93,7 @@ fn all() -> Vec<Home> {
 }
 
 /// Returns the directory, or the one above it, that has the name of the one that is gone.
-fn namesake<'d>(directory: &'d Path, home: &Home) -> Option<&'d Path> {
-    let name = home.root.file_name()?;
+fn namesake<'d>(directory: &'d Path, project: &Project) -> Option<&'d Path> {
+    let name = project.root.file_name()?;
     directory.ancestors().find(|above| above.file_name() == Some(name))
 }

@@ -17,7 +17,7 @@ const MAX_BYTES: u64 = 4 * 1024 * 1024;
 /// Says what went at one time.
 #[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct PrunedOnce {
+pub(crate) struct PruneRecord {
     pub(crate) at: String,
     pub(crate) by: String,
     /// The ids of the snapshots that are gone, or from which paths were taken out.
@@ -36,13 +36,13 @@ pub(crate) fn remember(directory: &Path, by: &str, event: &Event) {
     };
     let snapshots: Vec<_> = ids.iter().map(ToString::to_string).collect();
     let (at, by) = (format::utc(SystemTime::now()), by.to_owned());
-    if let Ok(line) = serde_json::to_string(&PrunedOnce { at, by, snapshots, paths }) {
+    if let Ok(line) = serde_json::to_string(&PruneRecord { at, by, snapshots, paths }) {
         let _ = disk::append_line(&place(directory), &line, MAX_BYTES);
     }
 }
 
 /// Returns what was written down, oldest first; a line that is damaged is passed over.
-pub(crate) fn all(directory: &Path) -> Vec<PrunedOnce> {
+pub(crate) fn all(directory: &Path) -> Vec<PruneRecord> {
     let bytes = disk::read_end(&place(directory), MAX_BYTES).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
     text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()

@@ -8,7 +8,7 @@ use wink_fs::{Error, ErrorKind, Result as FsResult, Snapshot};
 
 use crate::cli::context::Opened;
 use crate::cli::state_ref;
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::project::retention;
 use crate::sys::disk;
 use crate::ui::format;
@@ -18,7 +18,7 @@ const FILE: &str = "refused.json";
 
 /// Says how much space a history takes, and how much it may.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Room {
+pub(crate) struct Quota {
     pub(crate) bytes: u64,
     pub(crate) max_bytes: Option<u64>,
 }
@@ -32,9 +32,9 @@ struct Refused {
     max_bytes: Option<u64>,
 }
 
-impl Room {
-    pub(crate) fn of(opened: &Opened) -> Result<Self, Failure> {
-        let max_bytes = retention::of(&opened.home)?.max_bytes;
+impl Quota {
+    pub(crate) fn of(opened: &Opened) -> Result<Self, CliError> {
+        let max_bytes = retention::of(&opened.project)?.max_bytes;
         Ok(Self { bytes: opened.files.usage()?.bytes, max_bytes })
     }
 
@@ -47,7 +47,7 @@ impl Room {
 
     /// Tells whether the next snapshot is refused: the last one was, and nothing is otherwise since, or there is
     /// too much and nothing of it may go.
-    pub(crate) fn is_used_up(self, opened: &Opened) -> Result<bool, Failure> {
+    pub(crate) fn is_used_up(self, opened: &Opened) -> Result<bool, CliError> {
         if was_refused(opened, self)? {
             return Ok(true);
         }
@@ -59,7 +59,7 @@ impl Room {
 }
 
 /// Tells whether a snapshot is there that goes where there is too little space.
-fn can_any_go(opened: &Opened) -> Result<bool, Failure> {
+fn can_any_go(opened: &Opened) -> Result<bool, CliError> {
     let (all, pins) = (opened.files.snapshots()?, opened.files.snapshot_store()?.pins()?);
     let is_newest = |it: &Snapshot| {
         !all.iter().any(|other| other.line == it.line && other.sequence > it.sequence)
@@ -73,7 +73,7 @@ pub(crate) fn remember(opened: &Opened, taken: &FsResult<Snapshot>) {
     match taken {
         Ok(_) => drop(disk::remove(&note(opened))),
         Err(error) if is_of_bound(error) => {
-            let refused = Room::of(opened).and_then(|room| Refused::now(opened, room));
+            let refused = Quota::of(opened).and_then(|quota| Refused::now(opened, quota));
             let text = refused.ok().and_then(|refused| serde_json::to_vec(&refused).ok());
             drop(text.map(|text| disk::replace(&note(opened), &text)));
         }
@@ -88,21 +88,21 @@ fn is_of_bound(error: &Error) -> bool {
 }
 
 impl Refused {
-    fn now(opened: &Opened, room: Room) -> Result<Self, Failure> {
+    fn now(opened: &Opened, quota: Quota) -> Result<Self, CliError> {
         let last = state_ref::last(&opened.files)?.map(|it| it.id.to_string());
-        Ok(Self { last, bytes: room.bytes, max_bytes: room.max_bytes })
+        Ok(Self { last, bytes: quota.bytes, max_bytes: quota.max_bytes })
     }
 }
 
-fn was_refused(opened: &Opened, room: Room) -> Result<bool, Failure> {
+fn was_refused(opened: &Opened, quota: Quota) -> Result<bool, CliError> {
     let noted = disk::read(&note(opened)).ok().flatten();
     let Some(refused) = noted.and_then(|text| serde_json::from_slice::<Refused>(&text).ok()) else {
         return Ok(false);
     };
-    let now = Refused::now(opened, room)?;
+    let now = Refused::now(opened, quota)?;
     Ok(refused.last == now.last && refused.max_bytes >= now.max_bytes && refused.bytes <= now.bytes)
 }
 
 fn note(opened: &Opened) -> PathBuf {
-    opened.home.directory.join(FILE)
+    opened.project.directory.join(FILE)
 }

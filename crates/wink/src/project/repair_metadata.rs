@@ -5,21 +5,21 @@ use std::path::{Path, PathBuf};
 use wink_fs::{SnapshotStore as _, Store};
 
 use crate::cli::context::Context;
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::project::content_match;
 use crate::project::settings::Settings;
-use crate::project::{self, Home, store_in};
+use crate::project::{self, Project, store_in};
 use crate::sys::disk;
 
 /// What is added to the name of settings that were damaged.
 const ASIDE: &str = "damaged";
 
 /// Writes again what is missing or damaged; returns the names of these files.
-pub(crate) fn mend(context: &Context) -> Result<Vec<String>, Failure> {
+pub(crate) fn mend(context: &Context) -> Result<Vec<String>, CliError> {
     let mut mended = Vec::new();
-    let known = Home::find_any(&context.directory, context.store.as_deref());
+    let known = Project::find_any(&context.directory, context.store.as_deref());
     let place = match &known {
-        Ok(Some(home)) => Some((home.root.clone(), home.shared()?)),
+        Ok(Some(project)) => Some((project.root.clone(), project.shared()?)),
         Err(failure) if failure.is_of_another_version() => return known.map(|_| mended),
         _ => without_settings(context)?,
     };
@@ -35,7 +35,7 @@ pub(crate) fn mend(context: &Context) -> Result<Vec<String>, Failure> {
 }
 
 /// Finds the history of a directory whose settings are missing or damaged, with that directory.
-fn without_settings(context: &Context) -> Result<Option<(PathBuf, PathBuf)>, Failure> {
+fn without_settings(context: &Context) -> Result<Option<(PathBuf, PathBuf)>, CliError> {
     if let Some(store) = &context.store {
         let is_one = has_no_settings(store);
         return Ok(is_one.then(|| (context.directory.clone(), store.clone())));
@@ -65,21 +65,22 @@ pub(crate) fn has_no_settings(directory: &Path) -> bool {
 }
 
 /// Writes the settings of a directory whose history it is; tells whether it is.
-fn write_settings(context: &Context, root: PathBuf, directory: PathBuf) -> Result<bool, Failure> {
-    let mut home = Home { settings: Settings::new(&root, Vec::new())?, root, directory };
-    let is_named_so = project::first_place(&home.root).is_ok_and(|it| it == home.directory);
-    if !is_named_so && !content_match::is_of(&home.root, &home) {
+fn write_settings(context: &Context, root: PathBuf, directory: PathBuf) -> Result<bool, CliError> {
+    let mut project = Project { settings: Settings::new(&root, Vec::new())?, root, directory };
+    let is_named_so = project::first_place(&project.root).is_ok_and(|it| it == project.directory);
+    if !is_named_so && !content_match::is_of(&project.root, &project) {
         return Ok(false);
     }
-    let last = home.open_store()?.list()?.into_iter().rfind(|it| it.line.is_none());
-    home.settings = Settings::new(&home.root, last.map(|it| it.excluded).unwrap_or_default())?;
-    let _held = home.hold_settings()?;
-    let place = Settings::place(&home.directory);
-    let failed = |error| Failure::host("cannot write the settings", &place, error);
+    let last = project.open_store()?.list()?.into_iter().rfind(|it| it.line.is_none());
+    project.settings =
+        Settings::new(&project.root, last.map(|it| it.excluded).unwrap_or_default())?;
+    let _held = project.hold_settings()?;
+    let place = Settings::place(&project.directory);
+    let failed = |error| CliError::host("cannot write the settings", &place, error);
     if let Some(damaged) = disk::read(&place).map_err(failed)? {
         disk::replace(&place.with_added_extension(ASIDE), &damaged).map_err(failed)?;
     }
-    home.settings.write_over(&home.directory)?;
+    project.settings.write_over(&project.directory)?;
     context.say("note: retention is as usual now; set it again with `wink config`");
     Ok(true)
 }

@@ -2,8 +2,8 @@
 
 use wink_fs::{OperationRecord, Retention};
 
-use crate::error::Failure;
-use crate::project::Home;
+use crate::error::CliError;
+use crate::project::Project;
 use crate::project::config::{Config, Key};
 use crate::ui::format;
 
@@ -26,9 +26,9 @@ pub(crate) fn in_memory() -> Retention {
 }
 
 /// Returns what holds in a workspace; in a fork, where it says nothing itself, what holds where it is a fork of.
-pub(crate) fn of(home: &Home) -> Result<Retention, Failure> {
+pub(crate) fn of(project: &Project) -> Result<Retention, CliError> {
     let config = Config::read()?;
-    let find = |key| config.find(key, Some(home));
+    let find = |key| config.find(key, Some(project));
     let mut retention = usual();
     // What does not parse was refused when it was found.
     if let Ok(count) = find(Key::RetentionCount)?.0.parse() {

@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 use wink_fs::TreePath;
 
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::project::config::Key;
 use crate::sys::disk;
 use crate::ui::format;
@@ -66,13 +66,13 @@ pub(crate) struct Branch {
     pub(crate) kept: Option<String>,
     /// The states of it that were brought back, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    merges: Vec<MergePoint>,
+    merges: Vec<MergeBase>,
 }
 
 /// A state of a fork that was brought back.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct MergePoint {
+pub(crate) struct MergeBase {
     /// The id of the snapshot of the fork.
     pub(crate) theirs: String,
     /// The id of the snapshot of what was there before, where anything was changed.
@@ -83,7 +83,7 @@ pub(crate) struct MergePoint {
 const MERGES: usize = 16;
 
 impl Branch {
-    pub(crate) fn new(name: &str, base: &str, of: &Path) -> Result<Self, Failure> {
+    pub(crate) fn new(name: &str, base: &str, of: &Path) -> Result<Self, CliError> {
         let (name, base, of) = (name.to_owned(), base.to_owned(), path_text(of)?);
         Ok(Self { name, base, of, kept: None, merges: Vec::new() })
     }
@@ -94,12 +94,12 @@ impl Branch {
     }
 
     /// Returns the states that were brought back, oldest first.
-    pub(crate) fn merges(&self) -> impl Iterator<Item = &MergePoint> {
+    pub(crate) fn merges(&self) -> impl Iterator<Item = &MergeBase> {
         self.merges.iter()
     }
 
     /// Remembers a state that was brought back; returns those that are forgotten for it.
-    pub(crate) fn merged(&mut self, point: MergePoint) -> Vec<MergePoint> {
+    pub(crate) fn merged(&mut self, point: MergeBase) -> Vec<MergeBase> {
         self.merges.push(point);
         self.merges.drain(..self.merges.len().saturating_sub(MERGES)).collect()
     }
@@ -111,13 +111,13 @@ impl Branch {
     }
 
     /// Returns the directory of the history that it shares.
-    pub(crate) fn of(&self) -> Result<PathBuf, Failure> {
+    pub(crate) fn of(&self) -> Result<PathBuf, CliError> {
         text_path(&self.of)
     }
 }
 
 impl Settings {
-    pub(crate) fn new(root: &Path, exclude: Vec<String>) -> Result<Self, Failure> {
+    pub(crate) fn new(root: &Path, exclude: Vec<String>) -> Result<Self, CliError> {
         let created_at = format::utc(SystemTime::now());
         let root = path_text(root)?;
         Ok(Self {
@@ -138,38 +138,38 @@ impl Settings {
         root: &Path,
         exclude: Vec<String>,
         branch: Branch,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, CliError> {
         Ok(Self { branch: Some(branch), ..Self::new(root, exclude)? })
     }
 
     /// Says that the history is somewhere else.
-    pub(crate) fn pointer(root: &Path, home: &Path) -> Result<Self, Failure> {
-        Ok(Self { kept_in: Some(path_text(home)?), ..Self::new(root, Vec::new())? })
+    pub(crate) fn pointer(root: &Path, project: &Path) -> Result<Self, CliError> {
+        Ok(Self { kept_in: Some(path_text(project)?), ..Self::new(root, Vec::new())? })
     }
 
     /// Reads the settings in a directory; `None` where there are none.
-    pub(crate) fn read(directory: &Path) -> Result<Option<Self>, Failure> {
+    pub(crate) fn read(directory: &Path) -> Result<Option<Self>, CliError> {
         let path = directory.join(FILE);
         let bytes = disk::read(&path);
         let bytes =
-            bytes.map_err(|error| Failure::host("cannot read the settings", &path, error))?;
+            bytes.map_err(|error| CliError::host("cannot read the settings", &path, error))?;
         let Some(bytes) = bytes else { return Ok(None) };
         let settings = serde_json::from_slice(&bytes).ok();
         let known = settings.filter(|settings: &Self| settings.version == VERSION);
         known.map(Some).ok_or_else(|| match serde_json::from_slice(&bytes) {
             // Damage leaves no complete object: another version, or the user, wrote this one on purpose.
-            Ok(AnyVersion { .. }) => Failure::settings_of_another_version(&path),
-            Err(_) => Failure::unreadable_settings(&path),
+            Ok(AnyVersion { .. }) => CliError::settings_of_another_version(&path),
+            Err(_) => CliError::unreadable_settings(&path),
         })
     }
 
     /// Writes the settings of a new directory.
-    pub(crate) fn write(&self, directory: &Path) -> Result<(), Failure> {
+    pub(crate) fn write(&self, directory: &Path) -> Result<(), CliError> {
         self.write_by(directory, disk::write_new_whole)
     }
 
     /// Writes the settings in the place of those that are there.
-    pub(crate) fn write_over(&self, directory: &Path) -> Result<(), Failure> {
+    pub(crate) fn write_over(&self, directory: &Path) -> Result<(), CliError> {
         self.write_by(directory, disk::replace)
     }
 
@@ -177,12 +177,12 @@ impl Settings {
         &self,
         directory: &Path,
         write: fn(&Path, &[u8]) -> io::Result<()>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CliError> {
         let path = directory.join(FILE);
-        let mut text = serde_json::to_vec_pretty(self).map_err(|error| Failure::other(&error))?;
+        let mut text = serde_json::to_vec_pretty(self).map_err(|error| CliError::other(&error))?;
         text.push(b'\n');
         write(&path, &text)
-            .map_err(|error| Failure::host("cannot write the settings", &path, error))
+            .map_err(|error| CliError::host("cannot write the settings", &path, error))
     }
 
     /// Returns the file of the settings in a directory.
@@ -210,7 +210,7 @@ impl Settings {
     }
 
     /// Says that the workspace is in another place now.
-    pub(crate) fn move_to(&mut self, root: &Path) -> Result<(), Failure> {
+    pub(crate) fn move_to(&mut self, root: &Path) -> Result<(), CliError> {
         self.root = path_text(root)?;
         Ok(())
     }
@@ -225,11 +225,11 @@ impl Settings {
         (self.exclude, self.captures_git) = (exclude, captures_git);
     }
 
-    pub(crate) fn root(&self) -> Result<PathBuf, Failure> {
+    pub(crate) fn root(&self) -> Result<PathBuf, CliError> {
         text_path(&self.root)
     }
 
-    pub(crate) fn kept_in(&self) -> Result<Option<PathBuf>, Failure> {
+    pub(crate) fn kept_in(&self) -> Result<Option<PathBuf>, CliError> {
         self.kept_in.as_deref().map(text_path).transpose()
     }
 
@@ -240,7 +240,7 @@ impl Settings {
 }
 
 /// Returns the text of an absolute path, which stands for any bytes.
-pub(crate) fn path_text(path: &Path) -> Result<String, Failure> {
+pub(crate) fn path_text(path: &Path) -> Result<String, CliError> {
     Ok(match TreePath::from_disk(path.as_os_str().as_bytes())? {
         root if root.is_root() => "/".to_owned(),
         path => format!("/{path}"),
@@ -248,7 +248,7 @@ pub(crate) fn path_text(path: &Path) -> Result<String, Failure> {
 }
 
 /// Returns the path that a text stands for.
-pub(crate) fn text_path(text: &str) -> Result<PathBuf, Failure> {
+pub(crate) fn text_path(text: &str) -> Result<PathBuf, CliError> {
     let path = TreePath::parse(text)?;
     Ok(Path::new("/").join(OsStr::from_bytes(path.as_bytes())))
 }

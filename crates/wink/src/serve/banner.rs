@@ -6,7 +6,7 @@ use crate::json::{ServedWorkspace, Serving};
 use crate::serve::Site;
 
 /// What a person needs to use the server.
-pub(crate) struct Welcome<'w> {
+pub(crate) struct Banner<'w> {
     /// The address, as clients write it.
     pub(crate) url: &'w str,
     pub(crate) token: &'w str,
@@ -15,7 +15,7 @@ pub(crate) struct Welcome<'w> {
     pub(crate) sites: &'w [Site],
 }
 
-impl Welcome<'_> {
+impl Banner<'_> {
     /// Returns the text printed when the server is ready.
     pub(crate) fn text(&self) -> String {
         let Self { url, ticket, .. } = self;

@@ -12,7 +12,7 @@ use crate::sys::disk;
 
 /// Holds the place of the file, which goes with the server.
 #[derive(Debug)]
-pub(crate) struct Beacon(PathBuf);
+pub(crate) struct DiscoveryFile(PathBuf);
 
 const VERSION: u32 = 1;
 
@@ -41,7 +41,7 @@ impl Signal {
     }
 }
 
-impl Beacon {
+impl DiscoveryFile {
     /// Writes the file, which only its owner can read; each address has one of its own.
     pub(crate) fn light(signal: &Signal) -> io::Result<Self> {
         let directory = directory().ok_or(io::ErrorKind::NotFound)?;
@@ -53,7 +53,7 @@ impl Beacon {
     }
 }
 
-impl Drop for Beacon {
+impl Drop for DiscoveryFile {
     fn drop(&mut self) {
         let is_own = |signal: Signal| signal.pid == std::process::id();
         if Signal::read(&self.0).is_some_and(is_own) {

@@ -26,16 +26,16 @@ use clap::Args;
 use tokio::task::JoinSet;
 
 use crate::cli::context::Context;
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::json::ServedUntilNow;
 use crate::mcp::{self, Endpoint, McpService};
-use crate::serve::banner::Welcome;
-use crate::serve::discovery::{Beacon, Signal};
-use crate::serve::http::auth::Access;
+use crate::serve::banner::Banner;
+use crate::serve::discovery::{DiscoveryFile, Signal};
+use crate::serve::http::auth::Auth;
 use crate::serve::http::connections;
 use crate::serve::http::connections::Ending;
 use crate::serve::http::origin_guard::{self, Guard};
-use crate::serve::source::{Served, ServingArgs, Usually};
+use crate::serve::source::{Served, SourceArgs, Usually};
 use crate::serve::token::Token;
 use crate::sys::stop_signals;
 use crate::sys::stop_signals::StopSignals;
@@ -74,7 +74,7 @@ pub(crate) struct ServeArgs {
     end_with_parent: Option<u32>,
 
     #[command(flatten)]
-    serving: ServingArgs,
+    serving: SourceArgs,
 }
 
 /// One workspace that is served.
@@ -106,19 +106,19 @@ fn workspace(text: &str) -> Result<(String, PathBuf), String> {
 }
 
 /// Runs the command until it is told to stop.
-pub(crate) fn run(context: &Context, args: &ServeArgs) -> Result<Answer, Failure> {
+pub(crate) fn run(context: &Context, args: &ServeArgs) -> Result<Answer, CliError> {
     let began = Instant::now();
-    let failed = |error: io::Error| Failure::other(&error);
+    let failed = |error: io::Error| CliError::other(&error);
     if let Some(parent) = args.end_with_parent {
         stop_signals::end_with_parent(parent).map_err(failed)?;
     }
     let token = match &args.token_file {
         Some(path) => Token::read(&context.host_path(path))?,
-        None if !args.host.is_loopback() => return Err(Failure::open_to_others(args.host)),
+        None if !args.host.is_loopback() => return Err(CliError::open_to_others(args.host)),
         None => Token::new().map_err(failed)?,
     };
     let served = args.open(context)?;
-    let listeners = address::listen(args.host, args.port).map_err(|it| Failure::other(&it))?;
+    let listeners = address::listen(args.host, args.port).map_err(|it| CliError::other(&it))?;
     let runtime = tokio::runtime::Runtime::new().map_err(failed)?;
     let ended = runtime.block_on(serve(context, listeners, args, token, served));
     // A call that is still at work had its time; what it began is taken back at the next start.
@@ -130,11 +130,11 @@ pub(crate) fn run(context: &Context, args: &ServeArgs) -> Result<Answer, Failure
 
 impl ServeArgs {
     /// Opens the workspaces, each with the path of its endpoint; the first one is also at `/mcp`.
-    fn open(&self, context: &Context) -> Result<Vec<(String, Served)>, Failure> {
+    fn open(&self, context: &Context) -> Result<Vec<(String, Served)>, CliError> {
         let mut names: Vec<_> = self.workspace.iter().map(|(name, _)| name).collect();
         names.sort();
         if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(Failure::workspace_twice(twice[0]));
+            return Err(CliError::workspace_twice(twice[0]));
         }
         let mut all = Vec::new();
         if self.serving.names_files() || self.workspace.is_empty() {
@@ -153,8 +153,8 @@ impl ServeArgs {
     }
 
     /// Says where the server is to other commands; one that another command waits for is of no use without.
-    fn light(&self, context: &Context, signal: &Signal) -> io::Result<Option<Beacon>> {
-        match Beacon::light(signal) {
+    fn light(&self, context: &Context, signal: &Signal) -> io::Result<Option<DiscoveryFile>> {
+        match DiscoveryFile::light(signal) {
             Err(error) if self.end_with_parent.is_some() => Err(io::Error::new(
                 error.kind(),
                 format!("cannot say where this server is: {error}"),
@@ -177,30 +177,30 @@ async fn serve(
     args: &ServeArgs,
     token: Token,
     served: Vec<(String, Served)>,
-) -> Result<(), Failure> {
-    let failed = |error: io::Error| Failure::other(&error);
+) -> Result<(), CliError> {
+    let failed = |error: io::Error| CliError::other(&error);
     let listeners = listeners.into_iter().map(for_runtime).collect::<io::Result<Vec<_>>>();
     let listeners = listeners.map_err(failed)?;
     // Others stand for the same.
     let address = listeners[0].local_addr().map_err(failed)?;
     let (sites, services) = endpoints(args, served);
-    let (access, ticket) = Access::new(token.clone(), address.port()).map_err(failed)?;
+    let (access, ticket) = Auth::new(token.clone(), address.port()).map_err(failed)?;
     let app = app(address, access, &sites, &services);
     // Before the address is printed: a program that reads it may stop the server at once.
     let stop = StopSignals::listen().map_err(failed)?;
     let url = format!("http://{address}");
     let for_demo = sites.first().is_some_and(|site| site.endpoint.is_for_demo());
     let signal = Signal::new(address, token.reveal(), for_demo);
-    let beacon = args.light(context, &signal).map_err(failed)?;
+    let discovery = args.light(context, &signal).map_err(failed)?;
     let (token, ticket) = (token.reveal(), ticket.reveal());
-    let welcome = Welcome { url: &url, token, ticket, sites: &sites };
+    let welcome = Banner { url: &url, token, ticket, sites: &sites };
     match context.is_for_people() {
         true => announce(&welcome.text()).map_err(failed)?,
         false => answer::item(&welcome.document())?,
     }
     let hurry = || services.iter().for_each(|(_, service)| service.hurry());
     connections::serve(listeners, app, stop, Ending { end: end(services.clone()), hurry }).await;
-    drop(beacon);
+    drop(discovery);
     Ok(())
 }
 
@@ -221,7 +221,7 @@ fn endpoints(args: &ServeArgs, served: Vec<(String, Served)>) -> (Vec<Site>, Ser
     (sites, services)
 }
 
-fn app(address: SocketAddr, access: Access, sites: &[Site], services: &Services) -> Router {
+fn app(address: SocketAddr, access: Auth, sites: &[Site], services: &Services) -> Router {
     let access = Arc::new(access);
     let guard = Arc::new(Guard::new(address, access.clone()));
     let downloads = downloads::routes(sites.iter().map(|site| (site.name(), &site.endpoint)));
@@ -240,7 +240,7 @@ fn app(address: SocketAddr, access: Access, sites: &[Site], services: &Services)
 }
 
 /// Gives a browser its cookie, and sends it to the page.
-async fn open(State(access): State<Arc<Access>>, Path(ticket): Path<String>) -> Response {
+async fn open(State(access): State<Arc<Auth>>, Path(ticket): Path<String>) -> Response {
     match access.exchange(&ticket) {
         Ok(cookie) => {
             let headers = [(LOCATION, "/".to_owned()), (SET_COOKIE, cookie)];

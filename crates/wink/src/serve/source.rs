@@ -11,14 +11,14 @@ use wink_fs::{
 
 use crate::cli::context::{Context, real_path};
 use crate::commands::init;
-use crate::error::Failure;
-use crate::project::Home;
-use crate::project::forks::persisted::KeptForks;
+use crate::error::CliError;
+use crate::project::Project;
+use crate::project::forks::persisted::PersistedForks;
 use crate::project::{exclusions, missing_root, orphaned, retention};
 use crate::serve::fixed_mounts::FixedMounts;
 
 #[derive(Debug, Args)]
-pub(crate) struct ServingArgs {
+pub(crate) struct SourceArgs {
     /// The directory whose files are served.
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
@@ -65,7 +65,7 @@ pub(crate) struct Served {
     /// What a person should know of them.
     pub(crate) note: Option<String>,
     /// Where forks of them are kept when the server ends; with files in memory they go.
-    pub(crate) kept_forks: Option<KeptForks>,
+    pub(crate) kept_forks: Option<PersistedForks>,
 }
 
 /// Says what is served where the user does not name it.
@@ -77,12 +77,12 @@ pub(crate) enum Usually {
     Memory,
 }
 
-impl ServingArgs {
+impl SourceArgs {
     /// Opens what was asked for.
-    pub(crate) fn open(&self, context: &Context, usually: Usually) -> Result<Served, Failure> {
+    pub(crate) fn open(&self, context: &Context, usually: Usually) -> Result<Served, CliError> {
         match self.backend {
-            Some(BackendName::Podman) => Err(Failure::not_yet("the podman backend")),
-            Some(BackendName::Memory) if self.root.is_some() => Err(Failure::root_in_memory()),
+            Some(BackendName::Podman) => Err(CliError::not_yet("the podman backend")),
+            Some(BackendName::Memory) if self.root.is_some() => Err(CliError::root_in_memory()),
             Some(BackendName::Memory) => self.memory(context),
             Some(BackendName::Host) => self.host(context),
             None if self.root.is_some() => self.host(context),
@@ -99,7 +99,7 @@ impl ServingArgs {
         self.root.is_some() || self.backend.is_some() || !self.mount.is_empty()
     }
 
-    fn memory(&self, context: &Context) -> Result<Served, Failure> {
+    fn memory(&self, context: &Context) -> Result<Served, CliError> {
         let (mut backend, mut fixed) = (MemoryBackend::new(), FixedMounts::default());
         for text in &self.mount {
             let (mount, is_fixed) = mounted(context, text)?;
@@ -114,9 +114,9 @@ impl ServingArgs {
         Ok(Served { files, root: None, what, note: None, kept_forks: None })
     }
 
-    fn host(&self, context: &Context) -> Result<Served, Failure> {
+    fn host(&self, context: &Context) -> Result<Served, CliError> {
         if !self.mount.is_empty() {
-            return Err(Failure::mount_on_host());
+            return Err(CliError::mount_on_host());
         }
         let root = match &self.root {
             Some(root) => served_root(context, root)?,
@@ -132,32 +132,36 @@ impl ServingArgs {
     }
 
     /// Opens a directory of the host beside the one that is served first.
-    pub(crate) fn open_directory(&self, context: &Context, root: &Path) -> Result<Served, Failure> {
+    pub(crate) fn open_directory(
+        &self,
+        context: &Context,
+        root: &Path,
+    ) -> Result<Served, CliError> {
         host(context, &served_root(context, root)?, self.read_only)
     }
 }
 
-fn served_root(context: &Context, named: &Path) -> Result<PathBuf, Failure> {
+fn served_root(context: &Context, named: &Path) -> Result<PathBuf, CliError> {
     missing_root::real_path(&context.directory.join(named), context.store.as_deref())
 }
 
 /// Returns the workspace that the command was started in, or the directory itself.
-fn here(context: &Context) -> Result<PathBuf, Failure> {
-    match Home::find_any(&context.directory, context.store.as_deref())? {
-        Some(home) => Ok(home.root),
+fn here(context: &Context) -> Result<PathBuf, CliError> {
+    match Project::find_any(&context.directory, context.store.as_deref())? {
+        Some(project) => Ok(project.root),
         None if init::is_broad(&context.directory) => {
-            Err(Failure::too_broad_to_serve(&context.directory))
+            Err(CliError::too_broad_to_serve(&context.directory))
         }
         None => Ok(context.directory.clone()),
     }
 }
 
-fn host(context: &Context, root: &Path, read_only: bool) -> Result<Served, Failure> {
-    let (builder, note, home) = with_history(context, root, read_only)?;
+fn host(context: &Context, root: &Path, read_only: bool) -> Result<Served, CliError> {
+    let (builder, note, project) = with_history(context, root, read_only)?;
     let mount_point = MountPoint::from_disk(root.as_os_str().as_bytes())?;
     let files = builder.mount_point(mount_point).read_only(read_only).build();
     let is_talkative = context.is_talkative();
-    let kept_forks = home.map(|it| KeptForks { directory: it.directory, is_talkative });
+    let kept_forks = project.map(|it| PersistedForks { directory: it.directory, is_talkative });
     let what = root.display().to_string();
     Ok(Served { files, root: Some(root.to_owned()), what, note, kept_forks })
 }
@@ -167,9 +171,9 @@ fn with_history(
     context: &Context,
     root: &Path,
     read_only: bool,
-) -> Result<(WorkspaceBuilder, Option<String>, Option<Home>), Failure> {
-    if let Some(home) = home_of(context, root)? {
-        return Ok((exclusions::heeding(&home)?, None, Some(home)));
+) -> Result<(WorkspaceBuilder, Option<String>, Option<Project>), CliError> {
+    if let Some(project) = home_of(context, root)? {
+        return Ok((exclusions::heeding(&project)?, None, Some(project)));
     }
     if read_only {
         let note = "note: this directory has no history; `wink init` begins one".to_owned();
@@ -177,13 +181,13 @@ fn with_history(
     }
     let mentioned = orphaned::mentioned(root, &orphaned::of(root));
     match init::protect(context, root) {
-        Ok(home) => {
-            let kept = home.directory.display();
+        Ok(project) => {
+            let kept = project.directory.display();
             let mut note = format!("note: the history of {} is kept in {kept}", root.display());
             if let Some(mentioned) = mentioned {
                 note += &format!("\nnote: {mentioned}");
             }
-            Ok((exclusions::heeding(&home)?, Some(note), Some(home)))
+            Ok((exclusions::heeding(&project)?, Some(note), Some(project)))
         }
         Err(failure) => {
             let why = failure.message();
@@ -194,19 +198,19 @@ fn with_history(
 }
 
 /// Finds the history of a directory, where it is usually kept or where a person says it is.
-fn home_of(context: &Context, root: &Path) -> Result<Option<Home>, Failure> {
+fn home_of(context: &Context, root: &Path) -> Result<Option<Project>, CliError> {
     match &context.store {
-        Some(store) => Ok(Home::read(store)?.filter(|home| home.root == root)),
-        None => Home::of(root),
+        Some(store) => Ok(Project::read(store)?.filter(|project| project.root == root)),
+        None => Project::of(root),
     }
 }
 
-fn without_history(root: &Path) -> Result<WorkspaceBuilder, Failure> {
+fn without_history(root: &Path) -> Result<WorkspaceBuilder, CliError> {
     Ok(Workspace::builder(wink_fs::HostBackend::open_ambient(root)?))
 }
 
 /// Reads `SRC[:DEST][:ro]` and whether it is to stay as it is; the person who typed it allows what is there.
-fn mounted(context: &Context, text: &str) -> Result<(HostMount, bool), Failure> {
+fn mounted(context: &Context, text: &str) -> Result<(HostMount, bool), CliError> {
     let (named, is_fixed) = match text.strip_suffix(":ro") {
         Some(named) => (named, true),
         None => (text, false),

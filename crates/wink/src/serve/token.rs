@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::sys::disk;
 
 /// Bytes of a secret that is made here: no attacker guesses 256 bits.
@@ -30,14 +30,14 @@ impl Token {
     }
 
     /// Reads a secret from a file that only its owner can read.
-    pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
-        let failed = |error| Failure::host("cannot read the token in", path, error);
+    pub(crate) fn read(path: &Path) -> Result<Self, CliError> {
+        let failed = |error| CliError::host("cannot read the token in", path, error);
         let text = disk::read_private(path).map_err(failed)?;
         let text = String::from_utf8(text).unwrap_or_default().trim().to_owned();
         let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic());
         match is_plain && (SHORTEST..=LONGEST).contains(&text.len()) {
             true => Ok(Self::from_text(text)),
-            false => Err(Failure::weak_token(path, SHORTEST)),
+            false => Err(CliError::weak_token(path, SHORTEST)),
         }
     }
 

@@ -8,7 +8,7 @@ use tracing::Level;
 use tracing_subscriber::fmt;
 
 use crate::cli::context::Context;
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::sys::disk;
 
 /// Where the record goes: to stderr at a level, or all of it to a file.
@@ -36,7 +36,7 @@ impl FromStr for Log {
 }
 
 /// Begins the record, if one is wanted; `verbose` is how often `-v` was given.
-pub(crate) fn begin(context: &Context, log: Option<&Log>, verbose: u8) -> Result<(), Failure> {
+pub(crate) fn begin(context: &Context, log: Option<&Log>, verbose: u8) -> Result<(), CliError> {
     let level = match (log, verbose) {
         (None, 0) => return Ok(()),
         (Some(Log::Level(level)), _) => *level,
@@ -50,7 +50,7 @@ pub(crate) fn begin(context: &Context, log: Option<&Log>, verbose: u8) -> Result
         Some(Log::File(path)) => {
             let path = context.host_path(path);
             let file = disk::open_to_append(&path);
-            let file = file.map_err(|error| Failure::host("cannot write", &path, error))?;
+            let file = file.map_err(|error| CliError::host("cannot write", &path, error))?;
             builder.with_writer(Mutex::new(file)).init();
         }
         _ => builder.with_writer(std::io::stderr).init(),

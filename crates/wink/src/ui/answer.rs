@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::json::Document;
-use crate::ui::output::{self, Screen};
+use crate::ui::output::{self, Output};
 use crate::ui::style::{self, Paint};
 
 /// Holds what a command has to say.
@@ -30,7 +30,7 @@ pub(crate) struct Answer {
 
 impl Answer {
     /// Makes an answer of one JSON document.
-    pub(crate) fn json<D: Document>(document: &D) -> Result<Self, Failure> {
+    pub(crate) fn json<D: Document>(document: &D) -> Result<Self, CliError> {
         Ok(Self { text: line(document)?, ..Self::default() })
     }
 
@@ -54,15 +54,15 @@ impl Answer {
 }
 
 /// Says one thing to programs before the answer, at once.
-pub(crate) fn item<D: Document>(document: &D) -> Result<(), Failure> {
+pub(crate) fn item<D: Document>(document: &D) -> Result<(), CliError> {
     let line = line(document)?;
     output::say_to_programs(line.trim_end());
     Ok(())
 }
 
-fn line<D: Document>(document: &D) -> Result<String, Failure> {
+fn line<D: Document>(document: &D) -> Result<String, CliError> {
     let versioned = Versioned { schema: D::SCHEMA, kind: D::KIND, document };
-    let text = serde_json::to_string(&versioned).map_err(|error| Failure::other(&error))?;
+    let text = serde_json::to_string(&versioned).map_err(|error| CliError::other(&error))?;
     Ok(style::harmless_json(&text) + "\n")
 }
 
@@ -81,7 +81,7 @@ static IS_CLOSED: AtomicBool = AtomicBool::new(false);
 
 /// Says to programs that the command was interrupted, unless it is done, and ends the process.
 pub(crate) fn interrupted() {
-    let failure = Failure::interrupted();
+    let failure = CliError::interrupted();
     if !IS_CLOSED.swap(true, Ordering::SeqCst) {
         output::say(&failure.json());
     }
@@ -89,25 +89,25 @@ pub(crate) fn interrupted() {
 }
 
 /// Writes what a command answered, or how it failed, and returns the exit code.
-pub(crate) fn finish(result: Result<Answer, Failure>, screen: &Screen) -> u8 {
+pub(crate) fn finish(result: Result<Answer, CliError>, output: &Output) -> u8 {
     while IS_CLOSED.swap(true, Ordering::SeqCst) {
         // The thread that was faster ends the process.
         std::thread::park();
     }
     let written = result.and_then(|answer| {
-        screen.text(&answer.text, &answer.paint, answer.is_long)?;
-        screen.content(&answer.bytes)?;
+        output.text(&answer.text, &answer.paint, answer.is_long)?;
+        output.content(&answer.bytes)?;
         Ok(answer)
     });
     match written {
         Ok(answer) => {
             tracing::info!(exit = answer.exit, "done");
-            answer.notes.iter().for_each(|note| screen.talk(note));
+            answer.notes.iter().for_each(|note| output.talk(note));
             answer.exit
         }
         Err(failure) => {
             tracing::info!(exit = failure.exit(), why = failure.message(), "failed");
-            screen.talk(&if screen.json { failure.json() } else { failure.text() });
+            output.talk(&if output.json { failure.json() } else { failure.text() });
             failure.exit()
         }
     }

@@ -8,19 +8,19 @@ use anstream::{AutoStream, ColorChoice};
 use clap::ValueEnum as _;
 
 use crate::cli::{ColorWhen, GlobalArgs};
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::project::config::{Config, Key};
 use crate::ui::style::{self, Paint};
 
 /// Says how to write.
 #[derive(Debug)]
-pub(crate) struct Screen {
+pub(crate) struct Output {
     pub(crate) json: bool,
     color: ColorWhen,
     pager: Option<String>,
 }
 
-impl Screen {
+impl Output {
     pub(crate) fn new(args: &GlobalArgs) -> Self {
         // What a person's file says wrong is told by the command that needs it.
         let config = Config::read().unwrap_or_default();
@@ -41,7 +41,7 @@ impl Screen {
     }
 
     /// Writes data for people; what is long goes through the pager, where a terminal shows it.
-    pub(crate) fn text(&self, text: &str, paint: &Paint, is_long: bool) -> Result<(), Failure> {
+    pub(crate) fn text(&self, text: &str, paint: &Paint, is_long: bool) -> Result<(), CliError> {
         let stdout = io::stdout();
         let is_terminal = stdout.is_terminal();
         let mut text =
@@ -56,7 +56,7 @@ impl Screen {
     }
 
     /// Writes the content of a file: as it is, unless a terminal would obey it.
-    pub(crate) fn content(&self, data: &[u8]) -> Result<(), Failure> {
+    pub(crate) fn content(&self, data: &[u8]) -> Result<(), CliError> {
         match io::stdout().is_terminal() {
             true => self.bytes(style::harmless(&String::from_utf8_lossy(data)).as_bytes()),
             false => self.bytes(data),
@@ -64,10 +64,10 @@ impl Screen {
     }
 
     /// Writes data as it is; a reader that has seen enough, such as `head`, is no failure.
-    fn bytes(&self, data: &[u8]) -> Result<(), Failure> {
+    fn bytes(&self, data: &[u8]) -> Result<(), CliError> {
         let mut stdout = io::stdout().lock();
         match stdout.write_all(data).and_then(|()| stdout.flush()) {
-            Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::output(&error)),
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(CliError::output(&error)),
             _ => Ok(()),
         }
     }

@@ -9,14 +9,14 @@ use crate::ui::format;
 
 /// Remembers what was told; a clone is another handle to it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Heard(Arc<Mutex<Told>>);
+pub(crate) struct PruneNotice(Arc<Mutex<Told>>);
 
 #[derive(Debug, Default)]
 struct Told {
     pruned: u64,
 }
 
-impl Heard {
+impl PruneNotice {
     pub(crate) fn hear(&self, event: &Event) {
         if let Event::SnapshotsPruned { ids } = event {
             self.told().pruned += ids.len() as u64;
@@ -48,13 +48,13 @@ mod tests {
 
     #[test]
     fn what_went_is_said() {
-        let heard = Heard::default();
-        assert_eq!(heard.note(), None);
+        let prune_notice = PruneNotice::default();
+        assert_eq!(prune_notice.note(), None);
         let id = "00000000-0000-4000-8000-000000000000".parse().unwrap();
-        heard.hear(&Event::SnapshotsPruned { ids: vec![id] });
-        assert_eq!(heard.pruned(), 1);
+        prune_notice.hear(&Event::SnapshotsPruned { ids: vec![id] });
+        assert_eq!(prune_notice.pruned(), 1);
         assert_eq!(
-            heard.note().as_deref(),
+            prune_notice.note().as_deref(),
             Some(
                 "note: 1 old snapshot without a tag went, to make room; `wink tag` keeps one for good"
             )

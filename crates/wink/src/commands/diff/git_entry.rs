@@ -2,7 +2,7 @@
 
 use wink_fs::{Error, Kind, Operation, Tree, TreePath};
 
-use crate::error::Failure;
+use crate::error::CliError;
 
 /// A mode, and what git does not know of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -13,7 +13,7 @@ pub(super) struct Mode {
     pub(super) private: bool,
 }
 
-pub(super) fn mode(tree: &dyn Tree, path: &TreePath, kind: Kind) -> Result<Mode, Failure> {
+pub(super) fn mode(tree: &dyn Tree, path: &TreePath, kind: Kind) -> Result<Mode, CliError> {
     if kind == Kind::Symlink {
         return Ok(Mode { text: "120000", private: false });
     }
@@ -22,7 +22,7 @@ pub(super) fn mode(tree: &dyn Tree, path: &TreePath, kind: Kind) -> Result<Mode,
     Ok(Mode { text, private: mode.private })
 }
 
-pub(super) fn size(tree: &dyn Tree, path: &TreePath, kind: Kind) -> Result<u64, Failure> {
+pub(super) fn size(tree: &dyn Tree, path: &TreePath, kind: Kind) -> Result<u64, CliError> {
     Ok(match kind {
         Kind::Symlink => tree.read_link(path)?.len() as u64,
         _ => tree.stat(path)?.size_bytes,
@@ -30,7 +30,7 @@ pub(super) fn size(tree: &dyn Tree, path: &TreePath, kind: Kind) -> Result<u64, 
 }
 
 /// Reads a file, or where a link leads.
-pub(super) fn content(tree: &dyn Tree, path: &TreePath, kind: Kind) -> Result<Vec<u8>, Failure> {
+pub(super) fn content(tree: &dyn Tree, path: &TreePath, kind: Kind) -> Result<Vec<u8>, CliError> {
     if kind == Kind::Symlink {
         return Ok(tree.read_link(path)?);
     }

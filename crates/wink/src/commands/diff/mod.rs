@@ -16,7 +16,7 @@ use self::patch::{Binary, Written};
 use crate::cli::completion;
 use crate::cli::context::{Context, Opened};
 use crate::cli::state_ref::{self, State};
-use crate::error::{Failure, PARTIAL};
+use crate::error::{CliError, PARTIAL};
 use crate::json::{ChangedEntry, Changes, Compared};
 use crate::ui::answer::Answer;
 use crate::ui::style::Paint;
@@ -55,7 +55,7 @@ pub(crate) struct DiffArgs {
     paths: Vec<PathBuf>,
 }
 
-pub(crate) fn run(context: &Context, args: &DiffArgs) -> Result<Answer, Failure> {
+pub(crate) fn run(context: &Context, args: &DiffArgs) -> Result<Answer, CliError> {
     let opened = context.open()?;
     let _progress = context.progress("comparing");
     let base = state_ref::find(&opened, args.base.as_deref().unwrap_or("@-"))?;
@@ -76,14 +76,14 @@ pub(crate) fn run(context: &Context, args: &DiffArgs) -> Result<Answer, Failure>
 }
 
 /// Refuses paths that are in neither state.
-fn check(opened: &Opened, paths: &[TreePath], states: [&State; 2]) -> Result<(), Failure> {
+fn check(opened: &Opened, paths: &[TreePath], states: [&State; 2]) -> Result<(), CliError> {
     if paths.is_empty() {
         return Ok(());
     }
     let [before, after] = states.map(|state| state.tree(&opened.files));
     let trees = [before?, after?];
     match paths.iter().find(|path| trees.iter().all(|tree| tree.stat(path).is_err())) {
-        Some(path) => Err(Failure::in_no_state(path)),
+        Some(path) => Err(CliError::in_no_state(path)),
         None => Ok(()),
     }
 }
@@ -93,7 +93,7 @@ fn compare(
     base: &State,
     target: &State,
     options: DiffOptions,
-) -> Result<Diff, Failure> {
+) -> Result<Diff, CliError> {
     if let (Ok(base), Ok(target)) = (base.at(""), target.at("")) {
         return Ok(opened.files.diff_with(base, target, &options)?);
     }
@@ -110,7 +110,7 @@ fn shown(
     args: &DiffArgs,
     (base, target): (&State, &State),
     diff: &Diff,
-) -> Result<Answer, Failure> {
+) -> Result<Answer, CliError> {
     let all = in_order(diff);
     let answer = |text, paint| Answer { text, paint, ..Answer::default() };
     if args.name_status {
@@ -138,7 +138,7 @@ pub(super) fn patch_answer(
     before: &dyn Tree,
     after: &dyn Tree,
     all: &[&Changed],
-) -> Result<Answer, Failure> {
+) -> Result<Answer, CliError> {
     let binary = if terminal::is_there() { Binary::Told } else { Binary::Whole };
     let written = patch::text(before, after, all, binary)?;
     let exit = if written.left_out.is_empty() { 0 } else { PARTIAL };

@@ -6,7 +6,7 @@ use wink_fs::{Changed, Diff, DiffOptions, Hunk, Kind, MemoryBackend, Scope, Tree
 
 use super::binary;
 use super::git_entry::{self, Mode};
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::ui::format;
 
 const NOTHING: &str = "/dev/null";
@@ -41,7 +41,7 @@ pub(super) fn text(
     after: &dyn Tree,
     all: &[&Changed],
     binary: Binary,
-) -> Result<Written, Failure> {
+) -> Result<Written, CliError> {
     let mut patch = Patch { before, after, binary, room: MOST_BYTES, written: Written::default() };
     all.iter().try_for_each(|changed| patch.entry(changed))?;
     Ok(patch.written)
@@ -57,7 +57,7 @@ struct Patch<'a> {
 }
 
 impl Patch<'_> {
-    fn entry(&mut self, changed: &Changed) -> Result<(), Failure> {
+    fn entry(&mut self, changed: &Changed) -> Result<(), CliError> {
         match (changed.before, changed.after) {
             // Git knows no directories.
             (Some(Kind::Directory), _) => {
@@ -86,7 +86,7 @@ impl Patch<'_> {
     }
 
     /// Writes a file that became a link, or the other way round, as one that went and one that came.
-    fn exchange(&mut self, changed: &Changed) -> Result<(), Failure> {
+    fn exchange(&mut self, changed: &Changed) -> Result<(), CliError> {
         let nothing = MemoryBackend::new();
         let options =
             DiffOptions::default().hunks(true).scope(Scope::paths([changed.path.clone()]));
@@ -104,7 +104,7 @@ impl Patch<'_> {
         before: Option<Kind>,
         after: Option<Kind>,
         hunks: Option<&[Hunk]>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CliError> {
         let old = before.map(|kind| git_entry::mode(self.before, path, kind)).transpose()?;
         let new = after.map(|kind| git_entry::mode(self.after, path, kind)).transpose()?;
         self.privacy(path, old, new);
@@ -147,7 +147,7 @@ impl Patch<'_> {
         path: &TreePath,
         [before, after]: [Option<Kind>; 2],
         [a, b]: [&str; 2],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CliError> {
         let old = before.map(|kind| git_entry::size(self.before, path, kind)).transpose()?;
         let new = after.map(|kind| git_entry::size(self.after, path, kind)).transpose()?;
         let room = self.room.checked_sub(old.unwrap_or(0).saturating_add(new.unwrap_or(0)));
@@ -159,7 +159,7 @@ impl Patch<'_> {
                 let new =
                     after.map(|kind| git_entry::content(self.after, path, kind)).transpose()?;
                 let text = binary::text(old.as_deref(), new.as_deref());
-                self.written.text += &text.map_err(|error| Failure::other(&error))?;
+                self.written.text += &text.map_err(|error| CliError::other(&error))?;
             }
             None => {
                 self.line(&format!("Binary files {} and {} differ", sized(a, old), sized(b, new)));
@@ -178,7 +178,7 @@ impl Patch<'_> {
         before: Option<Kind>,
         after: Option<Kind>,
         hunks: Option<&[Hunk]>,
-    ) -> Result<Option<String>, Failure> {
+    ) -> Result<Option<String>, CliError> {
         if let Some(hunks) = hunks {
             return Ok(Some(hunks.iter().map(ToString::to_string).collect()));
         }

@@ -4,7 +4,7 @@ use wink_fs::{Changed, Hunk, LineChange, Tree};
 
 use super::columns::{Cell, Columns, Row, visible};
 use super::patch::{self, Binary};
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::ui::style::{Paint, harmless};
 use crate::ui::word_diff::{Marked, Pairing};
 
@@ -18,7 +18,7 @@ pub(super) fn text(
     after: &dyn Tree,
     all: &[&Changed],
     width: usize,
-) -> Result<(String, String), Failure> {
+) -> Result<(String, String), CliError> {
     let mut shown = Shown::default();
     let pairing = Pairing::new();
     for changed in all {

@@ -7,7 +7,7 @@ mod workspace;
 use clap::Args;
 
 use crate::cli::context::Context;
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::json::{Check, Examined, Health};
 use crate::ui::answer::Answer;
 
@@ -18,7 +18,7 @@ pub(crate) struct DoctorArgs {
     fix: bool,
 }
 
-pub(crate) fn run(context: &Context, args: &DoctorArgs) -> Result<Answer, Failure> {
+pub(crate) fn run(context: &Context, args: &DoctorArgs) -> Result<Answer, CliError> {
     let mut checks = programs::wink();
     checks.extend(host::checks());
     checks.extend(programs::others());

@@ -7,7 +7,7 @@ use wink_fs::VerifyOptions;
 
 use super::{check, mendable};
 use crate::cli::context::{Context, Opened};
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::json::{Check, Health};
 use crate::sys::disk;
 use crate::ui::format;
@@ -30,10 +30,10 @@ pub(super) fn checks(context: &Context, fix: bool) -> Vec<Check> {
         Ok(opened) => opened,
         Err(failure) => return vec![unopened(&failure)],
     };
-    let root = check("workspace", Health::Ok, opened.home.root.display().to_string());
-    let store = opened.home.store().unwrap_or_default();
-    let mut checks = vec![root, space("disk", &opened.home.root), space("store disk", &store)];
-    checks.extend([clones(&opened.home.directory), private(&opened.home.directory, fix)]);
+    let root = check("workspace", Health::Ok, opened.project.root.display().to_string());
+    let store = opened.project.store().unwrap_or_default();
+    let mut checks = vec![root, space("disk", &opened.project.root), space("store disk", &store)];
+    checks.extend([clones(&opened.project.directory), private(&opened.project.directory, fix)]);
     let _progress = context.progress("examining the history");
     checks.push(
         history(&opened, fix)
@@ -43,7 +43,7 @@ pub(super) fn checks(context: &Context, fix: bool) -> Vec<Check> {
 }
 
 /// A directory that is no workspace is no fault; a history that cannot be opened is.
-fn unopened(failure: &Failure) -> Check {
+fn unopened(failure: &CliError) -> Check {
     let health = if failure.is_no_workspace() { Health::Note } else { Health::Failed };
     check("workspace", health, failure.message())
 }
@@ -80,7 +80,7 @@ fn private(directory: &Path, fix: bool) -> Check {
     }
 }
 
-fn history(opened: &Opened, fix: bool) -> Result<Check, Failure> {
+fn history(opened: &Opened, fix: bool) -> Result<Check, CliError> {
     let verify = || opened.files.snapshot_store()?.verify(&VerifyOptions::default());
     let mut found = verify()?;
     let mut mended = "";

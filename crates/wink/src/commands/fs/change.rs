@@ -6,7 +6,7 @@ use clap::Args;
 use wink_fs::{ContentHash, MoveOptions, WriteMode, WriteOptions};
 
 use crate::cli::context::{Context, Opened};
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::json::{Document, FileMoved, FileRemoved, FileWritten, MadeDirectory};
 use crate::ui::answer::Answer;
 use crate::ui::{format, input};
@@ -80,7 +80,7 @@ pub(super) fn write(
     context: &Context,
     opened: &Opened,
     args: &WriteArgs,
-) -> Result<Answer, Failure> {
+) -> Result<Answer, CliError> {
     let path = context.path(opened, &args.path)?;
     let options = args.options();
     let content = input::read()?;
@@ -105,7 +105,7 @@ pub(super) fn mkdir(
     context: &Context,
     opened: &Opened,
     args: &PathArgs,
-) -> Result<Answer, Failure> {
+) -> Result<Answer, CliError> {
     let path = context.path(opened, &args.path)?.to_string();
     let created = opened.files.mkdir(&path)?;
     let document = MadeDirectory { path, created };
@@ -119,7 +119,7 @@ pub(super) fn rename(
     context: &Context,
     opened: &Opened,
     args: &MoveArgs,
-) -> Result<Answer, Failure> {
+) -> Result<Answer, CliError> {
     let paths = [&args.from, &args.to].map(|path| context.path(opened, path));
     let [from, to] = paths.map(|path| path.map(|path| path.to_string()));
     let (from, to) = (from?, to?);
@@ -134,7 +134,7 @@ pub(super) fn remove(
     context: &Context,
     opened: &Opened,
     args: &RemoveArgs,
-) -> Result<Answer, Failure> {
+) -> Result<Answer, CliError> {
     let paths = context.paths(opened, &args.paths)?;
     let recursion = match args.recursive {
         true => wink_fs::Recursion::Recursive,
@@ -161,7 +161,7 @@ pub(super) fn undoable<D: Document>(
     context: &Context,
     document: &D,
     text: impl FnOnce(&D) -> String,
-) -> Result<Answer, Failure> {
+) -> Result<Answer, CliError> {
     let mut answer = context.answer(document, text)?;
     answer.notes = context.note("undo: wink undo");
     Ok(answer)

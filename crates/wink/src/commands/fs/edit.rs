@@ -8,7 +8,7 @@ use wink_agent::ToolContext;
 
 use super::change::undoable;
 use crate::cli::context::{Context, Opened};
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::json::FileEdited;
 use crate::ui::answer::Answer;
 
@@ -31,14 +31,14 @@ pub(crate) struct EditArgs {
     all: bool,
 }
 
-pub(super) fn run(context: &Context, opened: &Opened, args: &EditArgs) -> Result<Answer, Failure> {
+pub(super) fn run(context: &Context, opened: &Opened, args: &EditArgs) -> Result<Answer, CliError> {
     let path = context.path(opened, &args.path)?.to_string();
     let arguments = json!({
         "path": path, "old_string": args.old, "new_string": args.new, "replace_all": args.all,
     });
     let result = wink_agent::call(&ToolContext::over(&opened.files), "edit_file", arguments);
     if let Some(kind) = result.error {
-        return Err(Failure::edit(kind, &result, &path));
+        return Err(CliError::edit(kind, &result, &path));
     }
     let document = FileEdited { path, text: result.message, value: result.value };
     undoable(context, &document, |it| format!("{}\n", it.text))

@@ -8,7 +8,7 @@ use wink_fs::search::{self, GlobOptions, GrepMatch, GrepOptions, Skipped};
 use super::At;
 use crate::cli::context::{Context, Opened};
 use crate::commands::matching::Matching;
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::json::{FoundFiles, FoundLine, FoundLines};
 use crate::ui::answer::Answer;
 use crate::ui::format;
@@ -48,7 +48,11 @@ pub(crate) struct GrepArgs {
     at: At,
 }
 
-pub(super) fn glob(context: &Context, opened: &Opened, args: &GlobArgs) -> Result<Answer, Failure> {
+pub(super) fn glob(
+    context: &Context,
+    opened: &Opened,
+    args: &GlobArgs,
+) -> Result<Answer, CliError> {
     let tree = args.at.tree(opened)?;
     let base = context.path(opened, &args.path)?;
     let limits = &opened.files.properties().limits;
@@ -61,7 +65,11 @@ pub(super) fn glob(context: &Context, opened: &Opened, args: &GlobArgs) -> Resul
     Ok(answer)
 }
 
-pub(super) fn grep(context: &Context, opened: &Opened, args: &GrepArgs) -> Result<Answer, Failure> {
+pub(super) fn grep(
+    context: &Context,
+    opened: &Opened,
+    args: &GrepArgs,
+) -> Result<Answer, CliError> {
     let tree = args.at.tree(opened)?;
     let base = context.path(opened, &args.path)?;
     let limits = &opened.files.properties().limits;

@@ -4,12 +4,12 @@ use wink_fs::{Kind, Stat, Tree, TreePath, ops};
 
 use super::{AtArgs, FileAtArgs};
 use crate::cli::context::{Context, Opened};
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::json::{FileContent, FileEntry, FileStat, Listing};
 use crate::ui::answer::Answer;
 use crate::ui::format;
 
-pub(super) fn ls(context: &Context, opened: &Opened, args: &AtArgs) -> Result<Answer, Failure> {
+pub(super) fn ls(context: &Context, opened: &Opened, args: &AtArgs) -> Result<Answer, CliError> {
     let tree = args.at.tree(opened)?;
     let path = context.path(opened, &args.path)?;
     let mut entries = Vec::new();
@@ -37,12 +37,12 @@ pub(super) fn cat(
     context: &Context,
     opened: &Opened,
     args: &FileAtArgs,
-) -> Result<Answer, Failure> {
+) -> Result<Answer, CliError> {
     let tree = args.at.tree(opened)?;
     let path = context.path(opened, &args.path)?;
     let bytes = match tree.stat(&path)?.kind {
         Kind::Symlink => tree.read_link(&path)?,
-        _ => tree.open(&path)?.read_all().map_err(|error| Failure::other(&error))?.to_vec(),
+        _ => tree.open(&path)?.read_all().map_err(|error| CliError::other(&error))?.to_vec(),
     };
     match context.is_for_people() {
         true => Ok(Answer { bytes, ..Answer::default() }),
@@ -54,7 +54,7 @@ pub(super) fn cat(
     }
 }
 
-pub(super) fn stat(context: &Context, opened: &Opened, args: &AtArgs) -> Result<Answer, Failure> {
+pub(super) fn stat(context: &Context, opened: &Opened, args: &AtArgs) -> Result<Answer, CliError> {
     let tree = args.at.tree(opened)?;
     let path = context.path(opened, &args.path)?;
     let stat = tree.stat(&path)?;
@@ -62,7 +62,7 @@ pub(super) fn stat(context: &Context, opened: &Opened, args: &AtArgs) -> Result<
     context.answer(&document, |it| text(it, &stat))
 }
 
-fn describe(tree: &dyn Tree, path: &TreePath, stat: &Stat) -> Result<FileStat, Failure> {
+fn describe(tree: &dyn Tree, path: &TreePath, stat: &Stat) -> Result<FileStat, CliError> {
     let is_file = stat.kind == Kind::File;
     let hash = is_file.then(|| ops::content_hash(tree, path)).transpose()?;
     let target = (stat.kind == Kind::Symlink).then(|| tree.read_link(path)).transpose()?;

@@ -14,7 +14,7 @@ use wink_fs::Tree;
 use crate::cli::completion;
 use crate::cli::context::{Context, Opened};
 use crate::cli::state_ref;
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::ui::answer::Answer;
 
 #[derive(Debug, Subcommand)]
@@ -82,12 +82,12 @@ pub(crate) struct At {
 }
 
 impl At {
-    fn tree(&self, opened: &Opened) -> Result<Arc<dyn Tree>, Failure> {
+    fn tree(&self, opened: &Opened) -> Result<Arc<dyn Tree>, CliError> {
         state_ref::find(opened, &self.at)?.tree(&opened.files)
     }
 }
 
-pub(crate) fn run(context: &Context, command: &FsCommand) -> Result<Answer, Failure> {
+pub(crate) fn run(context: &Context, command: &FsCommand) -> Result<Answer, CliError> {
     let opened = context.open()?;
     match command {
         FsCommand::Ls(args) => look::ls(context, &opened, args),

@@ -9,13 +9,13 @@ use clap::Args;
 use wink_fs::{Exclusions, Store, TreePath, Workspace};
 
 use crate::cli::context::{self, Context};
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::json::Initialised;
 use crate::project::config::Key;
 use crate::project::git::directory::GIT;
 use crate::project::orphaned;
 use crate::project::settings::Settings;
-use crate::project::{self, Home};
+use crate::project::{self, Project};
 use crate::sys::disk;
 use crate::ui::answer::Answer;
 
@@ -39,7 +39,7 @@ pub(crate) struct InitArgs {
     force: bool,
 }
 
-pub(crate) fn run(context: &Context, args: &InitArgs) -> Result<Answer, Failure> {
+pub(crate) fn run(context: &Context, args: &InitArgs) -> Result<Answer, CliError> {
     args.exclude.iter().try_for_each(|pattern| Key::Exclude.check_given(pattern))?;
     let path = args.path.as_deref().unwrap_or(Path::new(""));
     let root = context::real_path(&context.directory.join(path))?;
@@ -66,10 +66,10 @@ pub(crate) fn run(context: &Context, args: &InitArgs) -> Result<Answer, Failure>
 }
 
 /// Refuses what holds far more than a project, unless a person insists.
-fn check_breadth(context: &Context, root: &Path, force: bool) -> Result<(), Failure> {
+fn check_breadth(context: &Context, root: &Path, force: bool) -> Result<(), CliError> {
     match (is_broad(root), force) {
         (false, _) => Ok(()),
-        (true, false) => Err(Failure::too_broad(root)),
+        (true, false) => Err(CliError::too_broad(root)),
         (true, true) => {
             context.confirm(&format!("Keep the history of all that is in {}?", root.display()))
         }
@@ -77,12 +77,12 @@ fn check_breadth(context: &Context, root: &Path, force: bool) -> Result<(), Fail
 }
 
 /// Begins the history of a directory that is to be served, as the command does without arguments.
-pub(crate) fn protect(context: &Context, root: &Path) -> Result<Home, Failure> {
+pub(crate) fn protect(context: &Context, root: &Path) -> Result<Project, CliError> {
     if is_broad(root) {
-        return Err(Failure::too_broad(root));
+        return Err(CliError::too_broad(root));
     }
     let (directory, ..) = begin(context, root, Vec::new())?;
-    Home::read(&directory)?.ok_or_else(|| Failure::no_store(&directory))
+    Project::read(&directory)?.ok_or_else(|| CliError::no_store(&directory))
 }
 
 /// Begins a history; returns its place, what is excluded, and whether that is git's for a start.
@@ -90,7 +90,7 @@ fn begin(
     context: &Context,
     root: &Path,
     mut exclude: Vec<String>,
-) -> Result<(PathBuf, Vec<String>, bool), Failure> {
+) -> Result<(PathBuf, Vec<String>, bool), CliError> {
     let directory = choose_place(context, root)?;
     // Before anything is made: it must be a directory, and one that can be looked at.
     let files = Workspace::host(root)?;
@@ -130,37 +130,37 @@ pub(crate) fn is_broad(root: &Path) -> bool {
 }
 
 /// Returns the directory for the history, which must be neither in use nor in the workspace.
-fn choose_place(context: &Context, root: &Path) -> Result<PathBuf, Failure> {
+fn choose_place(context: &Context, root: &Path) -> Result<PathBuf, CliError> {
     let known =
-        if context.store.is_some() { Home::of(root).ok().flatten() } else { Home::of(root)? };
-    if let Some(home) = known {
-        return Err(Failure::already_protected(root, &home.directory));
+        if context.store.is_some() { Project::of(root).ok().flatten() } else { Project::of(root)? };
+    if let Some(project) = known {
+        return Err(CliError::already_protected(root, &project.directory));
     }
     let directory = match &context.store {
         Some(directory) => directory.clone(),
         None => project::usual_place(root)?,
     };
     let real = disk::real_path_to_be(&directory);
-    let real = real.map_err(|error| Failure::host("cannot use", &directory, error))?;
+    let real = real.map_err(|error| CliError::host("cannot use", &directory, error))?;
     if real.starts_with(root) {
-        return Err(Failure::store_inside(root, &real));
+        return Err(CliError::store_inside(root, &real));
     }
-    match Home::read(&real)? {
-        Some(home) => Err(Failure::history_of_another(&home.root)),
+    match Project::read(&real)? {
+        Some(project) => Err(CliError::history_of_another(&project.root)),
         None => Ok(real),
     }
 }
 
-fn is_unexcluded_git(files: &Workspace, excluded: &Exclusions) -> Result<bool, Failure> {
+fn is_unexcluded_git(files: &Workspace, excluded: &Exclusions) -> Result<bool, CliError> {
     let git = TreePath::parse(".git")?;
     Ok(files.tree().stat(&git).is_ok() && !excluded.matches(&git))
 }
 
 /// Makes the history's directory, which appears as a whole.
-fn make(root: &Path, directory: &Path, exclude: &[String]) -> Result<(), Failure> {
+fn make(root: &Path, directory: &Path, exclude: &[String]) -> Result<(), CliError> {
     let settings = Settings::new(root, exclude.to_vec())?;
     let made = disk::publish(directory, |directory| {
-        Store::create_ambient(project::store_in(directory)).map_err(Failure::from)?;
+        Store::create_ambient(project::store_in(directory)).map_err(CliError::from)?;
         Ok(settings.write(directory)?)
     });
     made.map_err(|error: Unmade| error.at(directory))
@@ -169,21 +169,21 @@ fn make(root: &Path, directory: &Path, exclude: &[String]) -> Result<(), Failure
 /// Why a directory could not be made.
 enum Unmade {
     System(io::Error),
-    Failure(Failure),
+    CliError(CliError),
 }
 
 impl Unmade {
-    fn at(self, directory: &Path) -> Failure {
+    fn at(self, directory: &Path) -> CliError {
         match self {
             Self::System(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 // Another process may have made it a moment ago.
-                match Home::read(directory) {
-                    Ok(Some(home)) => Failure::already_protected(&home.root, directory),
-                    _ => Failure::place_taken(directory),
+                match Project::read(directory) {
+                    Ok(Some(project)) => CliError::already_protected(&project.root, directory),
+                    _ => CliError::place_taken(directory),
                 }
             }
-            Self::System(error) => Failure::host("cannot make", directory, error),
-            Self::Failure(failure) => failure,
+            Self::System(error) => CliError::host("cannot make", directory, error),
+            Self::CliError(failure) => failure,
         }
     }
 }
@@ -194,8 +194,8 @@ impl From<io::Error> for Unmade {
     }
 }
 
-impl From<Failure> for Unmade {
-    fn from(failure: Failure) -> Self {
-        Self::Failure(failure)
+impl From<CliError> for Unmade {
+    fn from(failure: CliError) -> Self {
+        Self::CliError(failure)
     }
 }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use wink_fs::{Exclusions, Workspace};
 
 use crate::cli::context::Context;
-use crate::error::Failure;
-use crate::project::{self, Home};
+use crate::error::CliError;
+use crate::project::{self, Project};
 use crate::project::{content_match, orphaned};
 use crate::sys::disk;
 
@@ -14,11 +14,11 @@ use crate::sys::disk;
 pub(super) fn choose(
     context: &Context,
     root: &Path,
-    candidates: &[Home],
-) -> Result<Option<Home>, Failure> {
+    candidates: &[Project],
+) -> Result<Option<Project>, CliError> {
     match (&context.store, candidates) {
         (Some(store), _) => Ok(orphaned::at(store).or_else(|| unannounced(store, root))),
-        (None, [lost]) if orphaned::may_have_been(root, lost) && Home::of(root)?.is_none() => {
+        (None, [lost]) if orphaned::may_have_been(root, lost) && Project::of(root)?.is_none() => {
             let was = lost.root.display();
             let question = format!("Go on with the history of {was}, which is gone?");
             Ok(context.agrees(&question)?.then(|| orphaned::at(&lost.directory)).flatten())
@@ -29,38 +29,38 @@ pub(super) fn choose(
 
 /// Finds the history of a directory that was moved here. Where something else is there by now, what is here
 /// must be what that history kept, and a person must agree.
-pub(super) fn named(context: &Context, root: &Path, old: &Path) -> Result<Home, Failure> {
+pub(super) fn named(context: &Context, root: &Path, old: &Path) -> Result<Project, CliError> {
     let real = disk::real_path_to_be(old);
-    let real = real.map_err(|error| Failure::host("cannot find", old, error))?;
-    let home = Home::of(&real)?.ok_or_else(|| Failure::never_protected(old))?;
-    if home.root == root {
-        return Err(Failure::already_protected(root, &home.directory));
+    let real = real.map_err(|error| CliError::host("cannot find", old, error))?;
+    let project = Project::of(&real)?.ok_or_else(|| CliError::never_protected(old))?;
+    if project.root == root {
+        return Err(CliError::already_protected(root, &project.directory));
     }
-    if disk::is_gone(&home.root) {
-        return Ok(home);
+    if disk::is_gone(&project.root) {
+        return Ok(project);
     }
-    let was = home.root.display();
-    if !content_match::is_of(root, &home) {
-        return Err(Failure::not_its_files(root, &home));
+    let was = project.root.display();
+    if !content_match::is_of(root, &project) {
+        return Err(CliError::not_its_files(root, &project));
     }
     context.confirm(&format!("Take its history from {was}, which is no workspace then?"))?;
-    Ok(home)
+    Ok(project)
 }
 
 /// Reads the history of a directory that nothing leads to from there.
-fn unannounced(store: &Path, root: &Path) -> Option<Home> {
-    let home = Home::read(store).ok()??;
-    (home.root == root && matches!(Home::of(root), Ok(None))).then_some(home)
+fn unannounced(store: &Path, root: &Path) -> Option<Project> {
+    let project = Project::read(store).ok()??;
+    (project.root == root && matches!(Project::of(root), Ok(None))).then_some(project)
 }
 
 /// Makes a directory the workspace of a history, which stays where it is.
 pub(super) fn go_on(
     root: &Path,
-    mut lost: Home,
+    mut lost: Project,
     exclude: &[String],
-) -> Result<(PathBuf, Vec<String>, bool), Failure> {
+) -> Result<(PathBuf, Vec<String>, bool), CliError> {
     if lost.directory.starts_with(root) {
-        return Err(Failure::store_inside(root, &lost.directory));
+        return Err(CliError::store_inside(root, &lost.directory));
     }
     Workspace::host(root)?;
     Exclusions::parse(exclude)?;
@@ -78,16 +78,16 @@ pub(super) fn go_on(
 }
 
 /// Takes away a history in which nothing was kept yet; another one stays, and is a refusal.
-fn make_way(root: &Path) -> Result<(), Failure> {
-    let Some(home) = Home::of(root).ok().flatten() else { return Ok(()) };
-    let failed = |error| Failure::host("cannot remove", &home.directory, error);
-    if home.directory == project::usual_place(root)? && is_unused(&home)? {
-        return disk::remove_all(&home.directory).map_err(failed);
+fn make_way(root: &Path) -> Result<(), CliError> {
+    let Some(project) = Project::of(root).ok().flatten() else { return Ok(()) };
+    let failed = |error| CliError::host("cannot remove", &project.directory, error);
+    if project.directory == project::usual_place(root)? && is_unused(&project)? {
+        return disk::remove_all(&project.directory).map_err(failed);
     }
-    Err(Failure::already_protected(root, &home.directory))
+    Err(CliError::already_protected(root, &project.directory))
 }
 
-fn is_unused(home: &Home) -> Result<bool, Failure> {
-    let files = Context::builder(home, &Exclusions::default())?.build();
+fn is_unused(project: &Project) -> Result<bool, CliError> {
+    let files = Context::builder(project, &Exclusions::default())?.build();
     Ok(files.snapshots()?.is_empty() && files.operations()?.is_empty())
 }

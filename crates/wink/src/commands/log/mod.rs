@@ -10,7 +10,7 @@ use wink_fs::{DiffOptions, Scope, Snapshot, SnapshotCause, SnapshotId, TreePath,
 use super::{DAMAGED, changes_since, changes_text};
 use crate::cli::context::{Context, Opened};
 use crate::cli::{self, state_ref};
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::json::{Changes, Log, SnapshotEntry};
 use crate::ui::answer::Answer;
 use crate::ui::format;
@@ -31,7 +31,7 @@ pub(crate) struct LogArgs {
     graph: bool,
 }
 
-pub(crate) fn run(context: &Context, args: &LogArgs) -> Result<Answer, Failure> {
+pub(crate) fn run(context: &Context, args: &LogArgs) -> Result<Answer, CliError> {
     let opened = context.open()?;
     let progress = context.progress("looking through the snapshots");
     let last = state_ref::last(&opened.files)?;
@@ -62,7 +62,7 @@ fn wanted(
     opened: &Opened,
     args: &LogArgs,
     all: &[Snapshot],
-) -> Result<Vec<Snapshot>, Failure> {
+) -> Result<Vec<Snapshot>, CliError> {
     let path = args.path.as_ref().map(|path| context.path(opened, path)).transpose()?;
     let most = args.count.unwrap_or(usize::MAX);
     let mut wanted = Vec::new();
@@ -77,7 +77,7 @@ fn wanted(
         wanted.extend(changes.then(|| snapshot.clone()));
     }
     match path.filter(|path| wanted.is_empty() && opened.files.tree().stat(path).is_err()) {
-        Some(path) => Err(Failure::in_no_state(&path)),
+        Some(path) => Err(CliError::in_no_state(&path)),
         None => Ok(wanted),
     }
 }
@@ -88,7 +88,7 @@ fn changes_path(
     all: &[Snapshot],
     snapshot: &Snapshot,
     path: &TreePath,
-) -> Result<bool, Failure> {
+) -> Result<bool, CliError> {
     let parent = all.iter().find(|it| Some(it.id) == snapshot.parent);
     let Some(parent) = parent else {
         return Ok(files.tree_at(snapshot)?.stat(path).is_ok());

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{archive_of, describe, read};
 use crate::cli::context::{Context, real_path};
-use crate::error::{Failure, PARTIAL};
+use crate::error::{CliError, PARTIAL};
 use crate::json::{SessionFile, SessionList};
 use crate::sys::disk;
 use crate::ui::answer::Answer;
@@ -13,9 +13,9 @@ use crate::ui::format;
 /// What the name of a session's file ends with.
 const DUMP: &str = ".jsonl";
 
-pub(super) fn run(context: &Context, directory: &Path) -> Result<Answer, Failure> {
+pub(super) fn run(context: &Context, directory: &Path) -> Result<Answer, CliError> {
     let names = real_path(directory).map(|directory| disk::names(&directory))?;
-    let names = names.map_err(|error| Failure::host("cannot list", directory, error))?;
+    let names = names.map_err(|error| CliError::host("cannot list", directory, error))?;
     let dumps = names.iter().filter(|name| name.to_string_lossy().ends_with(DUMP));
     let sessions: Vec<_> = dumps.map(|name| describe_file(&directory.join(name))).collect();
     let is_whole = sessions.iter().all(|it| it.error.is_none());
@@ -35,7 +35,7 @@ fn describe_file(file: &Path) -> SessionFile {
         ..SessionFile::default()
     };
     let described = read(file)
-        .and_then(|root| describe::tree(&root).map_err(|error| Failure::session(file, &error)));
+        .and_then(|root| describe::tree(&root).map_err(|error| CliError::session(file, &error)));
     match described {
         Ok(sessions) => {
             found.sessions = sessions.len() as u64;

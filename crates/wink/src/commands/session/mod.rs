@@ -14,7 +14,7 @@ use wink_agent::session::{
 use wink_fs::archive::{ArchiveLimits, ArchiveTree};
 
 use crate::cli::context::Context;
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::json::{SessionChecked, SessionDumped, SessionLoaded, SkippedEntry};
 use crate::sys::disk;
 use crate::ui::answer::Answer;
@@ -59,7 +59,7 @@ pub(crate) struct FileArgs {
     file: PathBuf,
 }
 
-pub(crate) fn run(context: &Context, command: &SessionCommand) -> Result<Answer, Failure> {
+pub(crate) fn run(context: &Context, command: &SessionCommand) -> Result<Answer, CliError> {
     match command {
         SessionCommand::List(args) => list::run(context, &context.host_path(&args.place)),
         SessionCommand::Show(args) => show::run(context, &context.host_path(&args.file)),
@@ -70,8 +70,8 @@ pub(crate) fn run(context: &Context, command: &SessionCommand) -> Result<Answer,
 }
 
 /// Reads a session and all below it.
-fn read(file: &Path) -> Result<Session, Failure> {
-    load_session_tree(file).map_err(|error| Failure::session(file, &error))
+fn read(file: &Path) -> Result<Session, CliError> {
+    load_session_tree(file).map_err(|error| CliError::session(file, &error))
 }
 
 /// Returns where the archive of a session's files is, if it is there.
@@ -81,7 +81,7 @@ fn archive_of(file: &Path) -> Option<PathBuf> {
 }
 
 /// Looks at all of a session and at every content of the archive beside it.
-fn check(context: &Context, file: &Path) -> Result<Answer, Failure> {
+fn check(context: &Context, file: &Path) -> Result<Answer, CliError> {
     let progress = context.progress("checking a session");
     let session = read(file)?;
     check_again(file, &session)?;
@@ -104,8 +104,8 @@ fn check(context: &Context, file: &Path) -> Result<Answer, Failure> {
 }
 
 /// Fails where a session that is written and read again is another one.
-fn check_again(file: &Path, session: &Session) -> Result<(), Failure> {
-    let failed = |error| Failure::session(file, &error);
+fn check_again(file: &Path, session: &Session) -> Result<(), CliError> {
+    let failed = |error| CliError::session(file, &error);
     let written = |session: &Session| {
         let mut bytes = Vec::new();
         write_session_tree(session, &mut bytes).map(|_| bytes).map_err(failed)
@@ -117,24 +117,24 @@ fn check_again(file: &Path, session: &Session) -> Result<(), Failure> {
     let again = read_session_tree(&bytes[..], &LoadOptions::default()).map_err(failed)?;
     match written(&again)? == bytes {
         true => Ok(()),
-        false => Err(Failure::session_changes(file)),
+        false => Err(CliError::session_changes(file)),
     }
 }
 
-fn checked_archive(archive: &Path) -> Result<ArchiveTree, Failure> {
+fn checked_archive(archive: &Path) -> Result<ArchiveTree, CliError> {
     let tree = ArchiveTree::open_ambient(archive, &ArchiveLimits::default());
-    let tree = tree.map_err(|error| Failure::import(archive, error))?;
+    let tree = tree.map_err(|error| CliError::import(archive, error))?;
     tree.verify()?;
     Ok(tree)
 }
 
-fn load(context: &Context, file: &Path) -> Result<Answer, Failure> {
+fn load(context: &Context, file: &Path) -> Result<Answer, CliError> {
     let opened = context.open()?;
     let progress = context.progress("loading a session");
     let session = read(file)?;
-    let archive = archive_of(file).ok_or_else(|| Failure::no_archive(file))?;
+    let archive = archive_of(file).ok_or_else(|| CliError::no_archive(file))?;
     let imported = opened.files.import_archive(&archive);
-    let imported = imported.map_err(|error| Failure::import(&archive, error))?;
+    let imported = imported.map_err(|error| CliError::import(&archive, error))?;
     drop(progress);
     let document = SessionLoaded {
         file: file.display().to_string(),
@@ -154,22 +154,22 @@ fn load(context: &Context, file: &Path) -> Result<Answer, Failure> {
     Ok(answer)
 }
 
-fn dump(context: &Context, directory: &Path) -> Result<Answer, Failure> {
+fn dump(context: &Context, directory: &Path) -> Result<Answer, CliError> {
     let opened = context.open()?;
-    let failed = |error| Failure::host("cannot write to", directory, error);
+    let failed = |error| CliError::host("cannot write to", directory, error);
     let directory = &disk::real_path_to_be(directory).map_err(failed)?;
-    if directory.starts_with(&opened.home.root) {
-        return Err(Failure::dump_inside(&opened.home.root, directory));
+    if directory.starts_with(&opened.project.root) {
+        return Err(CliError::dump_inside(&opened.project.root, directory));
     }
     let made = disk::missing(directory);
     disk::make_private(directory).map_err(failed)?;
-    let root = opened.home.root.display().to_string();
+    let root = opened.project.root.display().to_string();
     let session = Session::builder().tag("workspace", root).build();
     let progress = context.progress("dumping a session");
     let dumped = checkpoint::dump_with_files(&session, &opened.files, directory);
     let dumped = dumped.map_err(|error| {
         disk::remove_empty(&made);
-        Failure::session(directory, &error)
+        CliError::session(directory, &error)
     })?;
     drop(progress);
     let document = SessionDumped {

@@ -4,14 +4,14 @@ use std::path::Path;
 
 use super::{archive_of, describe, read};
 use crate::cli::context::Context;
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::json::{SessionEntry, SessionShown, ToolCallEntry};
 use crate::ui::answer::Answer;
 use crate::ui::format;
 
-pub(super) fn run(context: &Context, file: &Path) -> Result<Answer, Failure> {
+pub(super) fn run(context: &Context, file: &Path) -> Result<Answer, CliError> {
     let root = read(file)?;
-    let sessions = describe::tree(&root).map_err(|error| Failure::session(file, &error))?;
+    let sessions = describe::tree(&root).map_err(|error| CliError::session(file, &error))?;
     let archive = archive_of(file).map(|archive| archive.display().to_string());
     let document = SessionShown { file: file.display().to_string(), archive, sessions };
     Ok(context.answer(&document, text)?.long())

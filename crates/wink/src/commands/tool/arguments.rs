@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::ui::input;
 
 /// Reads arguments: `key=value` pairs, JSON objects, `-` for an object from standard input.
 ///
 /// A value is text; the tool reads numbers, truth and lists from it. What comes later replaces what an object
 /// has, but of two pairs with the same key one is a mistake.
-pub(super) fn parse(all: &[String]) -> Result<Value, Failure> {
+pub(super) fn parse(all: &[String]) -> Result<Value, CliError> {
     let (mut arguments, mut keys) = (Map::new(), BTreeSet::new());
     for text in all {
         match text.as_str() {
@@ -20,7 +20,7 @@ pub(super) fn parse(all: &[String]) -> Result<Value, Failure> {
             pair => {
                 let (key, value) = key_and_value(pair)?;
                 if !keys.insert(key.clone()) {
-                    return Err(Failure::argument_given_twice(&key));
+                    return Err(CliError::argument_given_twice(&key));
                 }
                 arguments.insert(key, value);
             }
@@ -29,13 +29,13 @@ pub(super) fn parse(all: &[String]) -> Result<Value, Failure> {
     Ok(Value::Object(arguments))
 }
 
-fn object(json: &[u8]) -> Result<Map<String, Value>, Failure> {
-    serde_json::from_slice(json).map_err(|error| Failure::not_an_object(&error))
+fn object(json: &[u8]) -> Result<Map<String, Value>, CliError> {
+    serde_json::from_slice(json).map_err(|error| CliError::not_an_object(&error))
 }
 
-fn key_and_value(text: &str) -> Result<(String, Value), Failure> {
+fn key_and_value(text: &str) -> Result<(String, Value), CliError> {
     let pair = text.split_once('=').filter(|(key, _)| !key.is_empty());
-    let (key, value) = pair.ok_or_else(|| Failure::no_argument(text))?;
+    let (key, value) = pair.ok_or_else(|| CliError::no_argument(text))?;
     Ok((key.to_owned(), value.into()))
 }
 

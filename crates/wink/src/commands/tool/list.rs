@@ -3,11 +3,11 @@
 use wink_agent::{Effect, Family, Tool, Toolset};
 
 use crate::cli::context::Context;
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::json::{ToolEntry, ToolList};
 use crate::ui::answer::Answer;
 
-pub(super) fn run(context: &Context) -> Result<Answer, Failure> {
+pub(super) fn run(context: &Context) -> Result<Answer, CliError> {
     let document = ToolList { tools: Toolset::ALL.tools().map(entry).collect() };
     let mut answer = context.answer(&document, text)?;
     answer.notes = context.note("next: wink tool NAME --schema");

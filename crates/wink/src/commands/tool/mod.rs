@@ -10,9 +10,9 @@ use wink_agent::executor::HostExecutor;
 use wink_agent::{Family, Tool, ToolContext, Toolset};
 
 use crate::cli::context::{Context, Opened};
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::json::{ToolCalled, ToolSchema};
-use crate::project::forks::persisted::KeptForks;
+use crate::project::forks::persisted::PersistedForks;
 use crate::sys::signals;
 use crate::ui::answer::Answer;
 use crate::ui::style::Paint;
@@ -47,28 +47,28 @@ impl ToolArgs {
     }
 }
 
-pub(crate) fn run(context: &Context, args: &ToolArgs) -> Result<Answer, Failure> {
+pub(crate) fn run(context: &Context, args: &ToolArgs) -> Result<Answer, CliError> {
     let Some(name) = &args.name else { return list::run(context) };
     let unknown =
-        || Failure::unknown_tool(&Toolset::unknown_tool_message(name, Toolset::ALL.tools()));
+        || CliError::unknown_tool(&Toolset::unknown_tool_message(name, Toolset::ALL.tools()));
     let tool = Toolset::ALL.find(name).ok_or_else(unknown)?;
     match args.schema {
         true => schema(context, tool),
         false if tool.family == Family::Execution && !args.allow_execution => {
-            Err(Failure::execution_not_allowed(tool.name))
+            Err(CliError::execution_not_allowed(tool.name))
         }
         false => call(context, tool, args),
     }
 }
 
-fn call(context: &Context, tool: &'static Tool, args: &ToolArgs) -> Result<Answer, Failure> {
+fn call(context: &Context, tool: &'static Tool, args: &ToolArgs) -> Result<Answer, CliError> {
     let arguments = arguments::parse(&args.arguments)?;
     let opened = context.open()?;
     let progress = context.progress(tool.title);
     let result = tool.call(&tool_context(&opened, args)?, arguments);
     drop(progress);
     if let Some(kind) = result.error {
-        return Err(Failure::tool(kind, &result));
+        return Err(CliError::tool(kind, &result));
     }
     let document = ToolCalled { tool: tool.name, text: result.message, value: result.value };
     let mut answer = context.answer(&document, |it| with_line_end(&it.text))?;
@@ -83,9 +83,9 @@ fn call(context: &Context, tool: &'static Tool, args: &ToolArgs) -> Result<Answe
 }
 
 /// No earlier call is known, so an overwrite must name the hash of what it replaces.
-fn tool_context(opened: &Opened, args: &ToolArgs) -> Result<ToolContext, Failure> {
+fn tool_context(opened: &Opened, args: &ToolArgs) -> Result<ToolContext, CliError> {
     let mut context = ToolContext::over(&opened.files);
-    let known = KeptForks { directory: opened.home.directory.clone(), is_talkative: false };
+    let known = PersistedForks { directory: opened.project.directory.clone(), is_talkative: false };
     context.forks = known.known_to(context.forks);
     if !args.allow_execution {
         return Ok(context);
@@ -94,7 +94,7 @@ fn tool_context(opened: &Opened, args: &ToolArgs) -> Result<ToolContext, Failure
     Ok(context.executor(Arc::new(executor)).cancelled(signals::give_up()))
 }
 
-fn schema(context: &Context, tool: &Tool) -> Result<Answer, Failure> {
+fn schema(context: &Context, tool: &Tool) -> Result<Answer, CliError> {
     let document = ToolSchema { tool: tool.name, input_schema: tool.input_schema() };
     context.answer(&document, |it| {
         serde_json::to_string_pretty(it.input_schema).unwrap_or_default() + "\n"

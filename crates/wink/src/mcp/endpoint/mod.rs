@@ -16,13 +16,13 @@ use wink_agent::{Effect, Family, Tool, ToolContext, Toolset};
 use wink_fs::Workspace;
 
 pub(super) use self::lookup::Found;
-use super::auto_snapshot::{self, Keeping};
+use super::auto_snapshot::{self, AutoSnapshots};
 use super::call::recent::RecentCalls;
 use super::call::records;
 use super::fixtures;
 use super::sessions::Sessions;
 use super::tools::declared::{self, Common};
-use crate::project::forks::persisted::KeptForks;
+use crate::project::forks::persisted::PersistedForks;
 
 /// How many calls run at the same time; the others wait for their turn.
 pub(super) const MOST_CALLS: u32 = 64;
@@ -39,8 +39,8 @@ pub(crate) struct Endpoint {
     declared: Arc<Vec<McpTool>>,
     pub(super) slots: Arc<Semaphore>,
     recent: RecentCalls,
-    pub(super) keeping: Keeping,
-    kept_forks: Option<KeptForks>,
+    pub(super) keeping: AutoSnapshots,
+    kept_forks: Option<PersistedForks>,
     has_fixtures: bool,
 }
 
@@ -71,7 +71,7 @@ impl Endpoint {
             declared,
             slots,
             recent,
-            keeping: Keeping::default(),
+            keeping: AutoSnapshots::default(),
             kept_forks: None,
             has_fixtures: false,
         };
@@ -83,7 +83,7 @@ impl Endpoint {
 
     /// Says where forks are kept when the server ends, and others are found.
     #[must_use]
-    pub(crate) fn with_kept_forks(mut self, kept_forks: Option<KeptForks>) -> Self {
+    pub(crate) fn with_kept_forks(mut self, kept_forks: Option<PersistedForks>) -> Self {
         self.kept_forks.clone_from(&kept_forks);
         if let Some(kept) = kept_forks {
             self.context.forks = kept.known_to(self.context.forks);

@@ -15,7 +15,7 @@ const MOST: u32 = 1 << 16;
 
 /// Counts the requests that are being answered; a clone counts the same ones.
 #[derive(Clone, Debug)]
-pub(super) struct UnderWay(Arc<Semaphore>);
+pub(super) struct InFlight(Arc<Semaphore>);
 
 /// One of them.
 #[derive(Debug)]
@@ -23,13 +23,13 @@ pub(super) struct Request {
     _counted: OwnedSemaphorePermit,
 }
 
-impl Default for UnderWay {
+impl Default for InFlight {
     fn default() -> Self {
         Self(Arc::new(Semaphore::new(MOST as usize)))
     }
 }
 
-impl UnderWay {
+impl InFlight {
     /// Counts a request; none where the server waits for no more of them.
     pub(super) fn begin(&self) -> Option<Request> {
         self.0.clone().try_acquire_owned().ok().map(|_counted| Request { _counted })
@@ -95,7 +95,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_request_is_under_way_until_the_last_byte_of_its_answer_was_taken() {
-        let all = UnderWay::default();
+        let all = InFlight::default();
         let answer = all.begin().expect("not over").until_sent(Response::new(Body::from("done")));
         let ended = tokio::spawn({
             let all = all.clone();
@@ -111,11 +111,11 @@ mod tests {
 
     #[tokio::test]
     async fn the_wait_for_answers_has_a_bound_and_an_end_for_who_hurries() {
-        let all = UnderWay::default();
+        let all = InFlight::default();
         let _stays = all.begin().expect("not over");
         all.answered(Instant::now() + Duration::from_millis(20)).await;
         assert!(all.is_over() && all.begin().is_none());
-        let all = UnderWay::default();
+        let all = InFlight::default();
         let _stays = all.begin().expect("not over");
         all.hurry();
         all.answered(Instant::now() + Duration::from_secs(3600)).await;

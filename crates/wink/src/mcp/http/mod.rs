@@ -23,11 +23,11 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-use self::in_flight::UnderWay;
+use self::in_flight::InFlight;
 use self::legacy_sessions::sessions;
 use self::route_request::peeked;
 use super::endpoint::Endpoint;
-use super::sessions::lru::Uses;
+use super::sessions::lru::SessionLru;
 use crate::serve::http::origin_guard::MAX_BODY_BYTES;
 
 const SESSION_ID: &str = "mcp-session-id";
@@ -53,8 +53,8 @@ pub(crate) struct McpService {
     stateless: StreamableHttpService<Endpoint, NeverSessionManager>,
     stateful: StreamableHttpService<Endpoint, LocalSessionManager>,
     sessions: Arc<LocalSessionManager>,
-    uses: Uses,
-    under_way: UnderWay,
+    uses: SessionLru,
+    in_flight: InFlight,
     turn: Arc<Mutex<()>>,
 }
 
@@ -74,9 +74,9 @@ pub(crate) fn service(endpoint: Endpoint) -> McpService {
     let made = endpoint.clone();
     let config = config.with_legacy_session_mode(true);
     let stateful = StreamableHttpService::new(move || Ok(made.clone()), sessions.clone(), config);
-    let (uses, turn) = (Uses::default(), Arc::default());
-    let under_way = UnderWay::default();
-    McpService { endpoint, stateless, stateful, sessions, uses, under_way, turn }
+    let (uses, turn) = (SessionLru::default(), Arc::default());
+    let in_flight = InFlight::default();
+    McpService { endpoint, stateless, stateful, sessions, uses, in_flight, turn }
 }
 
 impl McpService {
@@ -90,7 +90,7 @@ impl McpService {
         let until = Instant::now() + at_most + LAST_ANSWERS;
         self.endpoint.end(at_most).await;
         // A call is at its end before its answer is on its way; and what ends the streams ends all calls.
-        self.under_way.answered(until).await;
+        self.in_flight.answered(until).await;
         self.stateless.config.cancellation_token.cancel();
         self.stateful.config.cancellation_token.cancel();
     }
@@ -98,14 +98,14 @@ impl McpService {
     /// Waits for no call any more.
     pub(crate) fn hurry(&self) {
         self.endpoint.hurry();
-        self.under_way.hurry();
+        self.in_flight.hurry();
     }
 
     /// Answers a request that the end of the server waits for.
     async fn counted(&self, request: Request) -> Result<Response, Response> {
-        let counted = self.under_way.begin().ok_or_else(|| ENDING.into_response())?;
+        let counted = self.in_flight.begin().ok_or_else(|| ENDING.into_response())?;
         let answer = self.answer(request).await?;
-        match answer.status() == StatusCode::INTERNAL_SERVER_ERROR && self.under_way.is_over() {
+        match answer.status() == StatusCode::INTERNAL_SERVER_ERROR && self.in_flight.is_over() {
             true => Err(NOT_FINISHED.into_response()),
             false => Ok(counted.until_sent(answer)),
         }

@@ -10,7 +10,7 @@ use crate::sys::lock::lock;
 
 /// Remembers when sessions were used last; a clone remembers the same ones.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Uses(Arc<Mutex<HashMap<SessionId, Used>>>);
+pub(crate) struct SessionLru(Arc<Mutex<HashMap<SessionId, Used>>>);
 
 /// When a session was used last. A request that uses it now holds a second handle.
 type Used = Arc<Mutex<Instant>>;
@@ -25,7 +25,7 @@ impl Drop for InUse {
     }
 }
 
-impl Uses {
+impl SessionLru {
     /// Remembers a session that has begun.
     pub(crate) fn add(&self, id: &str) {
         lock(&self.0).insert(id.into(), now());

@@ -16,8 +16,8 @@ use wink_fs::{
     SnapshotStore as _, Tree, TreePath,
 };
 
-use crate::error::Failure;
-use crate::project::Home;
+use crate::error::CliError;
+use crate::project::Project;
 use crate::project::settings;
 use crate::sys::disk;
 
@@ -25,7 +25,7 @@ const NOTES: &str = "making";
 
 /// The fork that a note is of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Making {
+pub(crate) struct ForkNote {
     name: String,
     /// The state it begins with, as it was typed.
     state: String,
@@ -34,15 +34,15 @@ pub(crate) struct Making {
     is_new: bool,
 }
 
-impl Making {
-    pub(crate) fn new(name: &str, state: &str, directory: &Path) -> Result<Self, Failure> {
+impl ForkNote {
+    pub(crate) fn new(name: &str, state: &str, directory: &Path) -> Result<Self, CliError> {
         let real = disk::real_path_to_be(directory).unwrap_or_else(|_| directory.to_owned());
         let is_new = disk::is_gone(&real);
         let directory = settings::path_text(&real)?;
         Ok(Self { name: name.to_owned(), state: state.to_owned(), directory, is_new })
     }
 
-    fn directory(&self) -> Result<PathBuf, Failure> {
+    fn directory(&self) -> Result<PathBuf, CliError> {
         settings::text_path(&self.directory)
     }
 
@@ -52,31 +52,31 @@ impl Making {
     }
 
     /// Returns the fork, where it was interrupted when all but the last steps were done.
-    fn made(&self, home: &Home) -> Result<Option<Home>, Failure> {
+    fn made(&self, project: &Project) -> Result<Option<Project>, CliError> {
         let directory = self.directory()?;
-        Ok(home.find_branch(&self.name)?.filter(|fork| fork.root == directory))
+        Ok(project.find_branch(&self.name)?.filter(|fork| fork.root == directory))
     }
 }
 
 /// The note of a fork whose files are being written, with the lock on it; none of a directory that is refused.
 #[derive(Debug)]
-pub(crate) struct HalfMade(Option<Note>);
+pub(crate) struct IncompleteFork(Option<Note>);
 
-impl HalfMade {
+impl IncompleteFork {
     /// Writes down that a directory, which is new or empty, becomes a fork; clears what an interrupted fork
     /// left in it, and refuses one that another process makes a fork.
     ///
     /// Of a directory with something else in it nothing is written down: it is refused later.
-    pub(crate) fn begin(home: &Home, making: &Making) -> Result<Self, Failure> {
+    pub(crate) fn begin(project: &Project, making: &ForkNote) -> Result<Self, CliError> {
         let directory = making.directory()?;
-        let notes = notes(home)?;
+        let notes = notes(project)?;
         disk::make_private(&notes).map_err(|error| cannot_write(&notes, error))?;
         let path = notes.join(key(&directory));
         if !disk::is_file(&path) && !is_empty(&directory) {
             return Ok(Self(None));
         }
         let file = disk::hold(&path).map_err(|error| match error.kind() {
-            ErrorKind::WouldBlock => Failure::being_made(&directory),
+            ErrorKind::WouldBlock => CliError::being_made(&directory),
             _ => cannot_write(&path, error),
         })?;
         let note = Note::read(path, file)?;
@@ -88,13 +88,13 @@ impl HalfMade {
         if let Some(left) = &note.making {
             is_new |= left.is_new;
         }
-        note.clear(home, &directory)?;
-        note.write_first(&Making { is_new, ..making.clone() })?;
+        note.clear(project, &directory)?;
+        note.write_first(&ForkNote { is_new, ..making.clone() })?;
         Ok(Self(Some(note)))
     }
 
     /// Says which snapshot the files come from that are about to be written.
-    pub(crate) fn begin_files(&self, snapshot: &SnapshotId) -> Result<(), Failure> {
+    pub(crate) fn begin_files(&self, snapshot: &SnapshotId) -> Result<(), CliError> {
         self.0.as_ref().map_or(Ok(()), |note| note.append(&format!("{snapshot}\n")))
     }
 
@@ -106,7 +106,7 @@ impl HalfMade {
     }
 
     /// Forgets the note of a fork that could not be made, unless files of it are left.
-    pub(crate) fn give_up(&self, making: &Making) {
+    pub(crate) fn give_up(&self, making: &ForkNote) {
         if making.directory().is_ok_and(|directory| is_empty(&directory)) {
             self.forget();
         }
@@ -115,11 +115,11 @@ impl HalfMade {
 
 /// Finishes the fork of a command that was interrupted when all but the last steps were done; returns it
 /// where the same command is given again.
-pub(crate) fn finish(home: &Home, making: &Making) -> Result<Option<Home>, Failure> {
-    let path = notes(home)?.join(key(&making.directory()?));
+pub(crate) fn finish(project: &Project, making: &ForkNote) -> Result<Option<Project>, CliError> {
+    let path = notes(project)?.join(key(&making.directory()?));
     let Some(note) = Note::left(path)? else { return Ok(None) };
     let Some(left) = &note.making else { return Ok(None) };
-    let Some(fork) = left.made(home)? else { return Ok(None) };
+    let Some(fork) = left.made(project)? else { return Ok(None) };
     fork.announce();
     note.remove();
     Ok(making.is_by_same_command(left).then_some(fork))
@@ -127,26 +127,26 @@ pub(crate) fn finish(home: &Home, making: &Making) -> Result<Option<Home>, Failu
 
 /// Clears what interrupted forks left in other directories. Where that cannot be done, the command that
 /// was interrupted says why when it is given again.
-pub(crate) fn clear_others(home: &Home, making: &Making) -> Result<(), Failure> {
-    let notes = notes(home)?;
+pub(crate) fn clear_others(project: &Project, making: &ForkNote) -> Result<(), CliError> {
+    let notes = notes(project)?;
     let own = key(&making.directory()?);
     let names = disk::names(&notes).unwrap_or_default();
     for name in names.iter().filter(|name| *name != own.as_str()) {
-        if let Err(failure) = clear_other(home, notes.join(name)) {
+        if let Err(failure) = clear_other(project, notes.join(name)) {
             tracing::warn!("what an interrupted fork left is not cleared: {}", failure.message());
         }
     }
     Ok(())
 }
 
-fn clear_other(home: &Home, path: PathBuf) -> Result<(), Failure> {
+fn clear_other(project: &Project, path: PathBuf) -> Result<(), CliError> {
     let Some(note) = Note::left(path)? else { return Ok(()) };
     let Some(making) = &note.making else { return Ok(()) };
     let directory = making.directory()?;
-    if let Some(fork) = making.made(home)? {
+    if let Some(fork) = making.made(project)? {
         fork.announce();
-    } else if !note.is_of_no_files() && Home::of(&directory)?.is_none() {
-        note.clear(home, &directory)?;
+    } else if !note.is_of_no_files() && Project::of(&directory)?.is_none() {
+        note.clear(project, &directory)?;
         if making.is_new {
             disk::remove_empty(&[directory]);
         }
@@ -161,14 +161,14 @@ struct Note {
     path: PathBuf,
     file: File,
     /// The fork that a process began to make, where it came to saying so.
-    making: Option<Making>,
+    making: Option<ForkNote>,
     /// The snapshot whose files it began to write.
     snapshot: Option<SnapshotId>,
 }
 
 impl Note {
     /// Reads the note of a process that died; `None` where there is none.
-    fn left(path: PathBuf) -> Result<Option<Self>, Failure> {
+    fn left(path: PathBuf) -> Result<Option<Self>, CliError> {
         if !disk::is_file(&path) {
             return Ok(None);
         }
@@ -179,10 +179,10 @@ impl Note {
         }
     }
 
-    fn read(path: PathBuf, file: File) -> Result<Self, Failure> {
+    fn read(path: PathBuf, file: File) -> Result<Self, CliError> {
         let mut text = String::new();
         let read = (&file).read_to_string(&mut text);
-        read.map_err(|error| Failure::host("cannot read", &path, error))?;
+        read.map_err(|error| CliError::host("cannot read", &path, error))?;
         // A line without its end is one that the process died in.
         let mut lines = text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
         let making = lines.next().and_then(|line| serde_json::from_str(line).ok());
@@ -196,13 +196,13 @@ impl Note {
     }
 
     /// Says which fork is made, and no more.
-    fn write_first(&self, making: &Making) -> Result<(), Failure> {
-        let line = serde_json::to_string(making).map_err(|error| Failure::other(&error))?;
+    fn write_first(&self, making: &ForkNote) -> Result<(), CliError> {
+        let line = serde_json::to_string(making).map_err(|error| CliError::other(&error))?;
         self.file.set_len(0).map_err(|error| cannot_write(&self.path, error))?;
         self.append(&format!("{line}\n"))
     }
 
-    fn append(&self, line: &str) -> Result<(), Failure> {
+    fn append(&self, line: &str) -> Result<(), CliError> {
         let written = (&self.file).write_all(line.as_bytes()).and_then(|()| self.file.sync_all());
         written.map_err(|error| cannot_write(&self.path, error))
     }
@@ -213,21 +213,21 @@ impl Note {
     }
 
     /// Removes the files that an interrupted fork left; removes nothing where anything else is there.
-    fn clear(&self, home: &Home, directory: &Path) -> Result<(), Failure> {
+    fn clear(&self, project: &Project, directory: &Path) -> Result<(), CliError> {
         if disk::is_gone(directory) {
             return Ok(());
         }
-        let unknown = |_| Failure::half_made(directory, &[]);
+        let unknown = |_| CliError::half_made(directory, &[]);
         // Opening finishes a change that was interrupted, and what was staged for it goes: also a directory
         // that is empty may have files then.
         let mut files = HostBackend::open_ambient(directory).map_err(unknown)?;
         if files.list(&TreePath::root()).map_err(unknown)?.is_empty() {
             return Ok(());
         }
-        let snapshot = self.snapshot.ok_or_else(|| Failure::half_made(directory, &[]))?;
-        let state = home.open_store()?.load(&snapshot).map_err(unknown)?;
+        let snapshot = self.snapshot.ok_or_else(|| CliError::half_made(directory, &[]))?;
+        let state = project.open_store()?.load(&snapshot).map_err(unknown)?;
         let own = remove_parts(&mut files, &*state).map_err(unknown)?;
-        if own.is_empty() { Ok(()) } else { Err(Failure::half_made(directory, &own)) }
+        if own.is_empty() { Ok(()) } else { Err(CliError::half_made(directory, &own)) }
     }
 }
 
@@ -298,12 +298,12 @@ fn is_same(
     }
 }
 
-fn notes(home: &Home) -> Result<PathBuf, Failure> {
-    Ok(home.shared()?.join(NOTES))
+fn notes(project: &Project) -> Result<PathBuf, CliError> {
+    Ok(project.shared()?.join(NOTES))
 }
 
-fn cannot_write(path: &Path, error: std::io::Error) -> Failure {
-    Failure::host("cannot write", path, error)
+fn cannot_write(path: &Path, error: std::io::Error) -> CliError {
+    CliError::host("cannot write", path, error)
 }
 
 fn is_empty(directory: &Path) -> bool {

@@ -2,9 +2,9 @@
 
 use wink_fs::{Pin, Workspace};
 
-use crate::error::Failure;
-use crate::project::Home;
-use crate::project::settings::{Branch, MergePoint};
+use crate::error::CliError;
+use crate::project::Project;
+use crate::project::settings::{Branch, MergeBase};
 
 /// Returns the last state of a fork that is here: where the two began to differ.
 pub(crate) fn base(files: &Workspace, branch: &Branch) -> wink_fs::Result<String> {
@@ -18,16 +18,16 @@ pub(crate) fn base(files: &Workspace, branch: &Branch) -> wink_fs::Result<String
 /// Remembers what was brought in, so that the next merge begins there.
 pub(crate) fn remember(
     files: &Workspace,
-    mut home: Home,
-    point: MergePoint,
-) -> Result<(), Failure> {
+    mut project: Project,
+    point: MergeBase,
+) -> Result<(), CliError> {
     let store = files.snapshot_store()?;
-    let owner = home.pin_owner();
+    let owner = project.pin_owner();
     if let Ok(id) = point.theirs.parse() {
         store.pin(&Pin::new(id, owner.clone()))?;
     }
-    let forgotten =
-        home.change(|settings| Ok(settings.branch.as_mut().map(|branch| branch.merged(point))))?;
+    let forgotten = project
+        .change(|settings| Ok(settings.branch.as_mut().map(|branch| branch.merged(point))))?;
     for id in forgotten.into_iter().flatten().filter_map(|it| it.theirs.parse().ok()) {
         store.unpin(&id, &owner)?;
     }

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use wink_fs::SnapshotStore as _;
 
-use super::Home;
-use crate::error::Failure;
+use super::Project;
+use crate::error::CliError;
 use crate::project::settings::Settings;
 use crate::sys::disk;
 
@@ -17,28 +17,28 @@ const BRANCHES: &str = "branches";
 
 /// The forks of a workspace.
 #[derive(Debug, Default)]
-pub(crate) struct Branches {
-    pub(crate) whole: Vec<Home>,
+pub(crate) struct Forks {
+    pub(crate) whole: Vec<Project>,
     /// Those whose settings cannot be read.
-    pub(crate) damaged: Vec<DamagedBranch>,
+    pub(crate) damaged: Vec<DamagedFork>,
 }
 
 /// A fork whose settings cannot be read, so that its name is unknown.
 #[derive(Debug)]
-pub(crate) struct DamagedBranch {
+pub(crate) struct DamagedFork {
     /// The name that it was made with.
     pub(crate) key: String,
-    pub(crate) why: Failure,
+    pub(crate) why: CliError,
 }
 
-impl DamagedBranch {
+impl DamagedFork {
     /// Says it to a person.
     pub(crate) fn warning(&self) -> String {
         format!("warning: the fork made as {} is damaged: {}", self.key, self.why.message())
     }
 }
 
-impl Home {
+impl Project {
     /// Returns the name by which a fork is known to the store: that of its directory here, which stays
     /// when the fork gets another name.
     pub(crate) fn key(&self) -> String {
@@ -52,7 +52,7 @@ impl Home {
 
     /// Returns a directory for the settings of a new fork: named after it, and after a number where one
     /// that has another name by now began with this one.
-    pub(crate) fn new_branch(&self, name: &str) -> Result<PathBuf, Failure> {
+    pub(crate) fn new_branch(&self, name: &str) -> Result<PathBuf, CliError> {
         let mut place = self.directory.join(BRANCHES).join(name);
         let mut number = 1;
         while Settings::read(&place)?.is_some() {
@@ -81,11 +81,13 @@ impl Home {
 
     /// Finds a fork of the workspace, or, of a fork, of what it is a fork of; others that are damaged do not
     /// matter. One that is damaged itself has the name of its directory.
-    pub(crate) fn find_branch(&self, name: &str) -> Result<Option<Self>, Failure> {
+    pub(crate) fn find_branch(&self, name: &str) -> Result<Option<Self>, CliError> {
         let mut found = Ok(None);
         for place in places_in(&self.shared()?.join(BRANCHES))? {
             match Self::read(&place) {
-                Ok(Some(home)) if home.branch_name() == Some(name) => return Ok(Some(home)),
+                Ok(Some(project)) if project.branch_name() == Some(name) => {
+                    return Ok(Some(project));
+                }
                 Err(failure) if branch_key(&place) == name => found = Err(failure),
                 _ => {}
             }
@@ -94,12 +96,12 @@ impl Home {
     }
 
     /// Returns the forks of the workspace, or, of a fork, those of what it is a fork of, by name.
-    pub(crate) fn branches(&self) -> Result<Branches, Failure> {
-        let mut branches = Branches::default();
+    pub(crate) fn branches(&self) -> Result<Forks, CliError> {
+        let mut branches = Forks::default();
         for place in places_in(&self.shared()?.join(BRANCHES))? {
             match Self::read(&place) {
-                Ok(home) => branches.whole.extend(home),
-                Err(why) => branches.damaged.push(DamagedBranch { key: branch_key(&place), why }),
+                Ok(project) => branches.whole.extend(project),
+                Err(why) => branches.damaged.push(DamagedFork { key: branch_key(&place), why }),
             }
         }
         branches.whole.sort_by(|one, other| one.branch_name().cmp(&other.branch_name()));
@@ -111,14 +113,14 @@ impl Home {
     pub(crate) fn exclude_everywhere(
         &self,
         pattern: &str,
-    ) -> Result<(bool, Vec<DamagedBranch>), Failure> {
+    ) -> Result<(bool, Vec<DamagedFork>), CliError> {
         let _held = self.hold_settings()?;
         let (main, branches) = (Self::read(&self.shared()?)?, self.branches()?);
         let mut is_new = false;
-        for mut home in main.into_iter().chain(branches.whole) {
-            if !home.settings.exclude.iter().any(|known| known == pattern) {
-                home.settings.exclude.push(pattern.to_owned());
-                home.settings.write_over(&home.directory)?;
+        for mut project in main.into_iter().chain(branches.whole) {
+            if !project.settings.exclude.iter().any(|known| known == pattern) {
+                project.settings.exclude.push(pattern.to_owned());
+                project.settings.write_over(&project.directory)?;
                 is_new = true;
             }
         }
@@ -131,9 +133,9 @@ impl Home {
 }
 
 /// Returns the directories in which there may be settings of forks.
-fn places_in(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
+fn places_in(directory: &Path) -> Result<Vec<PathBuf>, CliError> {
     let names = disk::names(directory);
-    let names = names.map_err(|error| Failure::host("cannot list", directory, error))?;
+    let names = names.map_err(|error| CliError::host("cannot list", directory, error))?;
     Ok(names.iter().map(|name| directory.join(name)).collect())
 }
 

@@ -8,16 +8,16 @@ use wink_agent::Forks;
 use wink_fs::{Error, ErrorKind, MergeOptions, Merged, Operation, Pin, SnapshotId, Workspace};
 
 use crate::cli::state_ref;
-use crate::error::Failure;
+use crate::error::CliError;
 use crate::project::forks::merge_base;
-use crate::project::settings::{Branch, MergePoint, Settings};
-use crate::project::{self, Home};
+use crate::project::settings::{Branch, MergeBase, Settings};
+use crate::project::{self, Project};
 use crate::sys::disk;
 use crate::ui::output;
 
 /// Where forks are kept whose files are in no directory.
 #[derive(Clone, Debug)]
-pub(crate) struct KeptForks {
+pub(crate) struct PersistedForks {
     /// The directory of the history.
     pub(crate) directory: PathBuf,
     /// Whether a person wants to be told of them.
@@ -34,7 +34,7 @@ pub(crate) struct Left<'a> {
     pub(crate) kept: SnapshotId,
 }
 
-impl KeptForks {
+impl PersistedForks {
     /// Tells a person, who may not want to be told.
     pub(crate) fn tell(&self, note: &str) {
         tracing::info!("{note}");
@@ -45,7 +45,7 @@ impl KeptForks {
 
     /// Returns the snapshot that has the files of a fork which a person made, or that was kept.
     pub(crate) fn find(&self, name: &str) -> wink_fs::Result<Option<SnapshotId>> {
-        let found = self.home().and_then(|home| state_ref::branch(&home, name));
+        let found = self.project().and_then(|project| state_ref::branch(&project, name));
         Ok(found.map_err(|failure| unknown(&failure))?.map(|snapshot| snapshot.id))
     }
 
@@ -65,25 +65,25 @@ impl KeptForks {
         name: &str,
         options: &MergeOptions,
     ) -> wink_fs::Result<Option<Merged>> {
-        let here = self.home().map_err(|failure| unknown(&failure))?;
+        let here = self.project().map_err(|failure| unknown(&failure))?;
         if here.settings.branch.is_some() {
             return Ok(None);
         }
-        let Some(home) = here.find_branch(name).map_err(|failure| unknown(&failure))? else {
+        let Some(project) = here.find_branch(name).map_err(|failure| unknown(&failure))? else {
             return Ok(None);
         };
-        let Some(branch) = &home.settings.branch else { return Ok(None) };
+        let Some(branch) = &project.settings.branch else { return Ok(None) };
         let kept = branch.kept.clone().ok_or_else(|| in_a_directory(name))?;
         let merged = files.merge_states(&*merge_base::base(files, branch)?, &*kept, options)?;
         if merged.is_to_be_remembered() {
             let saved = merged.saved.map(|id| id.to_string());
-            remember_merge(files, home, MergePoint { theirs: kept, saved });
+            remember_merge(files, project, MergeBase { theirs: kept, saved });
         }
         Ok(Some(merged))
     }
 
-    fn home(&self) -> Result<Home, Failure> {
-        Home::read(&self.directory)?.ok_or_else(|| Failure::no_store(&self.directory))
+    fn project(&self) -> Result<Project, CliError> {
+        Project::read(&self.directory)?.ok_or_else(|| CliError::no_store(&self.directory))
     }
 
     /// Keeps a fork under its name, or the next one that is free, and returns that; `None` in a workspace that
@@ -92,27 +92,27 @@ impl KeptForks {
         &self,
         files: &Workspace,
         left: &Left<'_>,
-    ) -> Result<Option<String>, Failure> {
-        let home = self.home()?;
-        if home.settings.branch.is_some() {
+    ) -> Result<Option<String>, CliError> {
+        let project = self.project()?;
+        if project.settings.branch.is_some() {
             return Ok(None);
         }
         // Others, of this server and of others, look for a name too.
-        let _held = home.hold_names()?;
-        let name = free_name(&home, files, left.name)?;
-        let place = home.new_branch(&name)?;
+        let _held = project.hold_names()?;
+        let name = free_name(&project, files, left.name)?;
+        let place = project.new_branch(&name)?;
         // What a process kept for this one that died before it was made.
-        home.forget_unmade(&place);
-        let branch = Branch::new(&name, &left.base.to_string(), &home.directory)?;
+        project.forget_unmade(&place);
+        let branch = Branch::new(&name, &left.base.to_string(), &project.directory)?;
         let written = pinned(files, left, &place, branch)
-            .and_then(|branch| write(&home, &place, branch))
-            .inspect_err(|_| home.forget_unmade(&place));
+            .and_then(|branch| write(&project, &place, branch))
+            .inspect_err(|_| project.forget_unmade(&place));
         written.map(|()| Some(name))
     }
 }
 
 /// Says nothing of where they are: it is a model that asks.
-fn unknown(failure: &Failure) -> Error {
+fn unknown(failure: &CliError) -> Error {
     tracing::warn!("which forks there are is not known: {}", failure.message());
     Error::new(Operation::OpenStore, ErrorKind::Unavailable).with_detail(
         "the forks of this workspace cannot be read; ask the person who runs the server",
@@ -129,15 +129,15 @@ fn in_a_directory(name: &str) -> Error {
 
 /// What was brought in is here already: where that is not remembered, the next merge finds it the same on both
 /// sides.
-fn remember_merge(files: &Workspace, home: Home, point: MergePoint) {
-    if let Err(failure) = merge_base::remember(files, home, point) {
+fn remember_merge(files: &Workspace, project: Project, point: MergeBase) {
+    if let Err(failure) = merge_base::remember(files, project, point) {
         tracing::warn!("a merge is not remembered: {}", failure.message());
     }
 }
 
 /// Returns the name, with a number where a fork or a snapshot has it already.
-fn free_name(home: &Home, files: &Workspace, name: &str) -> Result<String, Failure> {
-    let branches = home.branches()?;
+fn free_name(project: &Project, files: &Workspace, name: &str) -> Result<String, CliError> {
+    let branches = project.branches()?;
     let names = branches.whole.into_iter().filter_map(|it| it.settings.branch).map(|it| it.name);
     let damaged = branches.damaged.into_iter().map(|it| it.key);
     let tags = files.snapshots()?.into_iter().filter_map(|it| it.tag);
@@ -156,7 +156,7 @@ fn pinned(
     left: &Left<'_>,
     place: &Path,
     branch: Branch,
-) -> Result<Branch, Failure> {
+) -> Result<Branch, CliError> {
     let owner = project::pin_owner(&project::branch_key(place));
     let pin = |id| files.snapshot_store()?.pin(&Pin::new(id, owner.clone()));
     [left.base, left.kept].into_iter().try_for_each(pin)?;
@@ -165,17 +165,17 @@ fn pinned(
     if let Some(merge) = files.keep_last_merge(left.fork, &message)? {
         pin(merge.theirs)?;
         let saved = merge.saved.map(|id| id.to_string());
-        branch.merged(MergePoint { theirs: merge.theirs.to_string(), saved });
+        branch.merged(MergeBase { theirs: merge.theirs.to_string(), saved });
     }
     Ok(branch)
 }
 
 /// Writes the settings of a fork, by which it is found; it stands in the place of the directory that it does
 /// not have.
-fn write(home: &Home, place: &Path, branch: Branch) -> Result<(), Failure> {
-    let settings = Settings::of_branch(place, home.settings.exclude.clone(), branch)?;
-    disk::make_private(place).map_err(|error| Failure::host("cannot write", place, error))?;
-    home.write_branch(settings, place)
+fn write(project: &Project, place: &Path, branch: Branch) -> Result<(), CliError> {
+    let settings = Settings::of_branch(place, project.settings.exclude.clone(), branch)?;
+    disk::make_private(place).map_err(|error| CliError::host("cannot write", place, error))?;
+    project.write_branch(settings, place)
 }
 
 #[cfg(test)]
@@ -189,12 +189,12 @@ mod tests {
     use super::*;
 
     /// Returns a workspace whose history is in a new directory.
-    fn workspace() -> (TempDir, Workspace, KeptForks) {
+    fn workspace() -> (TempDir, Workspace, PersistedForks) {
         let directory = tempfile::tempdir().expect("a directory");
         let store = Store::create_ambient(project::store_in(directory.path())).expect("a store");
         let settings = Settings::new(Path::new("/project"), Vec::new()).expect("settings");
         settings.write(directory.path()).expect("written");
-        let kept = KeptForks { directory: directory.path().to_owned(), is_talkative: false };
+        let kept = PersistedForks { directory: directory.path().to_owned(), is_talkative: false };
         (directory, Workspace::builder(MemoryBackend::new()).store(store).build(), kept)
     }
 
@@ -207,9 +207,9 @@ mod tests {
         let unknown = Workspace::memory().snapshot("elsewhere").expect("a snapshot").id;
         let left = Left { fork: &fork, name: "idea", base: end.id, kept: unknown };
         assert!(kept.remember(&files, &left).is_err());
-        let home = kept.home().expect("a home");
-        assert!(home.branches().expect("forks").whole.is_empty());
-        let pins = home.open_store().and_then(|it| Ok(it.pins()?)).expect("pins");
+        let project = kept.project().expect("a project");
+        assert!(project.branches().expect("forks").whole.is_empty());
+        let pins = project.open_store().and_then(|it| Ok(it.pins()?)).expect("pins");
         assert!(pins.iter().all(|it| it.owner != "fork idea"), "{pins:?}");
     }
 
@@ -229,16 +229,16 @@ mod tests {
         let (_directory, files, kept) = workspace();
         let end = files.snapshot("end").expect("a snapshot");
         let fork = files.fork(&end).expect("a fork");
-        let home = kept.home().expect("a home");
-        let held = home.hold_names().expect("held, as by another process");
+        let project = kept.project().expect("a project");
+        let held = project.hold_names().expect("held, as by another process");
         let left = Left { fork: &fork, name: "idea", base: end.id, kept: end.id };
         let name = thread::scope(|scope| {
             let second = scope.spawn(|| kept.remember(&files, &left).expect("kept"));
             thread::sleep(Duration::from_millis(200));
             assert!(!second.is_finished(), "it waits");
-            let place = home.new_branch("first").expect("a place");
-            let branch = Branch::new("idea", &end.id.to_string(), &home.directory);
-            write(&home, &place, branch.expect("a branch")).expect("written");
+            let place = project.new_branch("first").expect("a place");
+            let branch = Branch::new("idea", &end.id.to_string(), &project.directory);
+            write(&project, &place, branch.expect("a branch")).expect("written");
             drop(held);
             second.join().expect("ends")
         });
@@ -258,6 +258,6 @@ mod tests {
                 scope.spawn(move || kept.remember(files, &left).expect("kept"));
             }
         });
-        assert_eq!(kept.home().and_then(|it| it.branches()).expect("forks").whole.len(), 16);
+        assert_eq!(kept.project().and_then(|it| it.branches()).expect("forks").whole.len(), 16);
     }
 }

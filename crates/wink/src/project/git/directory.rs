@@ -6,27 +6,27 @@
 
 use wink_fs::{At, Exclusions, MemoryBackend, TreePath, Workspace};
 
-use crate::error::Failure;
-use crate::project::Home;
+use crate::error::CliError;
+use crate::project::Project;
 use crate::sys::disk;
 
 /// What excludes it.
 pub(crate) const GIT: &str = "/.git";
 
 /// Returns what is excluded from a workspace.
-pub(crate) fn excluded(home: &Home) -> Result<Exclusions, Failure> {
-    match disk::is_gone(&home.root.join(".git")) {
-        true => Ok(Exclusions::parse(home.settings.exclude.clone())?),
-        false => excluded_for_long(home),
+pub(crate) fn excluded(project: &Project) -> Result<Exclusions, CliError> {
+    match disk::is_gone(&project.root.join(".git")) {
+        true => Ok(Exclusions::parse(project.settings.exclude.clone())?),
+        false => excluded_for_long(project),
     }
 }
 
 /// Returns what is excluded for as long as a server runs, in which the directory may be made.
-pub(crate) fn excluded_for_long(home: &Home) -> Result<Exclusions, Failure> {
-    let mut patterns = home.settings.exclude.clone();
+pub(crate) fn excluded_for_long(project: &Project) -> Result<Exclusions, CliError> {
+    let mut patterns = project.settings.exclude.clone();
     let excluded = Exclusions::parse(patterns.clone())?;
     let git = TreePath::parse(".git")?;
-    if home.settings.captures_git() || excluded.matches(&git) || is_kept(home, &git) {
+    if project.settings.captures_git() || excluded.matches(&git) || is_kept(project, &git) {
         return Ok(excluded);
     }
     patterns.insert(0, GIT.to_owned());
@@ -34,7 +34,7 @@ pub(crate) fn excluded_for_long(home: &Home) -> Result<Exclusions, Failure> {
 }
 
 /// Tells whether patterns exclude it.
-pub(crate) fn is_excluded_by(patterns: &[String]) -> Result<bool, Failure> {
+pub(crate) fn is_excluded_by(patterns: &[String]) -> Result<bool, CliError> {
     Ok(Exclusions::parse(patterns.to_vec())?.matches(&TreePath::parse(".git")?))
 }
 
@@ -44,8 +44,8 @@ pub(crate) fn is_named(pattern: &str) -> bool {
 }
 
 /// Tells whether the last snapshot holds it.
-fn is_kept(home: &Home, git: &TreePath) -> bool {
-    let Ok(store) = home.open_store() else { return false };
+fn is_kept(project: &Project, git: &TreePath) -> bool {
+    let Ok(store) = project.open_store() else { return false };
     let kept = Workspace::builder(MemoryBackend::new()).read_only(true).store(store).build();
     let last = kept.current_snapshot_id().ok().flatten().map(|id| At::Snapshot(id.to_string()));
     let tree = last.and_then(|last| kept.tree_at(last).ok());

@@ -37,7 +37,7 @@ pub(crate) fn since(opened: &Opened, snapshot: SnapshotId) -> Option<GitHead> {
 }
 
 fn notes(opened: &Opened) -> PathBuf {
-    opened.home.directory.join(FILE)
+    opened.project.directory.join(FILE)
 }
 
 /// Returns HEAD as text: the branch, if there is one, and the commit, if there is one.

@@ -33,7 +33,7 @@ const TOO_MANY: Refusal = (
 
 /// Holds the secrets of a server.
 #[derive(Debug)]
-pub(crate) struct Access {
+pub(crate) struct Auth {
     token: Token,
     cookie_name: String,
     /// What opens the page once, and whether it did.
@@ -43,7 +43,7 @@ pub(crate) struct Access {
     failures: Mutex<(Instant, u32)>,
 }
 
-impl Access {
+impl Auth {
     /// Makes the access of a server on a port, and the ticket for one browser.
     pub(crate) fn new(token: Token, port: u16) -> io::Result<(Self, Token)> {
         let (ticket, cookie) = (Token::new()?, Token::new()?);

@@ -17,9 +17,9 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 
-use crate::serve::http::idle_timeout::{self, HeadTimer};
-use crate::serve::http::unauthenticated::{Stranger, Strangers};
-use crate::serve::http::write_timeout::PatientStream;
+use crate::serve::http::header_timeout::{self, HeaderTimeout};
+use crate::serve::http::unauthenticated::{Pending, Unauthenticated};
+use crate::serve::http::write_timeout::WriteTimeout;
 use crate::sys::stop_signals::StopSignals;
 
 const MAX_CONNECTIONS: usize = 256;
@@ -45,7 +45,7 @@ pub(crate) async fn serve<E: Future<Output = ()>, H: FnOnce()>(
     mut stop: StopSignals,
     ending: Ending<E, H>,
 ) {
-    let places = Places::default();
+    let places = ConnectionLimit::default();
     let graceful = GracefulShutdown::new();
     loop {
         tokio::select! {
@@ -74,25 +74,25 @@ pub(crate) async fn serve<E: Future<Output = ()>, H: FnOnce()>(
 }
 
 /// The connections that there can be at the same time.
-struct Places {
+struct ConnectionLimit {
     free: Arc<Semaphore>,
-    strangers: Strangers,
+    unauthenticated: Unauthenticated,
 }
 
 /// The place of one connection.
 struct Place {
     _taken: OwnedSemaphorePermit,
-    stranger: Arc<Stranger>,
+    pending: Arc<Pending>,
 }
 
-impl Default for Places {
+impl Default for ConnectionLimit {
     fn default() -> Self {
         let free = Arc::new(Semaphore::new(MAX_CONNECTIONS));
-        Self { free, strangers: Strangers::default() }
+        Self { free, unauthenticated: Unauthenticated::default() }
     }
 }
 
-impl Places {
+impl ConnectionLimit {
     /// Waits for a connection. Where there is no place for it, closes the oldest one whose client has not shown the
     /// token, so that such clients cannot keep others out.
     async fn accept(&self, listeners: &[TcpListener]) -> Option<(TcpStream, Place)> {
@@ -102,10 +102,10 @@ impl Places {
 
     async fn place(&self) -> Option<Place> {
         if self.free.available_permits() == 0 {
-            self.strangers.send_oldest_away();
+            self.unauthenticated.send_oldest_away();
         }
         let taken = self.free.clone().acquire_owned().await.ok()?;
-        Some(Place { _taken: taken, stranger: self.strangers.add() })
+        Some(Place { _taken: taken, pending: self.unauthenticated.add() })
     }
 }
 
@@ -125,17 +125,17 @@ fn spawn(
     app: Router,
     watcher: Watcher,
 ) {
-    let timer = HeadTimer::new();
-    let stream = PatientStream::new(stream, WRITE_TIMEOUT, timer.clone());
-    let (stranger, app) = (place.stranger.clone(), TowerToHyperService::new(app));
+    let timer = HeaderTimeout::new();
+    let stream = WriteTimeout::new(stream, WRITE_TIMEOUT, timer.clone());
+    let (pending, app) = (place.pending.clone(), TowerToHyperService::new(app));
     let connection = http1::Builder::new()
         .timer(timer)
-        .header_read_timeout(idle_timeout::IDLE)
+        .header_read_timeout(header_timeout::IDLE)
         .max_header_size(MAX_HEADER_BYTES)
         .serve_connection(
             TokioIo::new(stream),
             service_fn(move |mut request| {
-                request.extensions_mut().insert(stranger.clone());
+                request.extensions_mut().insert(pending.clone());
                 app.call(request)
             }),
         );
@@ -144,7 +144,7 @@ fn spawn(
         // A client that breaks off is no event for the server.
         tokio::select! {
             _ = connection => {}
-            () = place.stranger.sent_away() => {}
+            () = place.pending.sent_away() => {}
         }
         drop(place);
     });
@@ -162,7 +162,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a3_65_a_client_that_asks_for_nothing_more_is_given_up_after_a_minute() {
         let (near, mut far) = duplex(1 << 16);
-        let (places, graceful) = (Places::default(), GracefulShutdown::new());
+        let (places, graceful) = (ConnectionLimit::default(), GracefulShutdown::new());
         let app = Router::new().route("/", get(async || "hello"));
         spawn(near, places.place().await.expect("a place"), app, graceful.watcher());
         far.write_all(b"GET / HTTP/1.1\r\nHost: here\r\n\r\n").await.expect("it listens");

@@ -4,7 +4,7 @@
 
 pub(crate) mod auth;
 pub(crate) mod connections;
-pub(crate) mod idle_timeout;
+pub(crate) mod header_timeout;
 pub(crate) mod origin_guard;
 pub(crate) mod unauthenticated;
 pub(crate) mod write_timeout;

@@ -22,8 +22,8 @@ use axum::response::{IntoResponse, Response};
 use http_body_util::{BodyExt as _, LengthLimitError};
 use tokio::time::timeout;
 
-use crate::serve::http::auth::Access;
-use crate::serve::http::unauthenticated::Stranger;
+use crate::serve::http::auth::Auth;
+use crate::serve::http::unauthenticated::Pending;
 
 /// The largest body of a request.
 pub(crate) const MAX_BODY_BYTES: usize = 32 * 1024 * 1024;
@@ -85,12 +85,12 @@ pub(crate) struct Guard {
     origins: Vec<String>,
     /// The port of a server that is reached under every address of this computer.
     any_address: Option<u16>,
-    access: Arc<Access>,
+    access: Arc<Auth>,
 }
 
 impl Guard {
     /// Makes the guard of a server that listens on an address.
-    pub(crate) fn new(address: SocketAddr, access: Arc<Access>) -> Self {
+    pub(crate) fn new(address: SocketAddr, access: Arc<Auth>) -> Self {
         let (ip, port) = (address.ip(), address.port());
         let mut names = vec![host_of(ip)];
         if ip.is_loopback() {
@@ -115,8 +115,8 @@ impl Guard {
 
     fn check_token(&self, request: &Request) -> Result<(), Refusal> {
         self.access.admit(request.headers())?;
-        let stranger = request.extensions().get::<Arc<Stranger>>();
-        stranger.is_none_or(|it| it.admit()).then_some(()).ok_or(TOO_MANY)
+        let pending = request.extensions().get::<Arc<Pending>>();
+        pending.is_none_or(|it| it.admit()).then_some(()).ok_or(TOO_MANY)
     }
 
     /// Tells whether a host is one of the server's: by its names, or, where it has every address, by
@@ -260,7 +260,7 @@ mod tests {
         let token = Token::new().expect("random");
         let request = request.header("authorization", format!("Bearer {}", token.reveal()));
         let request = request.body(axum::body::Body::empty()).expect("a request");
-        let (access, _) = Access::new(token, address.port()).expect("random");
+        let (access, _) = Auth::new(token, address.port()).expect("random");
         Guard::new(address, Arc::new(access)).admit(&request).is_ok()
     }
 

@@ -10,7 +10,7 @@ use crate::sys::lock::lock;
 
 /// Holds all of them, oldest first; a clone holds the same ones.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Strangers(Arc<Mutex<Waiting>>);
+pub(crate) struct Unauthenticated(Arc<Mutex<Waiting>>);
 
 #[derive(Debug, Default)]
 struct Waiting {
@@ -20,22 +20,22 @@ struct Waiting {
 
 /// One connection, which may be no stranger's any more.
 #[derive(Debug)]
-pub(crate) struct Stranger {
+pub(crate) struct Pending {
     number: u64,
     sent_away: Arc<Notify>,
     is_known: AtomicBool,
-    among: Strangers,
+    among: Unauthenticated,
 }
 
-impl Strangers {
+impl Unauthenticated {
     /// Adds a connection that has just begun.
-    pub(crate) fn add(&self) -> Arc<Stranger> {
+    pub(crate) fn add(&self) -> Arc<Pending> {
         let (mut waiting, sent_away) = (lock(&self.0), Arc::new(Notify::new()));
         waiting.last += 1;
         let number = waiting.last;
         waiting.all.insert(number, sent_away.clone());
         let (is_known, among) = (AtomicBool::new(false), self.clone());
-        Arc::new(Stranger { number, sent_away, is_known, among })
+        Arc::new(Pending { number, sent_away, is_known, among })
     }
 
     /// Sends the oldest one away, if there is any.
@@ -50,7 +50,7 @@ impl Strangers {
     }
 }
 
-impl Stranger {
+impl Pending {
     /// Takes note that the token was shown; tells whether that was before it was sent away.
     pub(crate) fn admit(&self) -> bool {
         if !self.is_known.load(Ordering::Relaxed) && self.among.remove(self.number) {
@@ -65,7 +65,7 @@ impl Stranger {
     }
 }
 
-impl Drop for Stranger {
+impl Drop for Pending {
     fn drop(&mut self) {
         self.among.remove(self.number);
     }
@@ -79,13 +79,13 @@ mod tests {
 
     use super::*;
 
-    async fn has_to_go(stranger: &Stranger) -> bool {
-        timeout(Duration::from_millis(20), stranger.sent_away()).await.is_ok()
+    async fn has_to_go(pending: &Pending) -> bool {
+        timeout(Duration::from_millis(20), pending.sent_away()).await.is_ok()
     }
 
     #[tokio::test]
     async fn the_oldest_goes_first_and_nobody_who_is_known() {
-        let all = Strangers::default();
+        let all = Unauthenticated::default();
         let (known, first, second) = (all.add(), all.add(), all.add());
         assert!(known.admit() && known.admit());
         all.send_oldest_away();
@@ -98,7 +98,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_connection_that_has_ended_is_none_to_send_away() {
-        let all = Strangers::default();
+        let all = Unauthenticated::default();
         let (gone, stays) = (all.add(), all.add());
         drop(gone);
         all.send_oldest_away();

@@ -8,23 +8,23 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use crate::serve::http::idle_timeout::HeadTimer;
+use crate::serve::http::header_timeout::HeaderTimeout;
 
 /// Passes everything on, and fails when nothing could be written for too long.
 ///
 /// Reading has bounds of its own, by the request, and is told to the timer that measures them. A client that sends and never reads would else hold
 /// its connection until it goes away.
 #[derive(Debug)]
-pub(crate) struct PatientStream<S> {
+pub(crate) struct WriteTimeout<S> {
     stream: S,
     patience: Duration,
     /// When it gives up, while it waits.
     end: Option<Pin<Box<Sleep>>>,
-    timer: HeadTimer,
+    timer: HeaderTimeout,
 }
 
-impl<S> PatientStream<S> {
-    pub(crate) fn new(stream: S, patience: Duration, timer: HeadTimer) -> Self {
+impl<S> WriteTimeout<S> {
+    pub(crate) fn new(stream: S, patience: Duration, timer: HeaderTimeout) -> Self {
         Self { stream, patience, end: None, timer }
     }
 
@@ -47,7 +47,7 @@ impl<S> PatientStream<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for PatientStream<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for WriteTimeout<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -56,13 +56,13 @@ impl<S: AsyncRead + Unpin> AsyncRead for PatientStream<S> {
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
         if buffer.filled().len() > before {
-            self.timer.heard();
+            self.timer.bytes_came();
         }
         read
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for PatientStream<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -105,7 +105,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a3_65_a_client_that_does_not_read_is_given_up() {
         let (near, _far) = duplex(4);
-        let mut near = PatientStream::new(near, Duration::from_millis(30), HeadTimer::new());
+        let mut near = WriteTimeout::new(near, Duration::from_millis(30), HeaderTimeout::new());
         let error = near.write_all(b"more than fits").await.expect_err("nobody reads");
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     }
@@ -113,7 +113,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_client_that_reads_slowly_gets_everything() {
         let (near, mut far) = duplex(1);
-        let mut near = PatientStream::new(near, Duration::from_millis(500), HeadTimer::new());
+        let mut near = WriteTimeout::new(near, Duration::from_millis(500), HeaderTimeout::new());
         let reads = tokio::spawn(async move {
             let mut all = Vec::new();
             while let Ok(byte) = far.read_u8().await {

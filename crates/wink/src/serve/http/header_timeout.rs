@@ -21,7 +21,7 @@ pub(crate) const IDLE: Duration = Duration::from_secs(60);
 /// hyper knows only one time, from the end of a request to the headers of the next, and takes it from a
 /// timer that it is given. This one shortens it as soon as something of the next request is there.
 #[derive(Clone, Debug)]
-pub(crate) struct HeadTimer(Arc<Mutex<Begun>>);
+pub(crate) struct HeaderTimeout(Arc<Mutex<Begun>>);
 
 /// When the request began whose headers are waited for, if it has begun.
 #[derive(Debug)]
@@ -30,14 +30,14 @@ struct Begun {
     is_first: bool,
 }
 
-impl HeadTimer {
+impl HeaderTimeout {
     /// Makes the timer of a connection that begins now, and with it its first request.
     pub(crate) fn new() -> Self {
         Self(Arc::new(Mutex::new(Begun { at: Some(Instant::now()), is_first: true })))
     }
 
     /// Takes note that bytes came.
-    pub(crate) fn heard(&self) {
+    pub(crate) fn bytes_came(&self) {
         self.begun().at.get_or_insert_with(Instant::now);
     }
 
@@ -46,7 +46,7 @@ impl HeadTimer {
     }
 }
 
-impl Timer for HeadTimer {
+impl Timer for HeaderTimeout {
     fn sleep(&self, duration: Duration) -> Pin<Box<dyn Sleep>> {
         self.sleep_until(Instant::now() + duration)
     }
@@ -65,7 +65,7 @@ impl Timer for HeadTimer {
 
 /// The wait for the headers of one request.
 struct Wait {
-    timer: HeadTimer,
+    timer: HeaderTimeout,
     end: Pin<Box<tokio::time::Sleep>>,
 }
 
