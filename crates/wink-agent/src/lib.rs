@@ -22,61 +22,36 @@
 //! ```
 //!
 //! A [`session::Session`] holds what an agent knows and did. [`checkpoint`] keeps it together with the
-//! files, [`follow`] tells it of every change, and [`SessionFiles`] is all of that in one value. A
+//! files, [`file_index`] tells it of every change, and [`SessionFiles`] is all of that in one value. A
 //! [`prompt`] tells a model of its workspace and tools, and the [`adapter`] runs the loop in which it
 //! calls them.
 
 pub mod adapter;
-mod arguments;
-mod budget;
-mod call_id;
 pub mod checkpoint;
-mod context;
 mod edit;
-mod encoding;
-mod engine;
-mod execution;
-pub mod executor;
-mod expected_hash;
-mod fields;
-pub mod follow;
-mod forks;
-mod lock;
-mod named_state;
-mod nowhere;
+pub mod exec;
+pub mod file_index;
+pub(crate) mod history;
 mod policy;
 pub mod prompt;
-mod refusal;
-mod result;
-mod retry;
-mod rewrite;
 mod schema;
 pub mod session;
-mod session_files;
-mod shape;
-mod states;
-mod suggest;
-mod table;
 mod tool;
-mod tool_call;
 mod tools;
-mod toolset;
-mod unknown;
-mod without_special;
-mod words;
+pub(crate) mod util;
 
-pub use budget::Budget;
-pub use context::ToolContext;
-pub use forks::Forks;
-pub use policy::{PathRules, SeenContents};
-pub use refusal::Refusal;
-pub use result::ToolResult;
-pub use session_files::SessionFiles;
-pub use table::{call, find};
-pub use tool::{Effect, Family, Tool};
-pub use tool_call::ToolCall;
-pub use toolset::Toolset;
-pub use without_special::WithoutSpecial;
+pub use self::history::archive_filter::WithoutSpecial;
+pub use self::history::forks::Forks;
+pub use self::policy::{PathRules, SeenContents};
+pub use self::session::files::owned::SessionFiles;
+pub use self::tool::budget::Budget;
+pub use self::tool::call::ToolCall;
+pub use self::tool::context::ToolContext;
+pub use self::tool::error::Refusal;
+pub use self::tool::result::ToolResult;
+pub use self::tool::set::Toolset;
+pub use self::tool::table::{call, find};
+pub use self::tool::{Effect, Family, Tool};
 
 /// The README's examples, compiled and run with the others.
 #[cfg(doctest)]

@@ -1,7 +1,7 @@
 //! What was said and done.
 
 use super::model::ModelTurn;
-use crate::result::ToolResult;
+use crate::tool::result::ToolResult;
 
 /// Holds the messages between a program and a model; it can be continued at any time.
 ///

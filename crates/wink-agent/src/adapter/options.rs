@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use crate::budget::Budget;
-use crate::executor::Executor;
+use crate::exec::Executor;
 use crate::policy::PathRules;
+use crate::tool::budget::Budget;
 
 /// Bounds what happens in a loop.
 ///

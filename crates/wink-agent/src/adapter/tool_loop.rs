@@ -9,14 +9,14 @@ use super::error::{AdapterError, Interrupted};
 use super::model::{Model, ModelRequest, ModelTurn, ToolRequest};
 use super::options::AdapterOptions;
 use super::parallel::in_order;
-use crate::context::ToolContext;
-use crate::engine;
 use crate::prompt::{OfferedTool, Prompt, PromptError, RenderedPrompt};
-use crate::refusal::Refusal;
-use crate::result::ToolResult;
 use crate::session::caught;
-use crate::table::find;
-use crate::unknown;
+use crate::tool::context::ToolContext;
+use crate::tool::engine;
+use crate::tool::error::Refusal;
+use crate::tool::result::ToolResult;
+use crate::tool::table::find;
+use crate::tool::unknown_name;
 
 /// Brings a prompt and a model together.
 ///
@@ -210,11 +210,14 @@ impl Adapter {
             (_, unavailable) => {
                 let refusal = match unavailable {
                     Some(Err(error)) => no_files(&error),
-                    _ => unknown::refusal(&call.name, prompt.tools.iter().map(|it| it.tool.name)),
+                    _ => unknown_name::refusal(
+                        &call.name,
+                        prompt.tools.iter().map(|it| it.tool.name),
+                    ),
                 };
                 let context = ToolContext::new().session(self.prompt.session());
                 let context = self.in_turn(context, call, prompt, turn);
-                engine::refuse(&unknown::shown(&call.name), &context, &arguments, refusal)
+                engine::refuse(&unknown_name::shown(&call.name), &context, &arguments, refusal)
             }
         }
     }

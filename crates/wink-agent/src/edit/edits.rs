@@ -7,8 +7,8 @@ use bytes::Bytes;
 use memchr::memmem;
 
 use super::ending::{self, Endings};
+use super::error::{EditRefusal, NumberedRefusal};
 use super::nearest::nearest;
-use super::refusal::{EditRefusal, NumberedRefusal};
 use super::search::Search;
 use super::splice::{Edited, Replacement};
 use super::{lines, nearest};

@@ -15,6 +15,7 @@
 
 mod edits;
 mod ending;
+mod error;
 mod fold;
 mod line_feeds;
 mod lines;
@@ -23,12 +24,13 @@ mod overlaps;
 pub(crate) mod patch;
 #[cfg(test)]
 mod properties;
-mod refusal;
+pub(crate) mod retry;
+pub(crate) mod rewrite;
 mod search;
 mod snippet;
 mod splice;
 
 pub(crate) use edits::{Edit, apply, apply_all};
-pub(crate) use refusal::{EditRefusal, NumberedRefusal};
+pub(crate) use error::{EditRefusal, NumberedRefusal};
 pub(crate) use snippet::answer;
 pub(crate) use splice::Edited;

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 
 use super::edits::{Edit, apply, apply_all};
-use super::refusal::EditRefusal;
+use super::error::EditRefusal;
 use super::snippet::snippets;
 use super::splice::Edited;
 

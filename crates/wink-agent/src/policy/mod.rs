@@ -1,5 +1,6 @@
 //! What a session may do to files.
 
+pub(crate) mod expected_hash;
 mod ruled;
 mod rules;
 mod seen;

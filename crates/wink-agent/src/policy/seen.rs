@@ -7,7 +7,7 @@ use std::sync::Mutex;
 
 use wink_fs::ContentHash;
 
-use crate::lock::lock;
+use crate::util::lock::lock;
 
 /// How many of the newest contents are remembered at least, and at most twice as many.
 const FEWEST: usize = 65_536;

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use super::error::PromptError;
 use super::parameters::{Needed, Parameters, names, shown};
 use super::placeholders::{Piece, cut};
-use crate::suggest::nearest;
+use crate::tool::suggest::nearest;
 
 /// Markdown with places for the fields of a struct.
 #[derive(Clone, Debug)]

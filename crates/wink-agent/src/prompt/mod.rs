@@ -28,23 +28,17 @@
 mod body;
 mod code;
 mod error;
-mod files;
 mod given;
-mod guidance;
 mod key;
 mod options;
-mod own_tool;
-mod owning;
 mod parameters;
 mod placeholders;
-mod preview;
 #[allow(clippy::module_inception, reason = "the type that the module is named after")]
 mod prompt;
 mod render;
 mod rendered;
 mod section;
 mod template;
-mod vfs;
 mod workspace;
 
 pub use self::code::inline_code;
@@ -55,5 +49,5 @@ pub use self::prompt::Prompt;
 pub use self::rendered::{OfferedTool, RenderedPrompt};
 pub use self::section::Section;
 pub use self::template::PromptTemplate;
-pub use self::vfs::VfsSection;
 pub use self::workspace::WorkspaceSection;
+pub use self::workspace::vfs::VfsSection;

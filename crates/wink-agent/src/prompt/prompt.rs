@@ -6,13 +6,13 @@ use serde::Serialize;
 use wink_fs::Workspace;
 
 use super::error::PromptError;
-use super::files::Place;
 use super::given::Given;
 use super::parameters::Parameters;
 use super::render;
 use super::rendered::RenderedPrompt;
 use super::section::Section;
 use super::template::PromptTemplate;
+use super::workspace::files::Place;
 use crate::session::Session;
 
 /// Holds a template together with a session and the parameters of its sections.

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::error::PromptError;
-use super::files::SectionFiles;
 use super::given::Given;
-use super::own_tool;
 use super::rendered::{OfferedTool, RenderedPrompt};
 use super::section::Section;
 use super::template::PromptTemplate;
+use super::workspace::files::SectionFiles;
+use super::workspace::own_tool;
 use crate::tool::Tool;
 
 /// How many `#` the heading of a section at the top has, and how many Markdown knows.

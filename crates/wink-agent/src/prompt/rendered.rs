@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::error::PromptError;
-use super::files::SectionFiles;
-use crate::context::ToolContext;
+use super::workspace::files::SectionFiles;
 use crate::session::Session;
 use crate::tool::Tool;
+use crate::tool::context::ToolContext;
 
 /// Holds a prompt as a model gets it: one text, and the tools it may call.
 ///

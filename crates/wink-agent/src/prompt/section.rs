@@ -8,13 +8,13 @@ use schemars::JsonSchema;
 
 use super::body::Body;
 use super::error::PromptError;
-use super::files::SectionFiles;
 use super::given::Given;
-use super::guidance::{self, Hands};
 use super::key;
+use super::workspace::files::SectionFiles;
+use super::workspace::guidance::{self, Hands};
 use crate::session::caught;
 use crate::tool::Tool;
-use crate::toolset::Toolset;
+use crate::tool::set::Toolset;
 
 type Predicate = dyn Fn(&Given<'_>) -> bool + Send + Sync;
 

@@ -1,10 +1,10 @@
 //! What every session does from its beginning.
 
 use super::dispatch::Rules;
-use super::filesystem_ref::FilesystemSnapshotRef;
+use super::files::listing::{VirtualFileSystem, follow};
+use super::files::snapshot_ref::FilesystemSnapshotRef;
 use super::reducers::append_all;
 use super::tool_invoked::ToolInvoked;
-use super::virtual_files::{VirtualFileSystem, follow};
 
 /// Returns the reducers of the slices that this crate itself fills.
 pub(super) fn rules() -> Rules {

@@ -34,33 +34,19 @@
 //! Slices of the kind [`Log`](SliceKind::Log) tell what happened and stay when the state goes back.
 //! [`dump_session_tree`] writes a session with all below it to a file that [`load_session_tree`] reads.
 
-mod bounded;
 mod builder;
-mod bus;
-mod cell;
 mod defaults;
 mod dispatch;
 mod dump;
 mod error;
-mod files_changed;
-mod filesystem_ref;
-mod held;
+pub(crate) mod files;
 mod id;
-mod in_call;
-mod items;
-mod listings;
 mod moment;
-mod panics;
 pub mod reducers;
-mod registry;
-mod slice;
 mod slices;
 mod snapshots;
 mod tool_invoked;
 mod tree;
-mod view;
-mod virtual_file;
-mod virtual_files;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -70,9 +56,10 @@ use std::time::SystemTime;
 
 use wink_fs::Clock;
 
-pub use self::bounded::BoundedText;
 pub use self::builder::SessionBuilder;
-pub use self::bus::{Outcome, SubscriberFailure, Subscription, Told};
+pub use self::dispatch::bus::{Outcome, SubscriberFailure, Subscription, Told};
+pub(crate) use self::dispatch::held::HeldEvents;
+pub(crate) use self::dispatch::panics::caught;
 pub use self::dispatch::{Dispatched, SessionReset};
 pub use self::dump::{
     LoadOptions, dump_session_tree, load_session_tree, load_session_tree_with, read_session_tree,
@@ -82,22 +69,21 @@ pub(crate) use self::dump::{
     States, directory_of, dump_even_empty, open_dump, read_states, write_states,
 };
 pub use self::error::SessionError;
-pub use self::files_changed::{FileChange, FilesChanged};
-pub use self::filesystem_ref::FilesystemSnapshotRef;
-pub(crate) use self::held::HeldEvents;
+pub use self::files::changed::{FileChange, FilesChanged};
+pub use self::files::listed_file::{Encoding, VirtualFile};
+pub use self::files::listing::VirtualFileSystem;
+pub(crate) use self::files::listings::Listed;
+pub use self::files::snapshot_ref::FilesystemSnapshotRef;
 pub use self::id::SessionId;
-pub use self::items::Items;
-pub(crate) use self::listings::Listed;
-pub(crate) use self::panics::caught;
-pub use self::slice::{Slice, SliceKind};
+pub use self::slices::bounded::BoundedText;
+pub use self::slices::items::Items;
+pub use self::slices::slice::{Slice, SliceKind};
+pub use self::slices::view::View;
 pub use self::snapshots::{SessionSnapshot, SnapshotName};
 pub use self::tool_invoked::ToolInvoked;
-pub use self::view::View;
-pub use self::virtual_file::{Encoding, VirtualFile};
-pub use self::virtual_files::VirtualFileSystem;
 
-use self::bus::Bus;
 use self::dispatch::Rules;
+use self::dispatch::bus::Bus;
 use self::dump::Kept;
 use self::slices::Slices;
 use self::snapshots::Table;

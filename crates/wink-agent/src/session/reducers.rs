@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex};
 
-use super::items::Items;
-use super::slice::Slice;
-use super::view::View;
-use crate::lock::lock;
+use super::slices::items::Items;
+use super::slices::slice::Slice;
+use super::slices::view::View;
+use crate::util::lock::lock;
 
 /// Keeps every item, in the order they come. Costs the same however many there are.
 ///

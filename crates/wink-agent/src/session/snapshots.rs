@@ -9,10 +9,10 @@ use wink_fs::SnapshotId;
 use super::Session;
 use super::dump::Kept;
 use super::error::SessionError;
-use super::filesystem_ref::FilesystemSnapshotRef;
-use super::slice::SliceKind;
+use super::files::snapshot_ref::FilesystemSnapshotRef;
 use super::slices::SliceMap;
-use crate::lock::lock;
+use super::slices::slice::SliceKind;
+use crate::util::lock::lock;
 
 const MAX_TAG_CHARACTERS: usize = 100;
 

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use wink_fs::SnapshotId;
 
-use super::bounded::BoundedText;
 use super::moment;
-use super::slice::{Slice, SliceKind};
+use super::slices::bounded::BoundedText;
+use super::slices::slice::{Slice, SliceKind};
 
 /// How many bytes of the parameters, and how many of the result, are kept.
 const MAX_TEXT_BYTES: usize = 4096;

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use super::id::SessionId;
 use super::{Session, Shared};
-use crate::lock::lock;
+use crate::util::lock::lock;
 
 /// A session's place among others. A parent holds its children, and a child only knows its parent, so
 /// a tree goes when its root does.

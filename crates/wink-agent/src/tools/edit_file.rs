@@ -7,13 +7,14 @@ use serde::Deserialize;
 use serde_json::json;
 use wink_fs::TreePath;
 
+use crate::edit::rewrite::{Rewritten, check_supplied, rewrite};
 use crate::edit::{self, Edit, EditRefusal};
-use crate::refusal::Refusal;
-use crate::result::ToolResult;
-use crate::rewrite::{Rewritten, check_supplied, rewrite};
+use crate::policy::expected_hash;
+use crate::schema::{self, arguments};
+use crate::tool::call::ToolCall;
+use crate::tool::error::Refusal;
+use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
-use crate::tool_call::ToolCall;
-use crate::{arguments, expected_hash, schema};
 
 pub(crate) const TOOL: Tool = Tool {
     name: "edit_file",

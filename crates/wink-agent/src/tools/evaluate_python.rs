@@ -3,13 +3,14 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::executor::{Command, Program};
-use crate::refusal::Refusal;
-use crate::result::ToolResult;
-use crate::rewrite::check_supplied;
+use crate::edit::rewrite::check_supplied;
+use crate::exec::report;
+use crate::exec::{Command, Program};
+use crate::schema::{self, arguments};
+use crate::tool::call::ToolCall;
+use crate::tool::error::Refusal;
+use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
-use crate::tool_call::ToolCall;
-use crate::{arguments, execution, schema};
 
 pub(crate) const TOOL: Tool = Tool {
     name: "evaluate_python",
@@ -33,10 +34,10 @@ struct Params {
 }
 
 fn run(call: &ToolCall<'_>, params: Params) -> Result<ToolResult, Refusal> {
-    execution::executor(call)?;
+    report::executor(call)?;
     check_supplied(call.limits(), "the program", std::iter::once(params.code.as_str()))?;
     if params.code.trim().is_empty() || params.code.contains('\0') {
         return Err(Refusal::invalid_argument("`code` must be a program in Python; give it."));
     }
-    execution::run(call, &Command::new(Program::Python(params.code)), params.timeout)
+    report::run(call, &Command::new(Program::Python(params.code)), params.timeout)
 }

@@ -6,13 +6,14 @@ use serde_json::json;
 use wink_fs::archive::{self, ExportOptions, Exported};
 use wink_fs::{Error, Filesystem, Operation, PutCondition, PutOptions, Staged, Tree, TreePath};
 
-use crate::refusal::Refusal;
-use crate::result::ToolResult;
+use crate::history::archive_filter::WithoutSpecial;
+use crate::history::changes;
+use crate::schema::{self, arguments};
+use crate::tool::call::ToolCall;
+use crate::tool::error::Refusal;
+use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
-use crate::tool_call::ToolCall;
-use crate::without_special::WithoutSpecial;
-use crate::words::counted;
-use crate::{arguments, schema, states};
+use crate::util::words::counted;
 
 pub(crate) const TOOL: Tool = Tool {
     name: "export",
@@ -50,7 +51,7 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
         true => message,
         false => {
             let why = "FIFOs, sockets and devices, which no archive holds";
-            format!("{message}\nLeft out are {why}:{}", states::listed(&left_out))
+            format!("{message}\nLeft out are {why}:{}", changes::listed(&left_out))
         }
     };
     let value = json!({
@@ -58,7 +59,7 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
         "file_count": exported.file_count,
         "total_bytes": exported.total_bytes,
         "archive_bytes": exported.archive_bytes,
-        "left_out": states::paths(&left_out),
+        "left_out": changes::paths(&left_out),
     });
     Ok(ToolResult::success(message, value))
 }

@@ -5,12 +5,13 @@ use serde::Deserialize;
 use serde_json::json;
 use wink_fs::Workspace;
 
-use crate::refusal::Refusal;
-use crate::result::ToolResult;
+use crate::history::{changes, state};
+use crate::schema::{self, arguments};
+use crate::tool::call::ToolCall;
+use crate::tool::error::Refusal;
+use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
-use crate::tool_call::ToolCall;
-use crate::words::counted;
-use crate::{arguments, named_state, schema, states};
+use crate::util::words::counted;
 
 pub(crate) const TOOL: Tool = Tool {
     name: "fork",
@@ -70,10 +71,10 @@ fn make(
     name: &str,
     at: Option<&str>,
 ) -> Result<ToolResult, Refusal> {
-    let at = named_state::find(call, at.unwrap_or(states::LIVE))?;
+    let at = state::find(call, at.unwrap_or(changes::LIVE))?;
     let fork = || {
-        named_state::check_fork_name(call, name)?;
-        files.fork(at.at(files)?).map_err(states::refusal)
+        state::check_fork_name(call, name)?;
+        files.fork(at.at(files)?).map_err(changes::refusal)
     };
     let from = call.context().forks.add(name, fork)?.forked_from();
     let message = format!(
@@ -82,7 +83,7 @@ fn make(
         json!({"name": name})
     );
     let message =
-        message + where_nobody_enters(call) + &states::excluded(files.excluded().patterns());
+        message + where_nobody_enters(call) + &changes::excluded(files.excluded().patterns());
     Ok(ToolResult::success(message, json!({"name": name, "from": from.map(|id| id.to_string())})))
 }
 

@@ -7,12 +7,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use wink_fs::{OperationCause, OperationRecord, Snapshot, SnapshotCause};
 
-use crate::refusal::Refusal;
-use crate::result::ToolResult;
+use crate::history::changes;
+use crate::schema::{self, arguments};
+use crate::tool::call::ToolCall;
+use crate::tool::error::Refusal;
+use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
-use crate::tool_call::ToolCall;
-use crate::words::counted;
-use crate::{arguments, schema, states};
+use crate::util::words::counted;
 
 pub(crate) const TOOL: Tool = Tool {
     name: "history",
@@ -61,12 +62,12 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
     let files = call.everything()?;
     let (rows, none, noun) = match params.of {
         Of::Snapshots => {
-            let all = files.snapshots().map_err(states::refusal)?;
+            let all = files.snapshots().map_err(changes::refusal)?;
             let rows: Vec<Row> = all.iter().map(snapshot).collect();
             (rows, "There is no snapshot yet; take one with snapshot.", "snapshot")
         }
         Of::Operations => {
-            let all = files.operations().map_err(states::refusal)?;
+            let all = files.operations().map_err(changes::refusal)?;
             let rows = all.iter().map(operation).collect();
             (rows, "No call has changed a file yet.", "operation")
         }

@@ -3,12 +3,13 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::refusal::Refusal;
-use crate::result::ToolResult;
-use crate::states::Conflicts;
+use crate::history::changes;
+use crate::history::changes::Conflicts;
+use crate::schema::{self, arguments};
+use crate::tool::call::ToolCall;
+use crate::tool::error::Refusal;
+use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
-use crate::tool_call::ToolCall;
-use crate::{arguments, schema, states};
 
 pub(crate) const TOOL: Tool = Tool {
     name: "merge",
@@ -40,12 +41,12 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
     let (files, name) = (call.everything()?, &params.name);
     let options = params.on_conflict.options(params.dry_run);
     let merged = call.context().forks.merge(files, name, &options)?;
-    let message = states::merged(
+    let message = changes::merged(
         &merged,
         params.dry_run,
         &format!("Merged the fork {name}, which changed"),
         &format!("merging the fork {name} would change"),
     )?;
-    let message = message + &states::excluded(files.excluded().patterns());
-    Ok(ToolResult::success(message, states::merged_value(&merged)))
+    let message = message + &changes::excluded(files.excluded().patterns());
+    Ok(ToolResult::success(message, changes::merged_value(&merged)))
 }

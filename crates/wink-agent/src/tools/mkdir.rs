@@ -5,11 +5,11 @@ use serde::Deserialize;
 use serde_json::json;
 use wink_fs::ops::{self, MkdirOptions};
 
-use crate::refusal::Refusal;
-use crate::result::ToolResult;
+use crate::schema::{self, arguments};
+use crate::tool::call::ToolCall;
+use crate::tool::error::Refusal;
+use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
-use crate::tool_call::ToolCall;
-use crate::{arguments, schema};
 
 pub(crate) const TOOL: Tool = Tool {
     name: "mkdir",

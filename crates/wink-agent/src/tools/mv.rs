@@ -6,11 +6,12 @@ use serde_json::json;
 use wink_fs::ops::{self, MoveOptions};
 use wink_fs::{ContentHash, Error, ErrorKind, Filesystem, Kind, Operation, TreePath};
 
-use crate::refusal::Refusal;
-use crate::result::ToolResult;
+use crate::policy::expected_hash;
+use crate::schema::{self, arguments};
+use crate::tool::call::ToolCall;
+use crate::tool::error::Refusal;
+use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
-use crate::tool_call::ToolCall;
-use crate::{arguments, expected_hash, schema};
 
 pub(crate) const TOOL: Tool = Tool {
     name: "mv",

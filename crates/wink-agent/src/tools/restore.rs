@@ -5,15 +5,16 @@ use serde::Deserialize;
 use serde_json::json;
 use wink_fs::{At, Receipt, RestoreOptions, TreePath, Workspace};
 
-use crate::named_state::State;
-use crate::nowhere::Both;
-use crate::refusal::Refusal;
-use crate::result::ToolResult;
-use crate::states::Changes;
+use crate::history::changes::Changes;
+use crate::history::missing_path::Both;
+use crate::history::state::State;
+use crate::history::{changes, missing_path, state};
+use crate::schema::{self, arguments};
+use crate::tool::call::ToolCall;
+use crate::tool::error::Refusal;
+use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
-use crate::tool_call::ToolCall;
-use crate::words::counted;
-use crate::{arguments, named_state, nowhere, schema, states};
+use crate::util::words::counted;
 
 pub(crate) const TOOL: Tool = Tool {
     name: "restore",
@@ -43,7 +44,7 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
     let files = call.everything()?;
     let mut options = RestoreOptions::default().dry_run(params.dry_run).tell_outside(true);
     options.paths.extend(params.path.clone());
-    let state = named_state::find(call, &params.snapshot)?;
+    let state = state::find(call, &params.snapshot)?;
     let one_sided = match &params.path {
         Some(path) => only_in_one(files, &state, call.path(path)?)?,
         None => None,
@@ -55,20 +56,20 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
         }
         state => {
             let snapshot = state.snapshot(files)?;
-            let what = format!("snapshot {}", states::named(&snapshot));
+            let what = format!("snapshot {}", changes::named(&snapshot));
             // From here on it is finished: files are replaced as a whole.
             call.context().check_cancelled()?;
             (files.restore_with(&snapshot, &options), what, Some(snapshot))
         }
     };
-    let receipt = receipt.map_err(states::refusal)?;
+    let receipt = receipt.map_err(changes::refusal)?;
     if let Some(path) = one_sided.filter(|_| receipt.changes.is_empty()) {
-        return Err(nowhere::excluded(&path));
+        return Err(missing_path::excluded(&path));
     }
     let changes = Changes::of(&receipt.changes);
     let message = message(&receipt, &changes, &what, params.dry_run);
     let (now, then) = (files.excluded(), snapshot.iter().flat_map(|it| &it.excluded));
-    let message = message + &states::excluded(now.patterns().chain(then.map(String::as_str)));
+    let message = message + &changes::excluded(now.patterns().chain(then.map(String::as_str)));
     let value = json!({
         "snapshot": snapshot.map(|it| it.id.to_string()),
         "saved": receipt.saved.map(|id| id.to_string()),
@@ -77,7 +78,7 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
         "removed": receipt.removed,
         "unchanged": receipt.unchanged,
         "changes": changes.value(),
-        "changed_outside": states::paths(&receipt.changed_outside),
+        "changed_outside": changes::paths(&receipt.changed_outside),
     });
     Ok(ToolResult::success(message, value))
 }
@@ -92,10 +93,10 @@ fn only_in_one(
         // It is refused as a snapshot.
         return Ok(None);
     }
-    files.heed_exclusions().map_err(states::refusal)?;
+    files.heed_exclusions().map_err(changes::refusal)?;
     let trees = [files.tree_without_excluded(), state.tree(files)?];
     let in_none = "neither in the workspace nor in the snapshot";
-    let is_in_both = nowhere::is_in_both(files, &path, &Both { trees, in_none })?;
+    let is_in_both = missing_path::is_in_both(files, &path, &Both { trees, in_none })?;
     Ok((!is_in_both).then_some(path))
 }
 
@@ -113,8 +114,8 @@ fn message(receipt: &Receipt, changes: &Changes, what: &str, dry_run: bool) -> S
         true => format!("Nothing was changed (dry_run); {what} would mean {counts}:"),
         false => format!("Restored {what}: {counts}:"),
     };
-    let changes = changes.listed(states::since(receipt.saved));
-    format!("{head}{changes}{}{}", outside(receipt), states::kept(receipt.saved))
+    let changes = changes.listed(changes::since(receipt.saved));
+    format!("{head}{changes}{}{}", outside(receipt), changes::kept(receipt.saved))
 }
 
 /// Names the files that another program changed, where calls changed others: where editors and other programs
@@ -126,7 +127,7 @@ fn outside(receipt: &Receipt) -> String {
         count if count >= written + brought_back + removed => String::new(),
         _ => format!(
             "\nOf these, others than calls changed since the last snapshot:{}",
-            states::listed(changed_outside)
+            changes::listed(changed_outside)
         ),
     }
 }

@@ -3,12 +3,13 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::refusal::Refusal;
-use crate::result::ToolResult;
-use crate::states::Conflicts;
+use crate::history::changes::Conflicts;
+use crate::history::{changes, state};
+use crate::schema::{self, arguments};
+use crate::tool::call::ToolCall;
+use crate::tool::error::Refusal;
+use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
-use crate::tool_call::ToolCall;
-use crate::{arguments, named_state, schema, states};
 
 pub(crate) const TOOL: Tool = Tool {
     name: "revert",
@@ -40,8 +41,8 @@ struct Params {
 
 fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
     let files = call.everything()?;
-    let from = named_state::find(call, &params.from)?;
-    let to = named_state::find(call, &params.to)?;
+    let from = state::find(call, &params.from)?;
+    let to = state::find(call, &params.to)?;
     let options = params.on_conflict.options(params.dry_run);
     let merged = match params.dry_run && (from.is_fork() || to.is_fork()) {
         // A snapshot of a fork would be a change.
@@ -53,13 +54,13 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
             files.revert_with(from, to, &options)
         }
     };
-    let merged = merged.map_err(states::refusal)?;
-    let message = states::merged(
+    let merged = merged.map_err(changes::refusal)?;
+    let message = changes::merged(
         &merged,
         params.dry_run,
         "Took the step out, which changed",
         "taking the step out would change",
     )?;
-    let message = message + &states::excluded(files.excluded().patterns());
-    Ok(ToolResult::success(message, states::merged_value(&merged)))
+    let message = message + &changes::excluded(files.excluded().patterns());
+    Ok(ToolResult::success(message, changes::merged_value(&merged)))
 }

@@ -5,12 +5,12 @@ use serde::Deserialize;
 use serde_json::json;
 use wink_fs::{ErrorKind, Recursion, Removed, TreePath};
 
-use crate::refusal::Refusal;
-use crate::result::ToolResult;
+use crate::schema::{self, arguments};
+use crate::tool::call::ToolCall;
+use crate::tool::error::Refusal;
+use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
-use crate::tool_call::ToolCall;
-use crate::words::counted;
-use crate::{arguments, schema};
+use crate::util::words::counted;
 
 pub(crate) const TOOL: Tool = Tool {
     name: "rm",

@@ -5,13 +5,15 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::executor::{Command, Program};
-use crate::refusal::Refusal;
-use crate::result::ToolResult;
-use crate::rewrite::check_supplied;
+use crate::edit::rewrite::check_supplied;
+use crate::exec::report;
+use crate::exec::{Command, Program};
+use crate::schema::{self, arguments};
+use crate::tool::call::ToolCall;
+use crate::tool::error::Refusal;
+use crate::tool::result::ToolResult;
+use crate::tool::unknown_name;
 use crate::tool::{Effect, Family, Run, Tool};
-use crate::tool_call::ToolCall;
-use crate::{arguments, execution, schema, unknown};
 
 pub(crate) const TOOL: Tool = Tool {
     name: "shell_execute",
@@ -54,7 +56,7 @@ struct Variable {
 }
 
 fn run(call: &ToolCall<'_>, params: Params) -> Result<ToolResult, Refusal> {
-    execution::executor(call)?;
+    report::executor(call)?;
     let values = params.env.iter().map(|it| it.value.as_str());
     let texts = [params.command.as_str(), params.stdin.as_str()].into_iter().chain(values);
     check_supplied(call.limits(), "the command with its input and environment", texts)?;
@@ -65,7 +67,7 @@ fn run(call: &ToolCall<'_>, params: Params) -> Result<ToolResult, Refusal> {
     command.cwd = call.path(&params.cwd)?;
     command.env = environment(params.env)?;
     command.stdin = params.stdin;
-    execution::run(call, &command, params.timeout)
+    report::run(call, &command, params.timeout)
 }
 
 fn environment(variables: Vec<Variable>) -> Result<BTreeMap<String, String>, Refusal> {
@@ -73,7 +75,7 @@ fn environment(variables: Vec<Variable>) -> Result<BTreeMap<String, String>, Ref
         match is_name(&name) && !value.contains('\0') {
             true => Ok((name, value)),
             false => {
-                let shown = unknown::shown(&name);
+                let shown = unknown_name::shown(&name);
                 Err(Refusal::invalid_argument(format!(
                     "In `env`, `{}` cannot be set: a name has letters, digits and _, does not \
                      begin with a digit, and its value has no NUL.",

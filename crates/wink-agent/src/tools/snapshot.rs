@@ -5,12 +5,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use wink_fs::{AskedBy, Error, ErrorKind, Snapshot, SnapshotOptions};
 
-use crate::refusal::Refusal;
-use crate::result::ToolResult;
+use crate::history::{changes, state};
+use crate::schema::{self, arguments};
+use crate::tool::call::ToolCall;
+use crate::tool::error::Refusal;
+use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
-use crate::tool_call::ToolCall;
-use crate::words::counted;
-use crate::{arguments, named_state, schema, states};
+use crate::util::words::counted;
 
 pub(crate) const TOOL: Tool = Tool {
     name: "snapshot",
@@ -44,7 +45,7 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
     let said = params.message.as_deref();
     options.message = said.map(|text| text.chars().take(LONGEST_MESSAGE).collect());
     let tag = params.tag.as_deref();
-    let _free = tag.map(|tag| named_state::keep_free(call, tag)).transpose()?;
+    let _free = tag.map(|tag| state::keep_free(call, tag)).transpose()?;
     let taken = files.snapshot_making_room(&options);
     let (snapshot, gone) = taken.map_err(|error| refusal(error, params))?;
     let message = message(&snapshot) + &went(gone.len() as u64);
@@ -52,7 +53,7 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
 }
 
 fn refusal(error: Error, params: &Params) -> Refusal {
-    let refusal = states::refusal(error);
+    let refusal = changes::refusal(error);
     match (refusal.kind(), &params.tag) {
         (ErrorKind::AlreadyExists, Some(tag)) => refusal.reworded(format!(
             "Nothing was kept: another snapshot has the tag `{tag}` already; choose another tag."
@@ -66,7 +67,7 @@ fn message(snapshot: &Snapshot) -> String {
     let id = snapshot.id.short();
     let mut message = format!(
         "Kept the files as snapshot {}: {}, {}. Go back with restore {}.",
-        states::named(snapshot),
+        changes::named(snapshot),
         counted(files, "file"),
         counted(bytes, "byte"),
         json!({"snapshot": snapshot.tag.as_ref().unwrap_or(&id)})
@@ -76,7 +77,7 @@ fn message(snapshot: &Snapshot) -> String {
         let count = counted(snapshot.skipped.len() as u64, "entry");
         message += &format!("\nNot captured: {count}, such as {}.", paths.join(", "));
     }
-    message + &states::excluded(snapshot.excluded.iter().map(String::as_str))
+    message + &changes::excluded(snapshot.excluded.iter().map(String::as_str))
 }
 
 /// Says that old ones went, which an agent may have meant to go back to.

@@ -5,12 +5,13 @@ use serde::Deserialize;
 use serde_json::json;
 use wink_fs::{Error, ErrorKind, Undone};
 
-use crate::refusal::Refusal;
-use crate::result::ToolResult;
+use crate::history::changes;
+use crate::schema::{self, arguments};
+use crate::tool::call::ToolCall;
+use crate::tool::error::Refusal;
+use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
-use crate::tool_call::ToolCall;
-use crate::words::counted;
-use crate::{arguments, schema, states};
+use crate::util::words::counted;
 
 pub(crate) const TOOL: Tool = Tool {
     name: "undo",
@@ -37,8 +38,8 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
     let value = json!({
         "operation": undone.operation.sequence,
         "name": undone.operation.name,
-        "paths": states::paths(&undone.paths),
-        "conflicts": states::paths(&undone.conflicts),
+        "paths": changes::paths(&undone.paths),
+        "conflicts": changes::paths(&undone.conflicts),
     });
     Ok(ToolResult::success(message(&undone), value))
 }
@@ -50,10 +51,10 @@ fn message(undone: &Undone) -> String {
         return format!("Left {name} (operation {number}) as it is.");
     }
     let count = counted(paths.len() as u64, "path");
-    let listed = states::listed(paths);
+    let listed = changes::listed(paths);
     let mut message = format!("Undid {name} (operation {number}), {count} as before:{listed}");
     if !conflicts.is_empty() {
-        let left = states::listed(conflicts);
+        let left = changes::listed(conflicts);
         message += &format!("\nLeft alone, because changed since:{left}");
     }
     message
@@ -67,7 +68,7 @@ fn refusal(error: Error) -> Refusal {
         return Refusal::from(error).reworded(message);
     }
     let path = error.path().map(ToOwned::to_owned);
-    let refusal = states::refusal(error);
+    let refusal = changes::refusal(error);
     match (refusal.kind(), path) {
         (ErrorKind::NotFound, None) => refusal.reworded(
             "There is nothing to undo; see what was done with history and `of` operations.",

@@ -7,13 +7,14 @@ use serde_json::json;
 use wink_fs::ops::{self, WriteMode, WriteOptions, Written};
 use wink_fs::{ContentHash, Error, ErrorKind, Filesystem, Operation, TreePath};
 
-use crate::encoding::{Encoding, decoded};
-use crate::refusal::Refusal;
-use crate::result::ToolResult;
+use crate::policy::expected_hash;
+use crate::schema::{self, arguments};
+use crate::tool::call::ToolCall;
+use crate::tool::error::Refusal;
+use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
-use crate::tool_call::ToolCall;
-use crate::words::counted;
-use crate::{arguments, expected_hash, schema};
+use crate::util::encoding::{Encoding, decoded};
+use crate::util::words::counted;
 
 pub(crate) const TOOL: Tool = Tool {
     name: "write_file",

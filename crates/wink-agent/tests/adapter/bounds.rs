@@ -8,7 +8,7 @@ use serde_json::json;
 use wink_agent::adapter::{
     Adapter, AdapterOptions, Conversation, ModelTurn, ScriptedModel, Stopped,
 };
-use wink_agent::executor::{Executed, ScriptedExecutor};
+use wink_agent::exec::{Executed, ScriptedExecutor};
 use wink_agent::prompt::PromptTemplate;
 use wink_agent::{Budget, PathRules, Toolset};
 use wink_fs::{TreePath, WriteOptions, ops};

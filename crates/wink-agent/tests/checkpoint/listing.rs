@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use tempfile::TempDir;
 use wink_agent::checkpoint;
-use wink_agent::follow::Follower;
+use wink_agent::file_index::Follower;
 use wink_agent::session::{Encoding, Session, VirtualFileSystem};
 use wink_fs::{
     Error, ErrorKind, MemoryBackend, Operation, Recursion, TreePath, Workspace, WorkspaceBuilder,

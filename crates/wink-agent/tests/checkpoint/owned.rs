@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tempfile::TempDir;
-use wink_agent::follow::Follower;
+use wink_agent::file_index::Follower;
 use wink_agent::session::{Session, VirtualFileSystem};
 use wink_agent::{SessionFiles, checkpoint};
 use wink_fs::{

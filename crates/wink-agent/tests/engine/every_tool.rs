@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
-use wink_agent::executor::ScriptedExecutor;
+use wink_agent::exec::ScriptedExecutor;
 use wink_agent::session::{Session, ToolInvoked};
 use wink_agent::{Tool, ToolContext, ToolResult, Toolset};
 use wink_fs::{ErrorKind, HostBackend, MemoryBackend, MountPoint, Store, Workspace};

@@ -5,7 +5,7 @@ use std::sync::{Arc, Barrier};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use wink_agent::follow::Follower;
+use wink_agent::file_index::Follower;
 use wink_agent::session::{
     FilesChanged, Session, SessionError, Slice, ToolInvoked, View, VirtualFileSystem, reducers,
 };

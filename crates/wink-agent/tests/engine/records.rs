@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::json;
-use wink_agent::follow::Follower;
+use wink_agent::file_index::Follower;
 use wink_agent::session::{FilesChanged, Session, ToolInvoked, VirtualFileSystem};
 use wink_agent::{ToolContext, Toolset};
 use wink_fs::{MemoryBackend, SnapshotOptions, Workspace};

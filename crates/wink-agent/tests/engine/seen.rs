@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use wink_agent::follow::Follower;
+use wink_agent::file_index::Follower;
 use wink_agent::session::Session;
 use wink_agent::{ToolContext, call};
 use wink_fs::Workspace;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use wink_agent::executor::{Executed, HostExecutor, ScriptedExecutor};
-use wink_agent::follow::Follower;
+use wink_agent::exec::{Executed, HostExecutor, ScriptedExecutor};
+use wink_agent::file_index::Follower;
 use wink_agent::session::{Session, VirtualFileSystem};
 use wink_agent::{Refusal, ToolContext, Toolset};
 use wink_fs::{ErrorKind, HostBackend, Store, TreePath, Workspace, WriteOptions, ops};

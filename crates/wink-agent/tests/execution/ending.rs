@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use tempfile::TempDir;
-use wink_agent::executor::HostExecutor;
+use wink_agent::exec::HostExecutor;
 use wink_agent::{ToolContext, ToolResult, Toolset};
 use wink_fs::Workspace;
 

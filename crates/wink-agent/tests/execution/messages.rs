@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use wink_agent::executor::{Ended, Executed, ScriptedExecutor};
+use wink_agent::exec::{Ended, Executed, ScriptedExecutor};
 use wink_agent::{ToolContext, Toolset};
 use wink_fs::Workspace;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use wink_agent::executor::HostExecutor;
+use wink_agent::exec::HostExecutor;
 use wink_agent::{Effect, Family, PathRules, ToolContext, ToolResult, Toolset};
 use wink_fs::{HostBackend, Workspace};
 

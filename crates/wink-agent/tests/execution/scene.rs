@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use wink_agent::executor::{Executed, HostExecutor, ScriptedExecutor};
+use wink_agent::exec::{Executed, HostExecutor, ScriptedExecutor};
 use wink_agent::{Refusal, ToolContext, ToolResult, Toolset};
 use wink_fs::{
     Exclusions, ExecutionPlace, Store, TreeHash, TreePath, Workspace, WriteOptions, ops,

@@ -2,9 +2,9 @@
 
 use memchr::memmem;
 
-use super::super::fold::Fold;
-use super::super::line_feeds::LineFeeds;
 use super::edges::Edges;
+use crate::edit::fold::Fold;
+use crate::edit::line_feeds::LineFeeds;
 
 /// Says in what a text differs from the place that comes nearest to it.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -2,9 +2,9 @@
 
 use memchr::memmem;
 
-use super::super::fold::Fold;
-use super::super::{lines, snippet};
 use super::{Difference, Nearest, TELLING, found, whole_lines};
+use crate::edit::fold::Fold;
+use crate::edit::{lines, snippet};
 
 /// Finds the longest beginning or end of `old` that is in the file, and the lines that differ next to it.
 pub(super) fn divergence(bytes: &[u8], folded: &[u8], old: &str) -> Option<Nearest> {

@@ -2,8 +2,8 @@
 
 use memchr::memchr;
 
-use super::super::fold::Fold;
-use super::super::lines;
+use crate::edit::fold::Fold;
+use crate::edit::lines;
 
 /// What is around a text, without the white space at its ends, in the lines that look like it.
 pub(super) struct Edges<'a> {

@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
-use super::super::ending::Endings;
-use super::super::splice::{Edited, Replacement};
+use super::error::{HunkRefusal, Problem};
 use super::place::Places;
-use super::refusal::{HunkRefusal, Problem};
 use super::{Hunk, Line, Sign};
+use crate::edit::ending::Endings;
+use crate::edit::splice::{Edited, Replacement};
 
 /// Holds what hunks made of a file's bytes.
 #[derive(Debug)]
@@ -132,8 +132,8 @@ impl Applying<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::parse;
     use super::*;
+    use crate::edit::patch::parse;
 
     fn patched(bytes: &[u8], hunks: &str) -> Result<Vec<u8>, Problem> {
         let files = parse(&format!("--- a/f\n+++ b/f\n{hunks}")).expect("a patch");

@@ -16,15 +16,15 @@
 mod apply;
 mod body;
 mod envelope;
+mod error;
 mod header;
 mod place;
 #[cfg(test)]
 mod properties;
-mod refusal;
 mod unified;
 
 pub(crate) use apply::apply;
-pub(crate) use refusal::{HunkRefusal, PatchRefusal};
+pub(crate) use error::{HunkRefusal, PatchRefusal};
 
 /// Holds what a patch asks for one file; its names are text that has not been checked yet.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -2,11 +2,11 @@
 
 use memchr::{memchr_iter, memmem};
 
-use super::super::line_feeds::LineFeeds;
-use super::super::lines::LISTED;
-use super::super::nearest::nearest;
-use super::refusal::Problem;
+use super::error::Problem;
 use super::{Hunk, Line};
+use crate::edit::line_feeds::LineFeeds;
+use crate::edit::lines::LISTED;
+use crate::edit::nearest::nearest;
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
 

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::super::lines;
 use super::{apply, parse};
+use crate::edit::lines;
 
 /// Lines that mean something in a patch, and some that do not.
 fn patches() -> impl Strategy<Value = String> {

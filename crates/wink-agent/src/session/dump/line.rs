@@ -11,11 +11,11 @@ use serde_json::value::RawValue;
 
 use super::fields::Fields;
 use super::{FORMAT, VERSION};
-use crate::session::cell::Cell;
 use crate::session::error::SessionError;
 use crate::session::id::SessionId;
-use crate::session::slice::SliceKind;
 use crate::session::slices::Slices;
+use crate::session::slices::cell::Cell;
+use crate::session::slices::slice::SliceKind;
 use crate::session::{Session, moment};
 
 /// What a dump said of a session that this version has no use for; it is written again.

@@ -12,12 +12,12 @@ use super::VERSION;
 use super::fields::Fields;
 use super::line::{self, Kept, Moment, WrittenSlice};
 use super::read::{LoadOptions, next_line};
-use crate::session::cell::Cell;
 use crate::session::error::SessionError;
 use crate::session::id::SessionId;
-use crate::session::items::Items;
-use crate::session::slice::{Slice as _, SliceKind};
 use crate::session::slices::Slices;
+use crate::session::slices::cell::Cell;
+use crate::session::slices::items::Items;
+use crate::session::slices::slice::{Slice as _, SliceKind};
 use crate::session::snapshots::{KeptState, check_tag};
 use crate::session::{FilesystemSnapshotRef, Session, SessionSnapshot, VirtualFileSystem, moment};
 

@@ -6,9 +6,9 @@ use bytes::Bytes;
 use wink_fs::{ContentHash, Error, ErrorKind, FileMode, Limits, Operation, Tree, TreePath};
 
 use crate::edit::patch::{self, Action, FilePatch, HunkRefusal};
-use crate::refusal::Refusal;
-use crate::rewrite::{self, Known};
-use crate::tool_call::ToolCall;
+use crate::edit::rewrite::{self, Known};
+use crate::tool::call::ToolCall;
+use crate::tool::error::Refusal;
 
 /// Holds one file's part of a patch, with paths of the workspace.
 pub(super) struct Named {

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use wink_fs::{At, Diff, DiffOptions, ErrorKind, Scope, Tree, TreePath, Workspace};
 
 use super::Params;
-use crate::named_state::{self, State};
-use crate::nowhere::{self, Both};
-use crate::refusal::Refusal;
-use crate::retry::retried;
-use crate::states;
-use crate::tool_call::ToolCall;
+use crate::edit::retry::retried;
+use crate::history::changes;
+use crate::history::missing_path::{self, Both};
+use crate::history::state::{self, State};
+use crate::tool::call::ToolCall;
+use crate::tool::error::Refusal;
 
 /// Two states by their names, or by their files where one of them is a fork's.
 pub(super) enum Compared {
@@ -38,12 +38,12 @@ impl Compared {
             // A file that changes after the first look is none of that moment, and then both are repeated.
             Self::Named(State::At(from), State::At(to)) => retried(|| {
                 let diff = files.diff_with_lines_of(from.clone(), to.clone(), options, &chosen);
-                diff.map_err(states::refusal)
+                diff.map_err(changes::refusal)
             }),
             _ => {
                 let [from, to] = self.trees(files)?;
                 let diff = |options: &DiffOptions| {
-                    files.diff_trees(&*from, &*to, options).map_err(states::refusal)
+                    files.diff_trees(&*from, &*to, options).map_err(changes::refusal)
                 };
                 let all = diff(options)?;
                 let lines = match chosen(&all) {
@@ -63,10 +63,10 @@ impl Compared {
     ) -> Result<Option<TreePath>, Refusal> {
         // Snapshots do not change: there is no need to wait for a writer.
         if !self.is_of_snapshots() {
-            files.heed_exclusions().map_err(states::refusal)?;
+            files.heed_exclusions().map_err(changes::refusal)?;
         }
         let both = Both { trees: self.trees(files)?, in_none: "in neither of the two states" };
-        let is_in_both = nowhere::is_in_both(files, &path, &both)?;
+        let is_in_both = missing_path::is_in_both(files, &path, &both)?;
         Ok((!is_in_both).then_some(path))
     }
 
@@ -84,13 +84,13 @@ impl Compared {
 
 fn between(call: &ToolCall<'_>, params: &Params) -> Result<(Compared, String), Refusal> {
     let from = params.from.as_deref().unwrap_or_default();
-    let to = params.to.as_deref().unwrap_or(states::LIVE);
+    let to = params.to.as_deref().unwrap_or(changes::LIVE);
     let title = format!("from {} to {}", shown(from), shown(to));
-    Ok((Compared::Named(named_state::find(call, from)?, named_state::find(call, to)?), title))
+    Ok((Compared::Named(state::find(call, from)?, state::find(call, to)?), title))
 }
 
 fn shown(state: &str) -> &str {
-    if state.trim() == states::LIVE { "now" } else { state }
+    if state.trim() == changes::LIVE { "now" } else { state }
 }
 
 fn in_fork(call: &ToolCall<'_>, params: &Params, name: &str) -> Result<Compared, Refusal> {
@@ -101,6 +101,6 @@ fn in_fork(call: &ToolCall<'_>, params: &Params, name: &str) -> Result<Compared,
     let origin = fork.forked_from().ok_or_else(|| {
         Refusal::new(ErrorKind::NotFound, "The beginning of this fork is not known; merge it.")
     })?;
-    let before = call.everything()?.tree_at(origin).map_err(states::refusal)?;
+    let before = call.everything()?.tree_at(origin).map_err(changes::refusal)?;
     Ok(Compared::Trees([before, fork.tree()]))
 }

@@ -2,21 +2,21 @@
 
 use wink_fs::{Changed, Diff, TreePath};
 
-use crate::states::{self, Row};
-use crate::words::counted;
+use crate::history::changes::{self, Row};
+use crate::util::words::counted;
 
 /// Bytes that an answer has with its lines.
 const MOST_BYTES: usize = 32 * 1024;
 
 /// Returns where the lines of a page are to be found.
 pub(super) fn places(diff: &Diff, page: &[Row]) -> Vec<TreePath> {
-    let is_listed = |it: &&Changed| page.contains(&states::row(it));
+    let is_listed = |it: &&Changed| page.contains(&changes::row(it));
     all(diff).filter(is_listed).map(|it| it.path.clone()).collect()
 }
 
 /// Returns the lines of each file of a page, in the order of the page.
 pub(super) fn of_page(lines: &Diff, page: &[Row]) -> Vec<String> {
-    let place = |it: &Changed| page.iter().position(|row| *row == states::row(it));
+    let place = |it: &Changed| page.iter().position(|row| *row == changes::row(it));
     let mut listed: Vec<_> = all(lines).filter_map(|it| Some((place(it)?, text(it)?))).collect();
     listed.sort_by_key(|(place, _)| *place);
     listed.into_iter().map(|(_, text)| text).collect()

@@ -5,11 +5,11 @@ use wink_fs::TreePath;
 use wink_fs::ops::{self, BytePage, PageLimit, ReadOptions};
 
 use super::{hash, magic};
-use crate::encoding::encoded;
-use crate::refusal::Refusal;
-use crate::result::ToolResult;
-use crate::tool_call::ToolCall;
-use crate::words::counted;
+use crate::tool::call::ToolCall;
+use crate::tool::error::Refusal;
+use crate::tool::result::ToolResult;
+use crate::util::encoding::encoded;
+use crate::util::words::counted;
 
 pub(super) fn read(
     call: &ToolCall<'_>,

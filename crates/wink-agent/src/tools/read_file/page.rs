@@ -5,9 +5,9 @@ use wink_fs::TreePath;
 use wink_fs::ops::TextPage;
 
 use super::hash;
-use crate::result::ToolResult;
-use crate::tool_call::ToolCall;
-use crate::words::counted;
+use crate::tool::call::ToolCall;
+use crate::tool::result::ToolResult;
+use crate::util::words::counted;
 
 /// What is said where the last line has no end.
 pub(super) const NO_NEWLINE: &str = "There is no newline at the end of the file.\n";

@@ -6,10 +6,10 @@ use wink_fs::ops::{self, LineOptions, LinePart};
 
 use super::hash;
 use super::page::{NO_NEWLINE, carriage_returns, numbered, past_the_end};
-use crate::refusal::Refusal;
-use crate::result::ToolResult;
-use crate::tool_call::ToolCall;
-use crate::words::counted;
+use crate::tool::call::ToolCall;
+use crate::tool::error::Refusal;
+use crate::tool::result::ToolResult;
+use crate::util::words::counted;
 
 pub(super) fn read(
     call: &ToolCall<'_>,

@@ -6,7 +6,7 @@ mod list;
 use std::sync::Arc;
 
 use clap::Args;
-use wink_agent::executor::HostExecutor;
+use wink_agent::exec::HostExecutor;
 use wink_agent::{Family, Tool, ToolContext, Toolset};
 
 use crate::cli::context::{Context, Opened};

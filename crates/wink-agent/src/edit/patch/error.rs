@@ -1,0 +1,112 @@
+//! Why a patch was not applied.
+
+use std::fmt;
+
+use crate::edit::lines::listed;
+use crate::edit::nearest::Nearest;
+
+/// Says which line of a patch cannot be read, and why.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct PatchRefusal {
+    /// The line of the patch, counted from 1.
+    pub(crate) line: usize,
+    why: String,
+}
+
+impl PatchRefusal {
+    pub(super) fn at(line: usize, why: impl Into<String>) -> Self {
+        Self { line, why: why.into() }
+    }
+}
+
+impl fmt::Display for PatchRefusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {} of the patch: {}.", self.line, self.why)
+    }
+}
+
+/// Says which hunk does not fit a file, and why.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct HunkRefusal {
+    /// The hunk, counted from 1 in its file.
+    pub(crate) hunk: usize,
+    /// The line of the patch that it begins at, counted from 1.
+    pub(crate) patch_line: usize,
+    pub(crate) problem: Problem,
+}
+
+/// Says why a hunk does not fit.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Problem {
+    /// It has no line that is in the file already.
+    NoContext,
+    /// Its lines are not there.
+    Missing(Option<Nearest>),
+    /// Its lines are there more than once, and none of them at the line it names.
+    Ambiguous { count: usize, lines: Vec<usize> },
+    /// Its lines are there only where it cannot be.
+    Elsewhere { line: usize },
+    /// The line above it is not there, or not once.
+    Anchor { anchor: String, count: usize },
+    /// It says something of the newline at the end of the file that does not hold.
+    NewlineAtEnd,
+}
+
+impl HunkRefusal {
+    /// Returns the lines of the file it is about, counted from 1.
+    pub(crate) fn lines(&self) -> Vec<usize> {
+        match &self.problem {
+            Problem::Missing(nearest) => nearest.iter().map(|near| near.line).collect(),
+            Problem::Ambiguous { lines, .. } => lines.clone(),
+            Problem::Elsewhere { line } => vec![*line],
+            Problem::NoContext | Problem::Anchor { .. } | Problem::NewlineAtEnd => Vec::new(),
+        }
+    }
+}
+
+impl fmt::Display for HunkRefusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { hunk, patch_line, problem } = self;
+        write!(f, "hunk {hunk} (line {patch_line} of the patch) does not fit: {problem}")
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoContext => f.write_str(
+                "it has no line that is in the file already; give at least one before or after \
+                 what is to be added.",
+            ),
+            Self::Missing(None) => f.write_str(
+                "its lines are not there, and nothing like them; look at the file again with \
+                 read_file.",
+            ),
+            Self::Missing(Some(near)) => write!(
+                f,
+                "its lines are not there. {}Make the hunk anew from what the file has.",
+                near.worded("the hunk")
+            ),
+            Self::Ambiguous { count, lines } => write!(
+                f,
+                "its lines are there {count} times ({}); add lines of context until they are \
+                 there once, or name the right line after @@.",
+                listed(lines, *count)
+            ),
+            Self::Elsewhere { line } => write!(
+                f,
+                "its lines are only at line {line}; hunks must be in the order of the file and \
+                 cannot overlap, and one before `*** End of File` must be its last lines."
+            ),
+            Self::Anchor { anchor, count } => write!(
+                f,
+                "the line `{anchor}` after its @@ is there {count} times; name one that is there \
+                 once, or give more context."
+            ),
+            Self::NewlineAtEnd => f.write_str(
+                "`\\ No newline at end of file` does not hold there; look at the end of the file \
+                 again.",
+            ),
+        }
+    }
+}

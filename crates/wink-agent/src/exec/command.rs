@@ -1,0 +1,58 @@
+//! What is to be run.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use wink_fs::TreePath;
+
+/// Says what is to be run, and how.
+///
+/// ```
+/// use wink_agent::exec::{Command, Program};
+///
+/// let command = Command::new(Program::Shell("ls".to_owned()));
+/// assert!(command.cwd.is_root() && command.env.is_empty() && command.stdin.is_empty());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Command {
+    /// The program.
+    pub program: Program,
+    /// The directory of the workspace it is run in.
+    pub cwd: TreePath,
+    /// What is in its environment beside what the executor puts there.
+    pub env: BTreeMap<String, String>,
+    /// What it reads from its input.
+    pub stdin: String,
+}
+
+impl Command {
+    /// Runs a program in the root of the workspace, with nothing to read.
+    pub fn new(program: Program) -> Self {
+        Self { program, cwd: TreePath::root(), env: BTreeMap::new(), stdin: String::new() }
+    }
+}
+
+/// Holds a program as a model writes it.
+///
+/// ```
+/// use wink_agent::exec::Program;
+///
+/// assert_eq!(Program::Python("print(1)".to_owned()).to_string(), "print(1)");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Program {
+    /// A command for the shell.
+    Shell(String),
+    /// A program in Python.
+    Python(String),
+}
+
+impl fmt::Display for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Shell(text) | Self::Python(text) => f.write_str(text),
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! How a program ended.
+
+use std::time::Duration;
+
+use super::output::Output;
+
+/// Says what came of running a program.
+///
+/// ```
+/// use wink_agent::exec::{Ended, Executed};
+///
+/// let failed = Executed::exit(2).stderr("no rule to make target");
+/// assert_eq!(failed.ended, Ended::Exit(2));
+/// assert_eq!(failed.stderr.text(), "no rule to make target");
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Executed {
+    /// How it ended.
+    pub ended: Ended,
+    /// What it printed.
+    pub stdout: Output,
+    /// What it printed of errors.
+    pub stderr: Output,
+    /// How long it took.
+    pub duration: Duration,
+    /// Whether it was ended because its time was over.
+    pub timed_out: bool,
+}
+
+/// Says how a program ended.
+///
+/// ```
+/// use wink_agent::exec::Ended;
+///
+/// assert_eq!(Ended::Signal(9).to_string(), "was ended by signal 9");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Ended {
+    /// By itself, with a code.
+    Exit(i32),
+    /// By a signal.
+    Signal(i32),
+}
+
+impl std::fmt::Display for Ended {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Exit(code) => write!(f, "ended with exit code {code}"),
+            Self::Signal(number) => write!(f, "was ended by signal {number}"),
+        }
+    }
+}
+
+impl Executed {
+    /// Makes the result of a program that ended by itself and printed nothing.
+    pub fn exit(code: i32) -> Self {
+        Self::ended(Ended::Exit(code))
+    }
+
+    /// Makes the result of a program that printed nothing.
+    pub fn ended(ended: Ended) -> Self {
+        let (stdout, stderr) = (Output::default(), Output::default());
+        Self { ended, stdout, stderr, duration: Duration::ZERO, timed_out: false }
+    }
+
+    /// Sets what it printed.
+    #[must_use]
+    pub fn stdout(mut self, text: impl Into<Output>) -> Self {
+        self.stdout = text.into();
+        self
+    }
+
+    /// Sets what it printed of errors.
+    #[must_use]
+    pub fn stderr(mut self, text: impl Into<Output>) -> Self {
+        self.stderr = text.into();
+        self
+    }
+
+    /// Sets how long it took.
+    #[must_use]
+    pub fn duration(mut self, duration: Duration) -> Self {
+        self.duration = duration;
+        self
+    }
+
+    /// Says that it was ended because its time was over.
+    #[must_use]
+    pub fn timed_out(mut self, timed_out: bool) -> Self {
+        self.timed_out = timed_out;
+        self
+    }
+}

@@ -1,0 +1,75 @@
+//! Running programs for a model.
+//!
+//! A context without an [`Executor`] runs none. What an executor may do is up to the program that gives
+//! it: [`ScriptedExecutor`] runs nothing at all, [`HostExecutor`] anything.
+
+mod command;
+mod executed;
+#[cfg(unix)]
+mod host;
+mod output;
+mod outputs;
+pub(crate) mod report;
+mod scripted;
+
+use std::fmt;
+use std::time::Duration;
+
+use wink_fs::ExecutionPlace;
+use wink_fs::search::Stop;
+
+use crate::tool::error::Refusal;
+
+pub use self::command::{Command, Program};
+pub use self::executed::{Ended, Executed};
+#[cfg(unix)]
+pub use self::host::HostExecutor;
+pub use self::output::Output;
+pub use self::outputs::Outputs;
+pub use self::scripted::ScriptedExecutor;
+
+/// How long a program may run unless the call sets a timeout.
+pub(crate) const USUAL_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long a program may be asked to run.
+pub(crate) const MAX_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// Runs programs on the files of a workspace.
+///
+/// # Contract
+///
+/// - A program that ends, however it does, is a result; an error means that none was run to its end, and
+///   what it changed is taken back where there is a history.
+/// - When `stop` says so, the program and all that it started is ended. At a deadline that is a result
+///   that says so; a call that was cancelled is an error.
+/// - When `run` returns, nothing that it started changes files any more.
+/// - Memory stays bounded, whatever a program prints.
+///
+/// ```
+/// use serde_json::json;
+/// use std::sync::Arc;
+/// use wink_agent::exec::{Executed, ScriptedExecutor};
+/// use wink_agent::{ToolContext, Toolset};
+///
+/// let executor = ScriptedExecutor::new(|command, _| {
+///     Ok(Executed::exit(0).stdout(format!("ran {}", command.program)))
+/// });
+/// let context =
+///     ToolContext::over(&wink_fs::Workspace::memory()).executor(Arc::new(executor));
+/// let result = Toolset::ALL.call(&context, "shell_execute", json!({"command": "make"}));
+/// assert!(result.message.contains("ran make"));
+/// ```
+pub trait Executor: Send + Sync + fmt::Debug {
+    /// Runs a program until it ends or has to.
+    fn run(
+        &self,
+        command: &Command,
+        place: &mut ExecutionPlace<'_>,
+        stop: &Stop,
+    ) -> Result<Executed, Refusal>;
+
+    /// Returns how long a program may be asked to run.
+    fn max_timeout(&self) -> Duration {
+        MAX_TIMEOUT
+    }
+}

@@ -1,0 +1,119 @@
+//! Files that hold what programs printed, outside of every workspace.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use tempfile::{NamedTempFile, TempDir};
+
+use crate::util::lock::lock;
+
+/// Holds a directory for what programs print; it goes with the last handle to it.
+///
+/// ```
+/// use wink_agent::exec::Outputs;
+///
+/// let outputs = Outputs::temporary().unwrap();
+/// assert!(outputs.read("no-such-output").is_err());
+/// assert!(outputs.read("../../etc/passwd").is_err());
+/// ```
+#[derive(Clone)]
+pub struct Outputs(Arc<Kept>);
+
+/// How many outputs are kept before the oldest goes.
+const MOST: usize = 32;
+
+struct Kept {
+    directory: TempDir,
+    names: Mutex<VecDeque<String>>,
+}
+
+impl Outputs {
+    /// Makes a directory that is removed when the last handle to it goes.
+    pub fn temporary() -> io::Result<Self> {
+        let directory = tempfile::Builder::new().prefix("wink-output-").tempdir()?;
+        Ok(Self(Arc::new(Kept { directory, names: Mutex::default() })))
+    }
+
+    /// Reads an output by the name that a result gave.
+    #[allow(clippy::disallowed_methods, reason = "the directory is this value's own")]
+    pub fn read(&self, name: &str) -> io::Result<Vec<u8>> {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '.';
+        match name.chars().all(is_plain) && !name.starts_with('.') {
+            true => std::fs::read(self.directory().join(name)),
+            false => Err(io::ErrorKind::NotFound.into()),
+        }
+    }
+
+    /// Returns the directory, which is also the home of programs.
+    pub(super) fn directory(&self) -> &Path {
+        self.0.directory.path()
+    }
+
+    pub(super) fn begin(&self, name: &str) -> io::Result<SavedOutput> {
+        let file = tempfile::Builder::new()
+            .prefix(&format!("{name}-"))
+            .suffix(".txt")
+            .disable_cleanup(true)
+            .tempfile_in(self.directory())?;
+        let name = file.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
+        self.remember(&name);
+        Ok(SavedOutput { file, name })
+    }
+
+    #[allow(clippy::disallowed_methods, reason = "the directory is this value's own")]
+    fn remember(&self, name: &str) {
+        let mut names = lock(&self.0.names);
+        names.push_back(name.to_owned());
+        if names.len() > MOST
+            && let Some(oldest) = names.pop_front()
+        {
+            // A program may have removed it, whose home it is in.
+            let _ = std::fs::remove_file(self.directory().join(oldest));
+        }
+    }
+}
+
+impl fmt::Debug for Outputs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Outputs")
+    }
+}
+
+/// A file that is being written.
+pub(super) struct SavedOutput {
+    file: NamedTempFile,
+    name: String,
+}
+
+impl SavedOutput {
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl Write for SavedOutput {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_output_goes_when_there_are_too_many() {
+        let outputs = Outputs::temporary().unwrap();
+        let names: Vec<String> =
+            (0..MOST + 1).map(|_| outputs.begin("stdout").unwrap().name().to_owned()).collect();
+        assert!(outputs.read(&names[0]).is_err());
+        assert!(names[1..].iter().all(|name| outputs.read(name).is_ok()));
+    }
+}

@@ -1,0 +1,142 @@
+//! What a workspace told since the session was last told.
+
+use std::cell::Cell;
+use std::sync::{Mutex, MutexGuard, OnceLock, Weak};
+use std::thread::{self, ThreadId};
+use std::time::Duration;
+
+use wink_fs::{ErrorKind, Event, Tree, TreePath, Workspace};
+
+use super::Change;
+use super::scan::{self, encoding};
+use crate::session::FileChange;
+use crate::util::lock::lock;
+
+thread_local! {
+    /// Whether this thread is at an operation.
+    static CHANGING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs an operation, in which calls may end that are made within it: they have not settled it.
+pub(crate) fn while_changing<T>(work: impl FnOnce() -> T) -> T {
+    struct Before(bool);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            CHANGING.set(self.0);
+        }
+    }
+    let _before = Before(CHANGING.replace(true));
+    work()
+}
+
+/// Listens to a workspace.
+#[derive(Default)]
+pub(super) struct Heard {
+    /// Were it held, the files, which know their observers, would hold themselves.
+    pub(super) tree: OnceLock<Weak<dyn Tree>>,
+    noted: Mutex<Vec<Noted>>,
+}
+
+/// One thing that was heard.
+struct Noted {
+    /// The thread that did it.
+    by: ThreadId,
+    event: Option<Event>,
+    what: Option<What>,
+}
+
+/// What it means for the files.
+enum What {
+    Changed(Change),
+    /// Only a look at the files at some paths, also at those below, can tell what changed.
+    Unknown(Vec<TreePath>),
+}
+
+/// What is settled: which files are others now, and what the session's subscribers are to be told.
+#[derive(Default)]
+pub(super) struct Pending {
+    pub(super) changes: Vec<Change>,
+    pub(super) unknown: Vec<TreePath>,
+    pub(super) events: Vec<Event>,
+}
+
+impl Heard {
+    /// Notes a change; sizes are those of the moment, because the next change may move the file.
+    pub(super) fn hear(&self, event: &Event) {
+        self.note(Some(event.clone()), self.meaning(event));
+    }
+
+    fn meaning(&self, event: &Event) -> Option<What> {
+        let (change, found) = match event {
+            Event::FileWritten { path, .. } => {
+                let tree = self.tree.get()?.upgrade()?;
+                let found = scan::at(&*tree, path).ok()??.hashed(&*tree, path);
+                (found.written(path.clone(), encoding(&*tree, path)), Some(found))
+            }
+            Event::FileDeleted { path, .. } => (FileChange::removed(path.clone()), None),
+            Event::Renamed { from, to } => (FileChange::renamed(from.clone(), to.clone()), None),
+            Event::Replaced { paths } => return Some(What::Unknown(paths.clone())),
+            _ => return None,
+        };
+        Some(What::Changed((change, found)))
+    }
+
+    /// Has the next update look at all files.
+    pub(super) fn look_at_all(&self) {
+        self.note(None, Some(What::Unknown(vec![TreePath::root()])));
+    }
+
+    fn note(&self, event: Option<Event>, what: Option<What>) {
+        self.noted().push(Noted { by: thread::current().id(), event, what });
+    }
+
+    /// Takes out what was heard and is settled; the rest is taken later.
+    ///
+    /// Changes of an operation that a thread has not finished may yet be rolled back. Writers take turns, so they
+    /// are the last ones that were heard.
+    pub(super) fn take_settled(&self, workspace: &Workspace) -> Pending {
+        let (all, perhaps_open) = self.count();
+        let settled = match perhaps_open > 0 && !is_idle(workspace) {
+            true => all - perhaps_open,
+            false => all,
+        };
+        let mut pending = Pending::default();
+        for noted in self.noted().drain(..settled) {
+            pending.events.extend(noted.event);
+            match noted.what {
+                Some(What::Changed(change)) => pending.changes.push(change),
+                Some(What::Unknown(paths)) => pending.unknown.extend(paths),
+                None => {}
+            }
+        }
+        pending
+    }
+
+    /// Counts what was heard, and how much at its end was done by a thread that may not have finished.
+    fn count(&self) -> (usize, usize) {
+        let (noted, this) = (self.noted(), thread::current().id());
+        let perhaps_open = match noted.last().map(|last| last.by) {
+            Some(by) if by != this || CHANGING.get() => {
+                noted.iter().rev().take_while(|it| it.by == by).count()
+            }
+            _ => 0,
+        };
+        (noted.len(), perhaps_open)
+    }
+
+    /// Takes out all that was heard, of which only the events are wanted.
+    pub(super) fn take_events(&self) -> Vec<Event> {
+        self.noted().drain(..).filter_map(|noted| noted.event).collect()
+    }
+
+    fn noted(&self) -> MutexGuard<'_, Vec<Noted>> {
+        lock(&self.noted)
+    }
+}
+
+/// Tells whether no writer was active at some moment since this was called.
+fn is_idle(workspace: &Workspace) -> bool {
+    // It needs the writer's turn, and little else.
+    let turn = workspace.waiting_at_most(Duration::ZERO).heed_exclusions();
+    !turn.is_err_and(|error| error.kind() == ErrorKind::Deadline)
+}

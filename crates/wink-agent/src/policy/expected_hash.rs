@@ -1,0 +1,29 @@
+//! The hash by which a caller shows that he knows what he changes.
+
+use wink_fs::{ContentHash, TreePath};
+
+use crate::tool::error::Refusal;
+
+/// Reads the parameter `expected_hash`.
+pub(crate) fn parse(text: Option<&str>) -> Result<Option<ContentHash>, Refusal> {
+    text.map(|text| text.trim().parse()).transpose().map_err(|_| {
+        Refusal::invalid_argument(
+            "`expected_hash` must be the content_hash that read_file gave: 64 hexadecimal digits.",
+        )
+    })
+}
+
+/// Words the conflict of a caller who knows an older version.
+pub(crate) fn stale(refusal: Refusal, path: &TreePath) -> Refusal {
+    if refusal.knows_no_hash() {
+        return refusal.reworded(format!(
+            "Nothing is there at {path}, so that no version of it can be the one named by \
+             expected_hash, and nothing was written: repeat this call without expected_hash to make \
+             the file."
+        ));
+    }
+    refusal.reworded(format!(
+        "{path} has changed since the version named by expected_hash and nothing was written: read \
+         it again with read_file and work from what it shows."
+    ))
+}

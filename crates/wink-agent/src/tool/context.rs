@@ -1,0 +1,224 @@
+//! What a tool call happens in.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use wink_fs::{At, ErrorKind, Tree, Workspace};
+
+use crate::exec::Executor;
+use crate::file_index::Follower;
+use crate::history::forks::Forks;
+use crate::policy::{PathRules, RuledTree, SeenContents};
+use crate::prompt::RenderedPrompt;
+use crate::session::Session;
+use crate::tool::budget::Budget;
+use crate::tool::error::Refusal;
+
+/// Says whose calls they are, which files they are about, and how far they may go.
+///
+/// A clone is the same context: what one has read, the other has.
+///
+/// ```
+/// use serde_json::json;
+/// use wink_agent::session::{Session, ToolInvoked};
+/// use wink_agent::{PathRules, ToolContext, call};
+///
+/// let (session, files) = (Session::new(), wink_fs::Workspace::memory());
+/// let context = ToolContext::over(&files)
+///     .session(&session)
+///     .rules(PathRules::new().deny(["*.env"])?)
+///     .turn(1);
+/// assert!(call(&context, "write_file", json!({"path": "a.txt", "content": "one"})).ok());
+/// let denied = call(&context, "write_file", json!({"path": "prod.env", "content": "KEY=1"}));
+/// assert_eq!(denied.code(), Some("permission_denied"));
+/// assert_eq!(session.query::<ToolInvoked>().unwrap().len(), 2);
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct ToolContext {
+    /// The files; without them no tool that needs some can be called.
+    pub workspace: Option<Workspace>,
+    /// The session that the calls are written down in; a tool asks it, and changes it by
+    /// [`ToolCall::dispatch`](crate::ToolCall::dispatch).
+    pub session: Option<Session>,
+    /// What keeps the session's listing of the files up to date.
+    pub follower: Option<Arc<Follower>>,
+    /// Which paths may be seen and changed.
+    pub rules: Arc<PathRules>,
+    /// What the session has read; with it, an overwrite needs no hash of what was read.
+    pub seen: Option<Arc<SeenContents>>,
+    /// When calls are refused, and waiting ends.
+    pub deadline: Option<Instant>,
+    /// How many calls are left.
+    pub budget: Option<Budget>,
+    /// The turn of the conversation.
+    pub turn: u64,
+    /// The id by which the caller knows the call; without one it gets a new one.
+    pub call_id: Option<String>,
+    /// The prompt that the call answers to.
+    pub prompt: Option<Arc<RenderedPrompt>>,
+    /// What runs programs; without it none is run.
+    pub executor: Option<Arc<dyn Executor>>,
+    /// Set by the caller to cancel: a running search or program is then ended, and what a call has changed is
+    /// rolled back.
+    pub cancelled: Option<Arc<AtomicBool>>,
+    /// The forks that were made by the tool of that name.
+    pub forks: Forks,
+    /// The name of the fork whose files these are, where they are those of one; it is written down with
+    /// the calls.
+    pub fork: Option<String>,
+    /// Parameters that the caller of the tools takes for himself, and out of the arguments; a model that gives
+    /// one that is not known is told of them too.
+    pub caller_parameters: &'static [&'static str],
+}
+
+impl ToolContext {
+    /// Makes the context of calls without files and without a session.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Makes the context of calls on the files of a workspace.
+    pub fn over(workspace: &Workspace) -> Self {
+        Self { workspace: Some(workspace.clone()), ..Self::default() }
+    }
+
+    /// Sets the session that the calls are written down in, and that remembers what was read.
+    ///
+    /// Where the context had another one, nothing is known of what that one read, and its listing is not
+    /// kept up to date any more.
+    #[must_use]
+    pub fn session(mut self, session: &Session) -> Self {
+        let before = self.session.replace(session.clone());
+        if before.is_some_and(|before| !before.is_same(session)) {
+            (self.seen, self.follower) = (None, None);
+        }
+        self.seen.get_or_insert_default();
+        self
+    }
+
+    /// Sets what keeps the session's listing of the files up to date.
+    #[must_use]
+    pub fn follower(mut self, follower: Arc<Follower>) -> Self {
+        self.follower = Some(follower);
+        self
+    }
+
+    /// Sets which paths may be seen and changed.
+    #[must_use]
+    pub fn rules(mut self, rules: PathRules) -> Self {
+        self.rules = Arc::new(rules);
+        self
+    }
+
+    /// Sets when calls are refused.
+    #[must_use]
+    pub fn deadline(mut self, deadline: Instant) -> Self {
+        self.deadline = Some(deadline);
+        self
+    }
+
+    /// Sets how many calls may be made.
+    #[must_use]
+    pub fn budget(mut self, budget: Budget) -> Self {
+        self.budget = Some(budget);
+        self
+    }
+
+    /// Sets what runs programs.
+    #[must_use]
+    pub fn executor(mut self, executor: Arc<dyn Executor>) -> Self {
+        self.executor = Some(executor);
+        self
+    }
+
+    /// Sets the flag by which the caller cancels a running call.
+    #[must_use]
+    pub fn cancelled(mut self, flag: Arc<AtomicBool>) -> Self {
+        self.cancelled = Some(flag);
+        self
+    }
+
+    /// Sets the turn of the conversation.
+    #[must_use]
+    pub fn turn(mut self, turn: u64) -> Self {
+        self.turn = turn;
+        self
+    }
+
+    /// Returns the files of a state to look at; paths that the rules deny are not there.
+    ///
+    /// ```
+    /// use wink_agent::{PathRules, ToolContext};
+    /// use wink_fs::{At, TreePath, Workspace};
+    ///
+    /// let files = Workspace::memory();
+    /// files.write("prod.env", "KEY=1")?;
+    /// let context = ToolContext::over(&files).rules(PathRules::new().deny(["*.env"])?);
+    /// assert!(context.look(At::Live).unwrap().list(&TreePath::root())?.is_empty());
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn look(&self, at: impl Into<At>) -> Result<Arc<dyn Tree>, Refusal> {
+        Ok(self.ruled(self.files()?.tree_at(at)?))
+    }
+
+    /// Leaves out of files what the rules deny.
+    pub(crate) fn ruled(&self, tree: Arc<dyn Tree>) -> Arc<dyn Tree> {
+        match self.rules.is_empty() {
+            true => tree,
+            false => Arc::new(RuledTree { inner: tree, rules: self.rules.clone() }),
+        }
+    }
+
+    /// Tells whether the files have a history; `true` where there are no files, because then it is not known.
+    pub(crate) fn has_history(&self) -> bool {
+        self.workspace.as_ref().is_none_or(|files| files.snapshot_store().is_ok())
+    }
+
+    /// Refuses to be the context of a tool, or of files, that belong to a session which is not its own.
+    pub(crate) fn check_session(&self, owner: &Session, tool: &str) -> Result<(), Refusal> {
+        if self.session.as_ref().is_some_and(|session| session.is_same(owner)) {
+            return Ok(());
+        }
+        let message = format!(
+            "`{tool}` belongs to another session and did nothing; use the tools of this session's prompt."
+        );
+        Err(Refusal::new(ErrorKind::PermissionDenied, message))
+    }
+
+    /// Refuses to go on where the caller has cancelled.
+    pub(crate) fn check_cancelled(&self) -> Result<(), Refusal> {
+        match self.cancelled.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+            true => Err(Refusal::new(
+                ErrorKind::Cancelled,
+                "The call was cancelled; nothing was changed.",
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// Returns the files, for as long as there is time.
+    pub(crate) fn files(&self) -> Result<Workspace, Refusal> {
+        let none =
+            || Refusal::new(ErrorKind::Unavailable, "No filesystem available in this context.");
+        let workspace = self.workspace.as_ref().ok_or_else(none)?;
+        Ok(match self.time_left()? {
+            Some(left) => workspace.waiting_at_most(left),
+            None => workspace.clone(),
+        })
+    }
+
+    /// Returns how much time there is; none left refuses the call.
+    pub(crate) fn time_left(&self) -> Result<Option<Duration>, Refusal> {
+        let Some(deadline) = self.deadline else { return Ok(None) };
+        match deadline.saturating_duration_since(Instant::now()) {
+            Duration::ZERO => Err(Refusal::new(
+                ErrorKind::Deadline,
+                "The time for this work is over; finish with what is known.",
+            )),
+            left => Ok(Some(left)),
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Why a tool call did not happen.
+
+use serde_json::{Map, Value};
+use wink_fs::{ContentHash, Error, ErrorKind, Operation, TreePath};
+
+use crate::schema::aliases::{self, Misfit};
+use crate::tool::result::ToolResult;
+
+/// A failed call on its way to becoming a [`ToolResult`].
+///
+/// ```
+/// use wink_agent::{Refusal, ToolResult};
+/// use wink_fs::ErrorKind;
+///
+/// let refusal = Refusal::new(ErrorKind::InvalidArgument, "`colour` must be red or blue.");
+/// assert_eq!(ToolResult::from(refusal).code(), Some("invalid_argument"));
+/// ```
+#[derive(Debug)]
+pub struct Refusal {
+    kind: ErrorKind,
+    message: String,
+    path: Option<String>,
+    current_hash: Option<ContentHash>,
+    lines: Box<[usize]>,
+    /// The parameter that there is not, where it is refused for that.
+    unknown_parameter: Option<Box<str>>,
+}
+
+impl Refusal {
+    /// Says what went wrong, and in the same sentence what to do next.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Refusal {
+            kind,
+            message: message.into(),
+            path: None,
+            current_hash: None,
+            lines: Box::default(),
+            unknown_parameter: None,
+        }
+    }
+
+    pub(crate) fn invalid_argument(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::InvalidArgument, message)
+    }
+
+    /// Refuses arguments that do not fit a schema.
+    pub(crate) fn misfit(schema: &Map<String, Value>, misfit: Misfit) -> Self {
+        let unknown_parameter = match &misfit {
+            Misfit::Unknown(key) => Some(key.as_str().into()),
+            Misfit::Other(_) => None,
+        };
+        Self { unknown_parameter, ..Self::invalid_argument(misfit.worded(schema)) }
+    }
+
+    /// Names the parameters that there are besides those of a tool's own schema, where one was given that is
+    /// none of them.
+    pub(crate) fn naming_also(self, schema: &Map<String, Value>, also: &[&str]) -> Self {
+        match &self.unknown_parameter {
+            Some(key) if !also.is_empty() => {
+                let message = aliases::unknown(schema, also, key);
+                self.reworded(message)
+            }
+            _ => self,
+        }
+    }
+
+    /// Returns the kind of failure.
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    /// Replaces the filesystem's wording by one that names the tool's own next step.
+    pub(crate) fn reworded(mut self, message: impl Into<String>) -> Self {
+        self.message = message.into();
+        self
+    }
+
+    /// Says something more.
+    pub(crate) fn saying_also(mut self, more: &str) -> Self {
+        self.message += more;
+        self
+    }
+
+    /// Tells whether the filesystem's wording has these words in it.
+    pub(crate) fn says(&self, words: &str) -> bool {
+        self.message.contains(words)
+    }
+
+    /// Names the file it is about.
+    pub(crate) fn with_path(mut self, path: &TreePath) -> Self {
+        self.path = Some(path.to_string());
+        self
+    }
+
+    /// Names the lines of the file it is about, counted from 1.
+    pub(crate) fn with_lines(mut self, lines: Vec<usize>) -> Self {
+        self.lines = lines.into();
+        self
+    }
+
+    /// Tells whether it knows of no content that is there now.
+    pub(crate) fn knows_no_hash(&self) -> bool {
+        self.current_hash.is_none()
+    }
+
+    /// Returns the message, with the hash of the current content, for a client that reads nothing else.
+    fn complete_message(&self) -> String {
+        let hash = self.current_hash.map(|hash| hash.to_string());
+        match hash.filter(|hash| !self.message.contains(hash)) {
+            Some(hash) => format!("{}\ncurrent_hash: {hash}", self.message),
+            None => self.message.clone(),
+        }
+    }
+
+    fn value(&self) -> Value {
+        let mut value = Map::new();
+        value.insert("error".into(), self.kind.code().into());
+        if let Some(path) = &self.path {
+            value.insert("path".into(), path.as_str().into());
+        }
+        if let Some(hash) = self.current_hash {
+            value.insert("current_hash".into(), hash.to_string().into());
+        }
+        if !self.lines.is_empty() {
+            value.insert("lines".into(), self.lines.to_vec().into());
+        }
+        Value::Object(value)
+    }
+}
+
+/// Carries a refusal out of work whose failures are errors: the work makes its error of it by `carry`.
+///
+/// Where what had changed could not be taken back, that error is returned.
+pub(crate) fn carried<T>(
+    work: impl FnOnce(&mut dyn FnMut(Refusal) -> Error) -> wink_fs::Result<T>,
+) -> Result<T, Refusal> {
+    let mut refused = None;
+    let done = work(&mut |refusal| {
+        let kind = refusal.kind();
+        refused = Some(refusal);
+        Error::new(Operation::Write, kind)
+    });
+    done.map_err(|error| match refused {
+        Some(refusal) if error.operation() == Operation::Write => refusal,
+        _ => error.into(),
+    })
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Refusal {
+            kind: error.kind(),
+            message: error.to_string(),
+            path: error.path().map(ToString::to_string),
+            current_hash: error.current_hash(),
+            lines: Box::default(),
+            unknown_parameter: None,
+        }
+    }
+}
+
+impl From<Refusal> for ToolResult {
+    fn from(refusal: Refusal) -> Self {
+        let (message, value) = (refusal.complete_message(), refusal.value());
+        ToolResult { error: Some(refusal.kind), message, value }
+    }
+}
+
+impl From<std::io::Error> for Refusal {
+    fn from(error: std::io::Error) -> Self {
+        Error::system(Operation::Read, error).into()
+    }
+}

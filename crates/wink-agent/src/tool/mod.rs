@@ -1,0 +1,204 @@
+//! A tool, and one call of it.
+//!
+//! `table` lists the tools and `set` says which of them a program offers. A call goes through `engine`, which
+//! gives the tool's function a [`ToolCall`] and records in the session what came of it.
+
+pub(crate) mod budget;
+pub(crate) mod call;
+pub(crate) mod call_id;
+pub(crate) mod context;
+pub(crate) mod engine;
+pub(crate) mod error;
+pub(crate) mod result;
+pub(crate) mod set;
+pub(crate) mod suggest;
+pub(crate) mod table;
+pub(crate) mod unknown_name;
+
+use std::fmt;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::tool::context::ToolContext;
+
+use crate::schema::{self, aliases, arguments};
+use crate::tool::call::ToolCall;
+use crate::tool::error::Refusal;
+use crate::tool::result::ToolResult;
+
+/// Says what a tool may do to the workspace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Effect {
+    /// The tool only looks.
+    Reads,
+    /// The tool changes files.
+    Writes,
+    /// The tool runs a program.
+    Executes,
+}
+
+/// Says what a tool is about, so that a program can offer some and not others.
+///
+/// ```
+/// use wink_agent::{Family, Toolset};
+///
+/// let undo = Toolset::ALL.find("undo").unwrap();
+/// assert_eq!(undo.family, Family::History);
+/// assert!(Toolset::FILES.find("undo").is_none());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Family {
+    /// Files: looking at them, finding them, changing them.
+    Files,
+    /// States of all files: keeping them, comparing them, going back to them.
+    History,
+    /// Programs that are run.
+    Execution,
+}
+
+/// What a tool's function takes and gives.
+type Function = dyn Fn(&ToolCall<'_>, Value) -> Result<ToolResult, Refusal> + Send + Sync;
+
+/// Holds the function behind a tool.
+#[derive(Clone)]
+pub(crate) enum Run {
+    Ours(fn(&ToolCall<'_>, Value) -> Result<ToolResult, Refusal>),
+    Theirs(Arc<Function>),
+}
+
+/// Holds the declaration of one tool and the function behind it.
+///
+/// ```
+/// use schemars::JsonSchema;
+/// use serde::Deserialize;
+/// use serde_json::json;
+/// use wink_agent::{Effect, Tool, ToolContext, ToolResult};
+///
+/// #[derive(Deserialize, JsonSchema)]
+/// struct Params {
+///     /// File whose words are counted.
+///     path: String,
+/// }
+///
+/// let words = Tool::new("words", "Counts the words of a file.", Effect::Reads, |call, params: Params| {
+///     let content = call.tree().open(&call.path(&params.path)?)?.read_all()?;
+///     let count = String::from_utf8_lossy(&content).split_whitespace().count();
+///     Ok(ToolResult::success(format!("{count} words"), json!({"words": count})))
+/// });
+///
+/// let files = wink_fs::Workspace::memory();
+/// files.write("a.txt", "one two")?;
+/// let result = words.call(&ToolContext::over(&files), json!({"path": "a.txt"}));
+/// assert_eq!(result.message, "2 words");
+/// # Ok::<(), wink_fs::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Tool {
+    /// The name a model calls it by.
+    pub name: &'static str,
+    /// The name shown to people.
+    pub title: &'static str,
+    /// The text that tells a model when and how to use it.
+    pub description: &'static str,
+    /// What it may do to the workspace.
+    pub effect: Effect,
+    /// What it is about.
+    pub family: Family,
+    pub(crate) schema: fn() -> &'static Map<String, Value>,
+    pub(crate) run: Run,
+}
+
+impl Tool {
+    /// Makes a tool of a function whose parameters are a struct.
+    ///
+    /// A field is text, a number, `bool`, an enum without values, a struct of such fields, or a list or a
+    /// map by text of any of these; an `Option` may be left out.
+    ///
+    /// # Panics
+    ///
+    /// Where a field is anything else, because no schema of it would be accepted by every provider.
+    ///
+    /// ```should_panic
+    /// # use wink_agent::{Effect, Tool, ToolResult};
+    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// struct Params {
+    ///     anything: serde_json::Value,
+    /// }
+    ///
+    /// Tool::new("vague", "Takes anything.", Effect::Reads, |_, params: Params| {
+    ///     Ok(ToolResult::success(String::new(), params.anything))
+    /// });
+    /// ```
+    pub fn new<P: DeserializeOwned + JsonSchema + 'static>(
+        name: &'static str,
+        description: &'static str,
+        effect: Effect,
+        run: impl Fn(&ToolCall<'_>, P) -> Result<ToolResult, Refusal> + Send + Sync + 'static,
+    ) -> Self {
+        let run = move |call: &ToolCall<'_>, given: Value| run(call, arguments::parse(given)?);
+        let run = Run::Theirs(Arc::new(run));
+        let family = Family::Files;
+        // Now, and not when a model first calls it.
+        schema::of::<P>();
+        Self { name, title: name, description, effect, family, schema: schema::of::<P>, run }
+    }
+
+    /// Sets what it is about; files, where nothing is said.
+    #[must_use]
+    pub fn family(mut self, family: Family) -> Self {
+        self.family = family;
+        self
+    }
+
+    /// Sets the name shown to people.
+    #[must_use]
+    pub fn title(mut self, title: &'static str) -> Self {
+        self.title = title;
+        self
+    }
+
+    /// Returns the JSON Schema of the arguments: one `type` a field, no references.
+    pub fn input_schema(&self) -> &'static Map<String, Value> {
+        (self.schema)()
+    }
+
+    /// Returns the path that a call is about, in whatever spelling a model gave it.
+    ///
+    /// ```
+    /// use serde_json::json;
+    ///
+    /// let read = wink_agent::find("read_file").unwrap();
+    /// assert_eq!(read.path_in(&json!({"filePath": "a.txt"})), Some("a.txt"));
+    /// ```
+    pub fn path_in<'a>(&self, arguments: &'a Value) -> Option<&'a str> {
+        aliases::path_of(self.name, arguments)
+    }
+
+    /// Calls the tool; a failure is a result too, worded for the model.
+    pub fn call(&self, context: &ToolContext, arguments: Value) -> ToolResult {
+        engine::run(self, context, arguments)
+    }
+
+    /// Tells whether it is one of the tables, and no other program's.
+    pub(crate) fn is_ours(&self) -> bool {
+        matches!(self.run, Run::Ours(_))
+    }
+
+    pub(crate) fn run(&self, call: &ToolCall<'_>, arguments: Value) -> Result<ToolResult, Refusal> {
+        match &self.run {
+            Run::Ours(run) => run(call, arguments),
+            Run::Theirs(run) => run(call, arguments),
+        }
+    }
+}
+
+impl fmt::Debug for Tool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tool").field("name", &self.name).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,54 @@
+//! Calls of tools that are not offered.
+
+use crate::tool::error::Refusal;
+use crate::tool::suggest::nearest;
+
+/// How many characters are kept of a name that is not that of a tool.
+const SHOWN: usize = 60;
+
+/// Returns as much of a name as finds it again.
+pub(crate) fn shown(name: &str) -> String {
+    name.chars().take(SHOWN).collect()
+}
+
+/// Refuses a name that is none of those that are offered.
+pub(crate) fn refusal<'t>(name: &str, offered: impl Iterator<Item = &'t str>) -> Refusal {
+    Refusal::invalid_argument(message(name, offered))
+}
+
+/// Words the answer to a name that is none of those that are offered.
+pub(crate) fn message<'t>(name: &str, offered: impl Iterator<Item = &'t str>) -> String {
+    let (shown, offered) = (shown(name), offered.collect::<Vec<_>>());
+    match nearest(name, offered.iter().copied()) {
+        Some(near) => format!("There is no tool `{shown}`; did you mean `{near}`?"),
+        None => format!("There is no tool `{shown}`; {}", listed(&offered)),
+    }
+}
+
+/// Words the answer to the name of a tool that is not offered here.
+pub(crate) fn not_offered<'t>(name: &str, offered: impl Iterator<Item = &'t str>) -> String {
+    let offered = offered.collect::<Vec<_>>();
+    format!("The tool `{}` is not offered here; {}", shown(name), listed(&offered))
+}
+
+fn listed(offered: &[&str]) -> String {
+    match offered {
+        [] => "none is offered.".to_owned(),
+        offered => format!("the tools are {}.", offered.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tool::set::Toolset;
+
+    #[test]
+    fn a_tool_that_is_known_and_not_offered_is_not_taken_for_a_slip() {
+        let offered =
+            || [Toolset::FILES.find("ls"), Toolset::FILES.find("mv")].into_iter().flatten();
+        let said = |name| Toolset::unknown_tool_message(name, offered());
+        assert_eq!(said("rm"), "The tool `rm` is not offered here; the tools are ls, mv.");
+        assert_eq!(said("mw"), "There is no tool `mw`; did you mean `mv`?");
+        assert_eq!(said("banana"), "There is no tool `banana`; the tools are ls, mv.");
+    }
+}

@@ -1,0 +1,142 @@
+//! `diff`: what is different between two states.
+
+mod compared;
+mod lines;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use wink_fs::{Diff, DiffOptions, ErrorKind, Scope, Workspace};
+
+use self::compared::Compared;
+use crate::history::changes::Changes;
+use crate::history::{changes, missing_path};
+use crate::schema::{self, arguments};
+use crate::tool::call::ToolCall;
+use crate::tool::error::Refusal;
+use crate::tool::result::ToolResult;
+use crate::tool::{Effect, Family, Run, Tool};
+use crate::util::words::counted;
+
+pub(crate) const TOOL: Tool = Tool {
+    name: "diff",
+    title: "Compare states",
+    description: "Shows what changed from one state of all files to another: A added, M modified, \
+                  D deleted, R renamed, with the lines. Many paths come in parts, each with the lines of \
+                  its own paths and the call that shows the next one. A state is a snapshot's tag or id (or the \
+                  beginning of it), @- for the last one, @ for the files as they are now, or the name of a \
+                  fork for the files in it. Without `from` it compares \
+                  with the snapshot that was taken or restored last; with `fork` it shows what was \
+                  changed in a fork since it was made.",
+    effect: Effect::Reads,
+    family: Family::History,
+    schema: schema::of::<Params>,
+    run: Run::Ours(|call, arguments| run(call, arguments::parse(arguments)?)),
+};
+
+#[derive(Deserialize, JsonSchema)]
+struct Params {
+    /// The older state; the snapshot taken or restored last, where it is left out.
+    from: Option<String>,
+    /// The newer state; the files as they are now, where it is left out.
+    to: Option<String>,
+    /// Only this file, or what is below this directory.
+    path: Option<String>,
+    /// Show the lines that changed, not just the paths.
+    #[serde(default = "yes")]
+    lines: bool,
+    /// The fork whose changes to show, in place of from and to.
+    fork: Option<String>,
+    /// How many paths to skip, of more than an answer lists.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64))]
+    offset: u64,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn run(call: &ToolCall<'_>, mut params: Params) -> Result<ToolResult, Refusal> {
+    let files = call.everything()?;
+    if params.fork.is_none() && params.from.is_none() {
+        params.from = Some(last(files)?);
+    }
+    let offset = usize::try_from(params.offset).unwrap_or(usize::MAX);
+    let mut options = DiffOptions::default().renames(true);
+    let (compared, title) = Compared::find(call, &params)?;
+    let path = params.path.as_deref().map(|path| call.path(path)).transpose()?;
+    options.scope = path.clone().map_or_else(Scope::everything, |path| Scope::paths([path]));
+    let one_sided = match path {
+        Some(path) => compared.only_in_one(files, path)?,
+        None => None,
+    };
+    let (diff, lines) = compared.diff(files, &options, |diff| match params.lines {
+        true => lines::places(diff, Changes::of_diff(diff).page(offset)),
+        false => Vec::new(),
+    })?;
+    if let Some(path) = one_sided.filter(|_| diff.is_empty()) {
+        return Err(missing_path::excluded(&path));
+    }
+    let changes = Changes::of_diff(&diff);
+    let mut result = answer(&params, &diff, &changes, &title, offset);
+    result.message += &changes::excluded(files.excluded().patterns());
+    lines::add(&mut result.message, &lines::of_page(&lines, changes.page(offset)));
+    Ok(result)
+}
+
+fn answer(
+    params: &Params,
+    diff: &Diff,
+    changes: &Changes,
+    title: &str,
+    offset: usize,
+) -> ToolResult {
+    let message = match params.offset > 0 && params.offset >= changes.len() {
+        true => {
+            let count = counted(changes.len(), "path");
+            format!("Nothing to show: offset {offset} is past the end of {count}.")
+        }
+        false => {
+            let listed = changes.listed_from(offset, |end| Some(next(params, end)));
+            message(diff, changes, title, &listed)
+        }
+    };
+    let value = json!({
+        "changes": changes.value_from(offset),
+        "change_count": changes.len(),
+        "offset": params.offset,
+        "unchanged_count": diff.unchanged_count,
+    });
+    ToolResult::success(message, value)
+}
+
+/// Returns the arguments that show the paths after so many.
+fn next(params: &Params, offset: usize) -> Value {
+    let mut next = json!({"lines": params.lines, "offset": offset});
+    let Params { from, to, path, fork, .. } = params;
+    for (name, given) in [("from", from), ("to", to), ("path", path), ("fork", fork)] {
+        if let Some(given) = given {
+            next[name] = given.as_str().into();
+        }
+    }
+    next
+}
+
+fn last(files: &Workspace) -> Result<String, Refusal> {
+    let id = files.current_snapshot_id().map_err(changes::refusal)?;
+    id.map(|id| id.short()).ok_or_else(|| {
+        Refusal::new(
+            ErrorKind::SnapshotNotFound,
+            "There is no snapshot yet to compare with; take one with snapshot, and compare later.",
+        )
+    })
+}
+
+fn message(diff: &Diff, changes: &Changes, title: &str, listed: &str) -> String {
+    if diff.is_empty() {
+        let same = counted(diff.unchanged_count, "file");
+        return format!("Nothing changed {title}; the same in both: {same}.");
+    }
+    format!("{} changed {title}:{listed}", counted(changes.len(), "path"))
+}
