@@ -11,7 +11,7 @@ use serde_json::json;
 use wink_agent::adapter::{Adapter, Conversation, Message, ScriptedModel};
 use wink_agent::prompt::{PromptTemplate, Section, SectionOptions, VfsSection};
 use wink_agent::session::{Session, ToolInvoked};
-use wink_agent::{Effect, Refusal, Tool, ToolResult};
+use wink_agent::{Effect, Tool, ToolError, ToolResult};
 use wink_fs::{ContentHash, ErrorKind, PutCondition, PutOptions, Staged, TreePath};
 
 /// What a model gives the tool; the comments are what it is told of them.
@@ -37,7 +37,7 @@ pub(crate) fn sort_lines() -> Tool {
             let unchanged = PutCondition::Unchanged(ContentHash::of(&content));
             let options = PutOptions::default().condition(unchanged);
             files.put(&path, &mut Staged::from_bytes(sorted), &options)?;
-            Ok::<_, Refusal>(count)
+            Ok::<_, ToolError>(count)
         })?;
         let message = format!("Sorted the {count} lines of {path}.");
         Ok(ToolResult::success(message, json!({"lines": count})))
@@ -56,9 +56,9 @@ fn sorted(text: &str, unique: bool) -> (String, usize) {
     (lines.iter().zip(endings).flat_map(|(line, ending)| [*line, ending]).collect(), lines.len())
 }
 
-fn not_text(path: &TreePath) -> Refusal {
+fn not_text(path: &TreePath) -> ToolError {
     let message = format!("{path} is not text, and nothing was changed; name a text file.");
-    Refusal::new(ErrorKind::NotText, message)
+    ToolError::new(ErrorKind::NotText, message)
 }
 
 fn main() -> Result<(), Box<dyn Error>> {

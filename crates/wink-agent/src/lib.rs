@@ -47,7 +47,7 @@ pub use self::session::files::owned::SessionFiles;
 pub use self::tool::budget::Budget;
 pub use self::tool::call::ToolCall;
 pub use self::tool::context::ToolContext;
-pub use self::tool::error::Refusal;
+pub use self::tool::error::ToolError;
 pub use self::tool::result::ToolResult;
 pub use self::tool::set::Toolset;
 pub use self::tool::table::{call, find};

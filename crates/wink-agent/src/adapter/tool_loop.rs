@@ -13,7 +13,7 @@ use crate::prompt::{OfferedTool, Prompt, PromptError, RenderedPrompt};
 use crate::session::caught;
 use crate::tool::context::ToolContext;
 use crate::tool::engine;
-use crate::tool::error::Refusal;
+use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 use crate::tool::table::find;
 use crate::tool::unknown_name;
@@ -242,7 +242,7 @@ impl Adapter {
 }
 
 /// Says that there are no files now; the words of the error are for the program.
-fn no_files(error: &PromptError) -> Refusal {
+fn no_files(error: &PromptError) -> ToolError {
     let message = "The files of this tool are not available now; go on without them.";
-    Refusal::new(error.kind(), message)
+    ToolError::new(error.kind(), message)
 }

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use memchr::memmem;
 
 use super::ending::{self, Endings};
-use super::error::{EditRefusal, NumberedRefusal};
+use super::error::{EditError, NumberedError};
 use super::nearest::nearest;
 use super::search::Search;
 use super::splice::{Edited, Replacement};
@@ -23,7 +23,7 @@ pub(crate) struct Edit<'a> {
 }
 
 /// Makes one edit whose result has at most `most` bytes.
-pub(crate) fn apply(bytes: Bytes, edit: &Edit<'_>, most: u64) -> Result<Edited, EditRefusal> {
+pub(crate) fn apply(bytes: Bytes, edit: &Edit<'_>, most: u64) -> Result<Edited, EditError> {
     make(&Edited::unchanged(bytes), edit, most)
 }
 
@@ -32,10 +32,10 @@ pub(crate) fn apply_all(
     bytes: Bytes,
     edits: &[Edit<'_>],
     most: u64,
-) -> Result<Edited, NumberedRefusal> {
+) -> Result<Edited, NumberedError> {
     let mut edited = Edited::unchanged(bytes);
     for (number, edit) in (1..).zip(edits) {
-        edited = make(&edited, edit, most).map_err(|refusal| NumberedRefusal {
+        edited = make(&edited, edit, most).map_err(|refusal| NumberedError {
             number,
             of: edits.len(),
             refusal,
@@ -44,7 +44,7 @@ pub(crate) fn apply_all(
     Ok(edited)
 }
 
-fn make(before: &Edited, edit: &Edit<'_>, most: u64) -> Result<Edited, EditRefusal> {
+fn make(before: &Edited, edit: &Edit<'_>, most: u64) -> Result<Edited, EditError> {
     check(edit)?;
     let bytes = &before.bytes;
     let search = Search::of(bytes, edit.old);
@@ -52,7 +52,7 @@ fn make(before: &Edited, edit: &Edit<'_>, most: u64) -> Result<Edited, EditRefus
     let change = Change::of(edit, search.is_literal);
     let size = change.size_after(bytes.len(), count);
     if size > most {
-        return Err(EditRefusal::TooLarge { size, most });
+        return Err(EditError::TooLarge { size, most });
     }
     let mut endings = Endings::of(bytes);
     let places = search.places().take(count);
@@ -60,10 +60,10 @@ fn make(before: &Edited, edit: &Edit<'_>, most: u64) -> Result<Edited, EditRefus
     Ok(before.splice(replacements, size as usize))
 }
 
-fn check(edit: &Edit<'_>) -> Result<(), EditRefusal> {
+fn check(edit: &Edit<'_>) -> Result<(), EditError> {
     match edit.old {
-        "" => Err(EditRefusal::EmptyOld),
-        old if old == edit.new => Err(EditRefusal::Same),
+        "" => Err(EditError::EmptyOld),
+        old if old == edit.new => Err(EditError::Same),
         _ => Ok(()),
     }
 }
@@ -73,7 +73,7 @@ fn has_long_endings(text: &str) -> bool {
 }
 
 /// Counts the places; where there may be only one, a second one that overlaps the first counts too.
-fn count(bytes: &[u8], search: &Search<'_>, edit: &Edit<'_>) -> Result<usize, EditRefusal> {
+fn count(bytes: &[u8], search: &Search<'_>, edit: &Edit<'_>) -> Result<usize, EditError> {
     let mut places = search.places();
     let Some(first) = places.next() else { return Err(missing(bytes, edit)) };
     if edit.replace_all {
@@ -85,7 +85,7 @@ fn count(bytes: &[u8], search: &Search<'_>, edit: &Edit<'_>) -> Result<usize, Ed
     }
 }
 
-fn ambiguous(search: &Search<'_>) -> EditRefusal {
+fn ambiguous(search: &Search<'_>) -> EditError {
     let (mut count, mut line_count, mut last) = (0, 0, 0);
     let mut lines = Vec::new();
     for line in search.all_lines() {
@@ -98,15 +98,15 @@ fn ambiguous(search: &Search<'_>) -> EditRefusal {
             lines.push(line);
         }
     }
-    EditRefusal::Ambiguous { count, line_count, lines }
+    EditError::Ambiguous { count, line_count, lines }
 }
 
-fn missing(bytes: &[u8], edit: &Edit<'_>) -> EditRefusal {
+fn missing(bytes: &[u8], edit: &Edit<'_>) -> EditError {
     let new_is_at = nearest::is_telling(edit.new)
         .then(|| memmem::find(bytes, edit.new.as_bytes()))
         .flatten()
         .map(|at| lines::number(bytes, at));
-    EditRefusal::Missing { nearest: nearest(bytes, edit.old), new_is_at }
+    EditError::Missing { nearest: nearest(bytes, edit.old), new_is_at }
 }
 
 /// The part of an edit that is not the same before and after.
@@ -167,7 +167,7 @@ mod tests {
         apply(bytes, &edit, u64::MAX).expect("an edit").bytes.to_vec()
     }
 
-    fn refused(bytes: &[u8], old: &str, new: &str) -> EditRefusal {
+    fn refused(bytes: &[u8], old: &str, new: &str) -> EditError {
         let bytes = Bytes::copy_from_slice(bytes);
         let edit = Edit { old, new, replace_all: false };
         apply(bytes, &edit, u64::MAX).expect_err("must be refused")
@@ -199,7 +199,7 @@ mod tests {
     fn a_carriage_return_is_taken_literally() {
         assert_eq!(edited(b"a\r\nb\r\n", "a\r\n", "a\n"), b"a\nb\r\n");
         assert_eq!(edited(b"a\nb\n", "a\n", "a\r\n"), b"a\r\nb\n");
-        assert!(matches!(refused(b"a\nb\n", "a\r\nb", "c"), EditRefusal::Missing { .. }));
+        assert!(matches!(refused(b"a\nb\n", "a\r\nb", "c"), EditError::Missing { .. }));
     }
 
     /// A text with a carriage return of its own was only looked for byte for byte.
@@ -208,7 +208,7 @@ mod tests {
         assert_eq!(edited(b"a\rb\r\nc", "a\rb\nc", "a\rb\nd"), b"a\rb\r\nd");
         assert_eq!(edited(b"a\rb\r\nc\n", "a\rb\n", "a\rx\ny\n"), b"a\rx\r\ny\r\nc\n");
         assert_eq!(edited(b"a\r\nb", "a\nb", "a\nb\rc\n"), b"a\r\nb\rc\r\n");
-        assert!(matches!(refused(b"a\rb\na\rb\r\n", "a\rb\n", "c"), EditRefusal::Ambiguous { .. }));
+        assert!(matches!(refused(b"a\rb\na\rb\r\n", "a\rb\n", "c"), EditError::Ambiguous { .. }));
         // Of a line that ends in two of them, one is shown.
         assert_eq!(edited(b"a\r\r\nb", "a\r\nb", "a\r\nc"), b"a\r\r\nc");
         assert_eq!(edited(b"a\r\r\nb\r\n", "\r\nb", "\nb"), b"a\r\nb\r\n");
@@ -220,7 +220,7 @@ mod tests {
     #[test]
     fn two_places_are_refused_even_where_they_overlap() {
         let lines = |bytes: &[u8], old| match refused(bytes, old, "x") {
-            EditRefusal::Ambiguous { count, lines, .. } => (count, lines),
+            EditError::Ambiguous { count, lines, .. } => (count, lines),
             other => panic!("{other:?}"),
         };
         assert_eq!(lines(b"a\nb\r\na\n", "a"), (2, vec![1, 3]));
@@ -262,7 +262,7 @@ mod tests {
         let edit = Edit { old: "a", new: "xyz", replace_all: true };
         assert_eq!(apply("aa".into(), &edit, 6).expect("an edit").bytes, "xyzxyz");
         let refused = apply("aaa".into(), &edit, 6).expect_err("must be refused");
-        assert_eq!(refused, EditRefusal::TooLarge { size: 9, most: 6 });
+        assert_eq!(refused, EditError::TooLarge { size: 9, most: 6 });
         let doubled = [Edit { old: "a", new: "aa", replace_all: true }; 100];
         assert_eq!(apply_all("a".into(), &doubled, 1000).expect_err("must be refused").number, 10);
     }

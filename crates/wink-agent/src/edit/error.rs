@@ -9,7 +9,7 @@ use super::nearest::Nearest;
 
 /// Says why an edit was not made; its text tells a model what to do instead.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum EditRefusal {
+pub(crate) enum EditError {
     /// There is no text to look for.
     EmptyOld,
     /// Nothing would change.
@@ -34,15 +34,15 @@ pub(crate) enum EditRefusal {
 
 /// Says which of several edits could not be made.
 #[derive(Debug)]
-pub(crate) struct NumberedRefusal {
+pub(crate) struct NumberedError {
     /// The edit, counted from 1.
     pub(crate) number: usize,
     /// How many edits there are.
     pub(crate) of: usize,
-    pub(crate) refusal: EditRefusal,
+    pub(crate) refusal: EditError,
 }
 
-impl EditRefusal {
+impl EditError {
     /// Returns what kind of failure it is.
     pub(crate) fn kind(&self) -> ErrorKind {
         match self {
@@ -61,14 +61,14 @@ impl EditRefusal {
     }
 }
 
-impl fmt::Display for NumberedRefusal {
+impl fmt::Display for NumberedError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { number, of, refusal } = self;
         write!(f, "edit {number} of {of} cannot be made, and so none was: {refusal}")
     }
 }
 
-impl fmt::Display for EditRefusal {
+impl fmt::Display for EditError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::EmptyOld => f.write_str(

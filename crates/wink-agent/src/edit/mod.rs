@@ -31,6 +31,6 @@ mod snippet;
 mod splice;
 
 pub(crate) use edits::{Edit, apply, apply_all};
-pub(crate) use error::{EditRefusal, NumberedRefusal};
+pub(crate) use error::{EditError, NumberedError};
 pub(crate) use snippet::answer;
 pub(crate) use splice::Edited;

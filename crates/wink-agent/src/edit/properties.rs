@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 
 use super::edits::{Edit, apply, apply_all};
-use super::error::EditRefusal;
+use super::error::EditError;
 use super::snippet::snippets;
 use super::splice::Edited;
 
@@ -64,7 +64,7 @@ fn ending(file: &[Unit], at: usize) -> Unit {
     after.or_else(before).cloned().unwrap_or(b"\n".to_vec())
 }
 
-fn made(file: &[u8], edit: &Edit<'_>) -> Result<Edited, EditRefusal> {
+fn made(file: &[u8], edit: &Edit<'_>) -> Result<Edited, EditError> {
     apply(Bytes::copy_from_slice(file), edit, u64::MAX)
 }
 
@@ -116,12 +116,12 @@ proptest! {
         let places = found_at(&cut, old.as_bytes());
         let result = made(&file, &Edit { old: &old, new: &new, replace_all: false });
         match (places.as_slice(), result) {
-            ([], Err(EditRefusal::Missing { .. })) => {}
+            ([], Err(EditError::Missing { .. })) => {}
             ([_], Ok(edited)) => {
                 let expected = replaced(&cut, &places, old.as_bytes(), new.as_bytes());
                 prop_assert_eq!(edited.bytes, expected);
             }
-            ([_, _, ..], Err(EditRefusal::Ambiguous { count, .. })) => {
+            ([_, _, ..], Err(EditError::Ambiguous { count, .. })) => {
                 prop_assert_eq!(count, places.len());
             }
             (_, result) => prop_assert!(false, "{places:?} {result:?}"),

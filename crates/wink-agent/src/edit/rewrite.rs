@@ -10,7 +10,7 @@ use crate::edit::Edited;
 use crate::edit::retry::retried;
 use crate::policy::expected_hash;
 use crate::tool::call::ToolCall;
-use crate::tool::error::Refusal;
+use crate::tool::error::ToolError;
 
 /// Holds a file's content as it was when it was looked at.
 pub(crate) struct Known {
@@ -32,8 +32,8 @@ pub(crate) fn rewrite(
     call: &ToolCall<'_>,
     path: &TreePath,
     expected: Option<ContentHash>,
-    edit: impl Fn(Bytes) -> Result<Edited, Refusal>,
-) -> Result<Rewritten, Refusal> {
+    edit: impl Fn(Bytes) -> Result<Edited, ToolError>,
+) -> Result<Rewritten, ToolError> {
     call.change(|fs| match expected {
         Some(_) => once(fs, path, expected, &edit),
         None => retried(|| once(fs, path, None, &edit)),
@@ -44,8 +44,8 @@ fn once(
     fs: &mut dyn Filesystem,
     path: &TreePath,
     expected: Option<ContentHash>,
-    edit: &impl Fn(Bytes) -> Result<Edited, Refusal>,
-) -> Result<Rewritten, Refusal> {
+    edit: &impl Fn(Bytes) -> Result<Edited, ToolError>,
+) -> Result<Rewritten, ToolError> {
     let known = read(fs, path, &fs.properties().limits)?;
     if expected.is_some_and(|expected| expected != known.hash) {
         let conflict = Error::new(Operation::Write, ErrorKind::Conflict);
@@ -83,7 +83,7 @@ pub(crate) fn check_supplied<'a>(
     limits: &Limits,
     what: &str,
     texts: impl Iterator<Item = &'a str>,
-) -> Result<(), Refusal> {
+) -> Result<(), ToolError> {
     let size = texts.map(|text| text.chars().count() as u64).sum::<u64>();
     match limits.max_content {
         Some(most) if size > most => Err(Error::new(Operation::Write, ErrorKind::TooLarge)

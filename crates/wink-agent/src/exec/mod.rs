@@ -18,7 +18,7 @@ use std::time::Duration;
 use wink_fs::ExecutionPlace;
 use wink_fs::search::Stop;
 
-use crate::tool::error::Refusal;
+use crate::tool::error::ToolError;
 
 pub use self::command::{Command, Program};
 pub use self::executed::{Ended, Executed};
@@ -66,7 +66,7 @@ pub trait Executor: Send + Sync + fmt::Debug {
         command: &Command,
         place: &mut ExecutionPlace<'_>,
         stop: &Stop,
-    ) -> Result<Executed, Refusal>;
+    ) -> Result<Executed, ToolError>;
 
     /// Returns how long a program may be asked to run.
     fn max_timeout(&self) -> Duration {

@@ -8,7 +8,7 @@ use wink_fs::{ErrorKind, Execution, SnapshotId};
 use crate::exec::{Command, Executed, Executor, Output, USUAL_TIMEOUT};
 use crate::history::changes::{self, Changes};
 use crate::tool::call::ToolCall;
-use crate::tool::error::{self, Refusal};
+use crate::tool::error::{self, ToolError};
 use crate::tool::result::ToolResult;
 use crate::util::words::counted;
 
@@ -17,7 +17,7 @@ pub(crate) fn run(
     call: &ToolCall<'_>,
     command: &Command,
     timeout: Option<u64>,
-) -> Result<ToolResult, Refusal> {
+) -> Result<ToolResult, ToolError> {
     let executor = executor(call)?;
     let timeout = checked_timeout(executor, timeout)?;
     // The time counts from when it is the program's turn.
@@ -35,20 +35,20 @@ struct Changed {
 }
 
 /// Returns what runs programs, if there is anything that does.
-pub(crate) fn executor<'c>(call: &ToolCall<'c>) -> Result<&'c dyn Executor, Refusal> {
+pub(crate) fn executor<'c>(call: &ToolCall<'c>) -> Result<&'c dyn Executor, ToolError> {
     call.context().executor.as_deref().ok_or_else(|| {
-        Refusal::new(
+        ToolError::new(
             ErrorKind::Unsupported,
             "No program can be run here, because there is no executor; use the tools for files.",
         )
     })
 }
 
-fn checked_timeout(executor: &dyn Executor, timeout: Option<u64>) -> Result<Duration, Refusal> {
+fn checked_timeout(executor: &dyn Executor, timeout: Option<u64>) -> Result<Duration, ToolError> {
     let most = executor.max_timeout();
     let timeout = timeout.map_or(USUAL_TIMEOUT.min(most), Duration::from_secs);
     if timeout > most {
-        return Err(Refusal::invalid_argument(format!(
+        return Err(ToolError::invalid_argument(format!(
             "`timeout` must be at most {} seconds; do the work in shorter steps.",
             most.as_secs()
         )));
@@ -60,8 +60,8 @@ impl ToolCall<'_> {
     /// Runs something that changes files by itself; where it is refused, or panics, it is taken back.
     fn execute(
         &self,
-        work: impl FnOnce(&mut wink_fs::ExecutionPlace<'_>) -> Result<Executed, Refusal>,
-    ) -> Result<(Executed, Option<Execution>), Refusal> {
+        work: impl FnOnce(&mut wink_fs::ExecutionPlace<'_>) -> Result<Executed, ToolError>,
+    ) -> Result<(Executed, Option<Execution>), ToolError> {
         let files = self.everything()?;
         let done = error::carried(|carry| {
             files.as_executor(self.name(), |place| self.caught(|| work(place)).map_err(carry))
@@ -135,7 +135,7 @@ fn excluded(call: &ToolCall<'_>) -> Option<String> {
 }
 
 /// Says of a program that was ended that what is excluded stays as it left it.
-fn not_taken_back(refusal: Refusal, excluded: Option<String>) -> Refusal {
+fn not_taken_back(refusal: ToolError, excluded: Option<String>) -> ToolError {
     match (excluded, refusal.kind()) {
         (None, _) => refusal,
         (Some(list), ErrorKind::Cancelled) => refusal.reworded(format!(

@@ -6,9 +6,10 @@ use wink_fs::ExecutionPlace;
 use wink_fs::search::Stop;
 
 use super::{Command, Executed, Executor};
-use crate::tool::error::Refusal;
+use crate::tool::error::ToolError;
 
-type Script = dyn Fn(&Command, &mut ExecutionPlace<'_>) -> Result<Executed, Refusal> + Send + Sync;
+type Script =
+    dyn Fn(&Command, &mut ExecutionPlace<'_>) -> Result<Executed, ToolError> + Send + Sync;
 
 /// Answers commands by a function, for tests and demonstrations.
 ///
@@ -36,7 +37,7 @@ pub struct ScriptedExecutor(Box<Script>);
 impl ScriptedExecutor {
     /// Makes an executor of a function.
     pub fn new(
-        script: impl Fn(&Command, &mut ExecutionPlace<'_>) -> Result<Executed, Refusal>
+        script: impl Fn(&Command, &mut ExecutionPlace<'_>) -> Result<Executed, ToolError>
         + Send
         + Sync
         + 'static,
@@ -51,7 +52,7 @@ impl Executor for ScriptedExecutor {
         command: &Command,
         place: &mut ExecutionPlace<'_>,
         _: &Stop,
-    ) -> Result<Executed, Refusal> {
+    ) -> Result<Executed, ToolError> {
         (self.0)(command, place)
     }
 }

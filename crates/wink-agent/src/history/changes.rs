@@ -8,7 +8,7 @@ use wink_fs::{
     Snapshot, SnapshotId, TreePath,
 };
 
-use crate::tool::error::Refusal;
+use crate::tool::error::ToolError;
 use crate::tool::unknown_name::shown;
 use crate::util::words::counted;
 
@@ -22,9 +22,9 @@ const MOST_PATTERNS: usize = 10;
 pub(crate) const LIVE: &str = "@";
 
 /// Words what the next step of a model is.
-pub(crate) fn refusal(error: Error) -> Refusal {
+pub(crate) fn refusal(error: Error) -> ToolError {
     let name = shown(error.path().unwrap_or_default());
-    let refusal = Refusal::from(error);
+    let refusal = ToolError::from(error);
     match refusal.kind() {
         ErrorKind::SnapshotNotFound if refusal.says("several snapshots") => refusal.reworded(
             format!("Several snapshots have ids that begin with `{name}`; give more of the id."),
@@ -161,10 +161,10 @@ pub(crate) fn merged(
     dry_run: bool,
     did: &str,
     would: &str,
-) -> Result<String, Refusal> {
+) -> Result<String, ToolError> {
     let (changes, conflicts) = (Changes::of(&merged.changes), conflicts(merged));
     if !merged.applied && !dry_run {
-        return Err(Refusal::new(
+        return Err(ToolError::new(
             ErrorKind::Conflict,
             format!(
                 "Nothing was changed: both sides changed the same.{conflicts}\nSet on_conflict to \

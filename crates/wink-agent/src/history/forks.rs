@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use wink_fs::{ErrorKind, MergeOptions, Merged, SnapshotId, Workspace};
 
 use crate::history::changes;
-use crate::tool::error::Refusal;
+use crate::tool::error::ToolError;
 use crate::tool::suggest::nearest;
 use crate::tool::unknown_name;
 use crate::util::lock::lock;
@@ -117,7 +117,7 @@ impl Forks {
         files: &Workspace,
         name: &str,
         options: &MergeOptions,
-    ) -> Result<Merged, Refusal> {
+    ) -> Result<Merged, ToolError> {
         let merged = match (self.get(name), &self.merging) {
             (Some(fork), _) => files.merge_with(&fork, options).map(Some),
             (None, Some(merge)) => merge(files, name, options),
@@ -148,33 +148,33 @@ impl Forks {
     pub(crate) fn add(
         &self,
         name: &str,
-        make: impl FnOnce() -> Result<Workspace, Refusal>,
-    ) -> Result<Workspace, Refusal> {
+        make: impl FnOnce() -> Result<Workspace, ToolError>,
+    ) -> Result<Workspace, ToolError> {
         let _reserved = self.reserve(name)?;
         let fork = make()?;
         self.lock().insert(name.to_owned(), Some(fork.clone()));
         Ok(fork)
     }
 
-    fn reserve<'f>(&'f self, name: &'f str) -> Result<Reserved<'f>, Refusal> {
+    fn reserve<'f>(&'f self, name: &'f str) -> Result<Reserved<'f>, ToolError> {
         self.hold(name, MOST)
     }
 
     /// Holds a name that no fork has, so that none gets it until this is dropped.
-    pub(crate) fn keep_free<'f>(&'f self, name: &'f str) -> Result<Reserved<'f>, Refusal> {
+    pub(crate) fn keep_free<'f>(&'f self, name: &'f str) -> Result<Reserved<'f>, ToolError> {
         self.hold(name, usize::MAX)
     }
 
-    fn hold<'f>(&'f self, name: &'f str, most: usize) -> Result<Reserved<'f>, Refusal> {
+    fn hold<'f>(&'f self, name: &'f str, most: usize) -> Result<Reserved<'f>, ToolError> {
         let mut forks = self.lock();
         if forks.contains_key(name) {
-            return Err(Refusal::new(
+            return Err(ToolError::new(
                 ErrorKind::AlreadyExists,
                 format!("There is a fork `{name}` already; choose another name."),
             ));
         }
         if forks.len() >= most {
-            return Err(Refusal::new(
+            return Err(ToolError::new(
                 ErrorKind::TooLarge,
                 format!("There are {most} forks already; remove one with fork and remove first."),
             ));
@@ -183,7 +183,7 @@ impl Forks {
         Ok(Reserved { forks: self, name })
     }
 
-    pub(crate) fn remove(&self, name: &str) -> Result<(), Refusal> {
+    pub(crate) fn remove(&self, name: &str) -> Result<(), ToolError> {
         let mut forks = self.lock();
         let is_made = forks.get(name).is_some_and(Option::is_some);
         let removed = is_made.then(|| forks.remove(name));
@@ -193,15 +193,15 @@ impl Forks {
     }
 
     /// Returns the files of a fork that a model named; a name that is not there is refused in words for it.
-    pub fn find(&self, name: &str) -> Result<Workspace, Refusal> {
+    pub fn find(&self, name: &str) -> Result<Workspace, ToolError> {
         self.get(name).ok_or_else(|| self.unknown(name))
     }
 
-    fn unknown(&self, name: &str) -> Refusal {
+    fn unknown(&self, name: &str) -> ToolError {
         let names = self.names();
         let shown = unknown_name::shown(name);
         if self.elsewhere(name).is_ok_and(|found| found.is_some()) {
-            return Refusal::new(
+            return ToolError::new(
                 ErrorKind::NotFound,
                 format!(
                     "No call made the fork `{shown}`, but a person did or an earlier server kept it: look at it \
@@ -214,7 +214,7 @@ impl Forks {
             (None, true) => "make one with fork.".to_owned(),
             (None, false) => format!("the forks are {}.", names.join(", ")),
         };
-        Refusal::new(ErrorKind::NotFound, format!("There is no fork `{shown}`; {hint}"))
+        ToolError::new(ErrorKind::NotFound, format!("There is no fork `{shown}`; {hint}"))
     }
 
     fn lock(&self) -> MutexGuard<'_, Named> {
@@ -251,7 +251,7 @@ mod tests {
 
     use super::*;
 
-    fn make() -> Result<Workspace, Refusal> {
+    fn make() -> Result<Workspace, ToolError> {
         Ok(Workspace::memory())
     }
 
@@ -286,7 +286,7 @@ mod tests {
     #[test]
     fn the_name_of_a_fork_that_could_not_be_made_is_free() {
         let forks = Forks::default();
-        let fail = || Err(Refusal::new(ErrorKind::NoSpace, "The disk is full."));
+        let fail = || Err(ToolError::new(ErrorKind::NoSpace, "The disk is full."));
         assert_eq!(forks.add("attempt", fail).unwrap_err().kind(), ErrorKind::NoSpace);
         let panic = AssertUnwindSafe(|| forks.add("attempt", || panic!("a bug")));
         assert!(catch_unwind(panic).is_err());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use wink_fs::{Error, ErrorKind, Tree, TreePath, Workspace};
 
 use crate::history::changes;
-use crate::tool::error::Refusal;
+use crate::tool::error::ToolError;
 
 /// Two states by their files, but for those that are excluded, and how a sentence calls both of them.
 pub(crate) struct Both {
@@ -17,7 +17,11 @@ pub(crate) struct Both {
 ///
 /// Tells whether both have it; where one has not, and nothing differs all the same, it is
 /// [`excluded`].
-pub(crate) fn is_in_both(files: &Workspace, path: &TreePath, both: &Both) -> Result<bool, Refusal> {
+pub(crate) fn is_in_both(
+    files: &Workspace,
+    path: &TreePath,
+    both: &Both,
+) -> Result<bool, ToolError> {
     let (mut found, mut unknown) = (0, None);
     for tree in &both.trees {
         match tree.stat(path) {
@@ -42,17 +46,17 @@ fn is_absent(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
-fn nowhere(path: &TreePath, in_none: &str) -> Refusal {
+fn nowhere(path: &TreePath, in_none: &str) -> ToolError {
     let message =
         format!("`{path}` is {in_none}; list what is there with ls, or what changed with diff.");
-    Refusal::new(ErrorKind::NotFound, message).with_path(path)
+    ToolError::new(ErrorKind::NotFound, message).with_path(path)
 }
 
 /// Refuses a path of which snapshots know nothing, or knew nothing when one was taken.
-pub(crate) fn excluded(path: &TreePath) -> Refusal {
+pub(crate) fn excluded(path: &TreePath) -> ToolError {
     let message = format!(
         "`{path}` is excluded from snapshots, or was when one was taken, so that it is neither compared \
          nor changed; name another path."
     );
-    Refusal::new(ErrorKind::InvalidArgument, message).with_path(path)
+    ToolError::new(ErrorKind::InvalidArgument, message).with_path(path)
 }

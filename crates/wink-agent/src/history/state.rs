@@ -7,7 +7,7 @@ use wink_fs::{At, ErrorKind, Snapshot, SnapshotId, StateName, Tree, Workspace};
 use crate::history::changes;
 use crate::history::forks::Reserved;
 use crate::tool::call::ToolCall;
-use crate::tool::error::Refusal;
+use crate::tool::error::ToolError;
 use crate::tool::unknown_name::shown;
 
 /// A state that was named.
@@ -19,7 +19,7 @@ pub(crate) enum State {
 }
 
 /// Finds a state by its name; what is no fork's is a snapshot's, which is looked for when it is needed.
-pub(crate) fn find(call: &ToolCall<'_>, text: &str) -> Result<State, Refusal> {
+pub(crate) fn find(call: &ToolCall<'_>, text: &str) -> Result<State, ToolError> {
     let (files, name) = (call.everything()?, text.trim());
     let fork = match StateName::parse(name) {
         StateName::Live => return Ok(State::At(At::Live)),
@@ -33,13 +33,13 @@ pub(crate) fn find(call: &ToolCall<'_>, text: &str) -> Result<State, Refusal> {
     }
 }
 
-fn tagged(files: &Workspace, name: &str) -> Result<Option<Snapshot>, Refusal> {
+fn tagged(files: &Workspace, name: &str) -> Result<Option<Snapshot>, ToolError> {
     let mut all = files.snapshots().map_err(changes::refusal)?.into_iter();
     Ok(all.find(|it| it.tag.as_deref() == Some(name)))
 }
 
 /// Refuses a name for a new fork that names a state already: a snapshot's tag, or a fork that was made elsewhere.
-pub(crate) fn check_fork_name(call: &ToolCall<'_>, name: &str) -> Result<(), Refusal> {
+pub(crate) fn check_fork_name(call: &ToolCall<'_>, name: &str) -> Result<(), ToolError> {
     if let Some(snapshot) = tagged(call.everything()?, name)? {
         let short = snapshot.id.short();
         return Err(taken(format!(
@@ -56,7 +56,10 @@ pub(crate) fn check_fork_name(call: &ToolCall<'_>, name: &str) -> Result<(), Ref
 }
 
 /// Refuses a tag that is the name of a fork; no fork gets it as long as the value is there.
-pub(crate) fn keep_free<'c>(call: &'c ToolCall<'_>, tag: &'c str) -> Result<Reserved<'c>, Refusal> {
+pub(crate) fn keep_free<'c>(
+    call: &'c ToolCall<'_>,
+    tag: &'c str,
+) -> Result<Reserved<'c>, ToolError> {
     let forks = &call.context().forks;
     let is_fork = || {
         taken(format!(
@@ -71,11 +74,11 @@ pub(crate) fn keep_free<'c>(call: &'c ToolCall<'_>, tag: &'c str) -> Result<Rese
     }
 }
 
-fn taken(message: String) -> Refusal {
-    Refusal::new(ErrorKind::AlreadyExists, message)
+fn taken(message: String) -> ToolError {
+    ToolError::new(ErrorKind::AlreadyExists, message)
 }
 
-fn fork(call: &ToolCall<'_>, name: &str) -> Result<Option<State>, Refusal> {
+fn fork(call: &ToolCall<'_>, name: &str) -> Result<Option<State>, ToolError> {
     let forks = &call.context().forks;
     if let Some(fork) = forks.get(name) {
         return Ok(Some(State::Fork(fork, name.to_owned())));
@@ -84,13 +87,13 @@ fn fork(call: &ToolCall<'_>, name: &str) -> Result<Option<State>, Refusal> {
     Ok(elsewhere.map(|id| State::At(At::from(id))))
 }
 
-fn tag_or_fork(name: &str) -> Refusal {
+fn tag_or_fork(name: &str) -> ToolError {
     let message = format!(
         "`{}` is the tag of a snapshot and the name of a fork; call history and give the snapshot's id, or \
          bring the fork in with merge.",
         shown(name)
     );
-    Refusal::new(ErrorKind::InvalidArgument, message)
+    ToolError::new(ErrorKind::InvalidArgument, message)
 }
 
 impl State {
@@ -104,7 +107,7 @@ impl State {
     }
 
     /// Returns the files of the state, but for those that are excluded.
-    pub(crate) fn tree(&self, files: &Workspace) -> Result<Arc<dyn Tree>, Refusal> {
+    pub(crate) fn tree(&self, files: &Workspace) -> Result<Arc<dyn Tree>, ToolError> {
         match self {
             Self::At(At::Live) => Ok(files.tree_without_excluded()),
             Self::At(at) => files.tree_at(at.clone()).map_err(changes::refusal),
@@ -113,7 +116,7 @@ impl State {
     }
 
     /// Returns the snapshot; of a fork one is taken, and the files as they are now are none.
-    pub(crate) fn snapshot(&self, files: &Workspace) -> Result<Snapshot, Refusal> {
+    pub(crate) fn snapshot(&self, files: &Workspace) -> Result<Snapshot, ToolError> {
         let found = match self {
             Self::At(At::Snapshot(name)) => files.find_snapshot(name),
             Self::At(_) => files.find_snapshot(changes::LIVE),
@@ -123,7 +126,7 @@ impl State {
     }
 
     /// Returns how the workspace calls the state.
-    pub(crate) fn at(self, files: &Workspace) -> Result<At, Refusal> {
+    pub(crate) fn at(self, files: &Workspace) -> Result<At, ToolError> {
         match self {
             Self::At(at) => Ok(at),
             Self::Fork(..) => Ok(At::from(&self.snapshot(files)?)),

@@ -2,19 +2,19 @@
 
 use wink_fs::{ContentHash, TreePath};
 
-use crate::tool::error::Refusal;
+use crate::tool::error::ToolError;
 
 /// Reads the parameter `expected_hash`.
-pub(crate) fn parse(text: Option<&str>) -> Result<Option<ContentHash>, Refusal> {
+pub(crate) fn parse(text: Option<&str>) -> Result<Option<ContentHash>, ToolError> {
     text.map(|text| text.trim().parse()).transpose().map_err(|_| {
-        Refusal::invalid_argument(
+        ToolError::invalid_argument(
             "`expected_hash` must be the content_hash that read_file gave: 64 hexadecimal digits.",
         )
     })
 }
 
 /// Words the conflict of a caller who knows an older version.
-pub(crate) fn stale(refusal: Refusal, path: &TreePath) -> Refusal {
+pub(crate) fn stale(refusal: ToolError, path: &TreePath) -> ToolError {
     if refusal.knows_no_hash() {
         return refusal.reworded(format!(
             "Nothing is there at {path}, so that no version of it can be the one named by \

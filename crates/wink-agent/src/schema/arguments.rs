@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::schema::coerce::shown;
 use crate::schema::{self, aliases};
-use crate::tool::error::Refusal;
+use crate::tool::error::ToolError;
 
 /// Parses arguments against the schema the model was shown.
 ///
@@ -14,19 +14,19 @@ use crate::tool::error::Refusal;
 /// elsewhere: an unknown key is refused, because dropping it would change what was asked for.
 pub(crate) fn parse<T: DeserializeOwned + JsonSchema + 'static>(
     arguments: Value,
-) -> Result<T, Refusal> {
+) -> Result<T, ToolError> {
     let schema = schema::of::<T>();
     let accepted = aliases::accepted(schema, object(arguments)?);
-    let accepted = accepted.map_err(|misfit| Refusal::misfit(schema, misfit))?;
+    let accepted = accepted.map_err(|misfit| ToolError::misfit(schema, misfit))?;
     serde_json::from_value(Value::Object(accepted))
-        .map_err(|error| Refusal::invalid_argument(format!("The arguments do not fit: {error}.")))
+        .map_err(|error| ToolError::invalid_argument(format!("The arguments do not fit: {error}.")))
 }
 
-fn object(arguments: Value) -> Result<Map<String, Value>, Refusal> {
+fn object(arguments: Value) -> Result<Map<String, Value>, ToolError> {
     match arguments {
         Value::Object(object) => Ok(object),
         Value::Null => Ok(Map::new()),
-        other => Err(Refusal::invalid_argument(format!(
+        other => Err(ToolError::invalid_argument(format!(
             "The arguments must be a JSON object; got {}.",
             shown(&other)
         ))),

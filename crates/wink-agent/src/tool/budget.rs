@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use wink_fs::ErrorKind;
 
-use crate::tool::error::Refusal;
+use crate::tool::error::ToolError;
 
 /// Counts calls down; a clone counts down the same number.
 ///
@@ -38,14 +38,14 @@ impl Budget {
     }
 
     /// Takes one call off, or refuses it.
-    pub(crate) fn spend(&self) -> Result<(), Refusal> {
+    pub(crate) fn spend(&self) -> Result<(), ToolError> {
         let spent = self
             .0
             .left
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
         spent.map(drop).map_err(|_| {
             let given = self.0.given;
-            Refusal::new(
+            ToolError::new(
                 ErrorKind::Deadline,
                 format!(
                     "All {given} calls that were allowed are used up; finish with what is known."

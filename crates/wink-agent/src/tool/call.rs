@@ -15,7 +15,7 @@ use crate::history::changes;
 use crate::policy::RuledFilesystem;
 use crate::session::{HeldEvents, SessionError};
 use crate::tool::context::ToolContext;
-use crate::tool::error::{self, Refusal};
+use crate::tool::error::{self, ToolError};
 use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Tool};
 use crate::util::lock::lock;
@@ -44,14 +44,14 @@ pub struct ToolCall<'c> {
 }
 
 impl<'c> ToolCall<'c> {
-    pub(crate) fn new(tool: &'c Tool, context: &'c ToolContext) -> Result<Self, Refusal> {
+    pub(crate) fn new(tool: &'c Tool, context: &'c ToolContext) -> Result<Self, ToolError> {
         let (workspace, stays) = (context.files()?, AtomicBool::new(false));
         let (operations, events) = (Mutex::default(), Mutex::default());
         Ok(Self { tool, context, workspace, operations, stays, events })
     }
 
     /// Runs the tool's function.
-    pub(crate) fn run(&self, arguments: Value) -> Result<ToolResult, Refusal> {
+    pub(crate) fn run(&self, arguments: Value) -> Result<ToolResult, ToolError> {
         match &self.context.session {
             Some(session) => session.in_call(|| self.tool.run(self, arguments)),
             None => self.tool.run(self, arguments),
@@ -107,7 +107,7 @@ impl<'c> ToolCall<'c> {
     }
 
     /// Makes a path of what a model sent.
-    pub fn path(&self, text: &str) -> Result<TreePath, Refusal> {
+    pub fn path(&self, text: &str) -> Result<TreePath, ToolError> {
         Ok(self.workspace.path(text)?)
     }
 
@@ -141,10 +141,10 @@ impl<'c> ToolCall<'c> {
     /// If the call fails later, this is rolled back too, except for what another program changed since.
     /// A workspace that keeps no history cannot take several changes back; there only each is whole, and a
     /// call that fails says so.
-    pub fn change<T, E: Into<Refusal>>(
+    pub fn change<T, E: Into<ToolError>>(
         &self,
         work: impl FnOnce(&mut dyn Filesystem) -> Result<T, E>,
-    ) -> Result<T, Refusal> {
+    ) -> Result<T, ToolError> {
         if self.tool.effect == Effect::Reads {
             return Err(only_looks(self.tool));
         }
@@ -161,7 +161,7 @@ impl<'c> ToolCall<'c> {
     }
 
     /// Ends the call: where it failed, what it had changed is taken back.
-    pub(crate) fn ended(&self, result: Result<ToolResult, Refusal>) -> ToolResult {
+    pub(crate) fn ended(&self, result: Result<ToolResult, ToolError>) -> ToolResult {
         let told = result.and_then(|done| self.tell_session(done));
         let mut result = told.unwrap_or_else(ToolResult::from);
         let changed = std::mem::take(&mut *self.changed());
@@ -185,7 +185,7 @@ impl<'c> ToolCall<'c> {
     }
 
     /// Tells the session what a call that went well has to say.
-    fn tell_session(&self, done: ToolResult) -> Result<ToolResult, Refusal> {
+    fn tell_session(&self, done: ToolResult) -> Result<ToolResult, ToolError> {
         let events = std::mem::take(&mut *lock(&self.events));
         let told = match &self.context.session {
             Some(session) if done.ok() => events.dispatch(session),
@@ -194,11 +194,11 @@ impl<'c> ToolCall<'c> {
         told.map(|()| done).map_err(|error| not_told(self.tool, &error))
     }
 
-    fn by_the_rules<T, E: Into<Refusal>>(
+    fn by_the_rules<T, E: Into<ToolError>>(
         &self,
         fs: &mut dyn Filesystem,
         work: impl FnOnce(&mut dyn Filesystem) -> Result<T, E>,
-    ) -> Result<T, Refusal> {
+    ) -> Result<T, ToolError> {
         let rules = &*self.context.rules;
         self.context.check_cancelled()?;
         let done = self.caught(move || match rules.is_empty() {
@@ -216,10 +216,10 @@ impl<'c> ToolCall<'c> {
     }
 
     /// Makes a refusal of a panic.
-    pub(crate) fn caught<T, E: Into<Refusal>>(
+    pub(crate) fn caught<T, E: Into<ToolError>>(
         &self,
         work: impl FnOnce() -> Result<T, E>,
-    ) -> Result<T, Refusal> {
+    ) -> Result<T, ToolError> {
         match catch_unwind(AssertUnwindSafe(work)) {
             Ok(done) => done.map_err(Into::into),
             Err(_) => {
@@ -235,10 +235,10 @@ impl<'c> ToolCall<'c> {
     }
 
     /// Returns the workspace itself, for tools that replace all files; rules that deny some forbid it.
-    pub(crate) fn everything(&self) -> Result<&Workspace, Refusal> {
+    pub(crate) fn everything(&self) -> Result<&Workspace, ToolError> {
         match self.context.rules.is_empty() {
             true => Ok(&self.workspace),
-            false => Err(Refusal::new(
+            false => Err(ToolError::new(
                 ErrorKind::PermissionDenied,
                 format!(
                     "`{}` touches all files, and the rules of this session deny some; change files \
@@ -250,7 +250,7 @@ impl<'c> ToolCall<'c> {
     }
 
     /// Returns what ends long work: this time, the deadline of the context, or a cancellation by the caller.
-    pub fn stop(&self, at_most: Duration) -> Result<Stop, Refusal> {
+    pub fn stop(&self, at_most: Duration) -> Result<Stop, ToolError> {
         let left = self.context.time_left()?.unwrap_or(at_most);
         let stop = Stop::after(at_most.min(left));
         Ok(match &self.context.cancelled {
@@ -301,12 +301,12 @@ fn saying_what_stays(mut result: ToolResult) -> ToolResult {
 }
 
 /// Refuses a call whose events the session could not take; why is for the program, not for a model.
-fn not_told(tool: &Tool, error: &SessionError) -> Refusal {
+fn not_told(tool: &Tool, error: &SessionError) -> ToolError {
     let message = format!(
         "What `{}` did could not be told to its session, so the call failed; try another way.",
         tool.name
     );
-    Refusal::new(error.kind(), message)
+    ToolError::new(error.kind(), message)
 }
 
 impl fmt::Debug for ToolCall<'_> {
@@ -316,14 +316,14 @@ impl fmt::Debug for ToolCall<'_> {
     }
 }
 
-fn only_looks(tool: &Tool) -> Refusal {
+fn only_looks(tool: &Tool) -> ToolError {
     let message =
         format!("`{}` is declared as a tool that only looks; nothing was changed.", tool.name);
-    Refusal::new(ErrorKind::Unsupported, message)
+    ToolError::new(ErrorKind::Unsupported, message)
 }
 
-fn panicked(tool: &Tool, taken_back: bool) -> Refusal {
+fn panicked(tool: &Tool, taken_back: bool) -> ToolError {
     let outcome = if taken_back { " and nothing was changed" } else { "" };
     let message = format!("`{}` failed unexpectedly{outcome}; try another way.", tool.name);
-    Refusal::new(ErrorKind::Io, message)
+    ToolError::new(ErrorKind::Io, message)
 }

@@ -13,7 +13,7 @@ use crate::policy::{PathRules, RuledTree, SeenContents};
 use crate::prompt::RenderedPrompt;
 use crate::session::Session;
 use crate::tool::budget::Budget;
-use crate::tool::error::Refusal;
+use crate::tool::error::ToolError;
 
 /// Says whose calls they are, which files they are about, and how far they may go.
 ///
@@ -160,7 +160,7 @@ impl ToolContext {
     /// assert!(context.look(At::Live).unwrap().list(&TreePath::root())?.is_empty());
     /// # Ok::<(), wink_fs::Error>(())
     /// ```
-    pub fn look(&self, at: impl Into<At>) -> Result<Arc<dyn Tree>, Refusal> {
+    pub fn look(&self, at: impl Into<At>) -> Result<Arc<dyn Tree>, ToolError> {
         Ok(self.ruled(self.files()?.tree_at(at)?))
     }
 
@@ -178,20 +178,20 @@ impl ToolContext {
     }
 
     /// Refuses to be the context of a tool, or of files, that belong to a session which is not its own.
-    pub(crate) fn check_session(&self, owner: &Session, tool: &str) -> Result<(), Refusal> {
+    pub(crate) fn check_session(&self, owner: &Session, tool: &str) -> Result<(), ToolError> {
         if self.session.as_ref().is_some_and(|session| session.is_same(owner)) {
             return Ok(());
         }
         let message = format!(
             "`{tool}` belongs to another session and did nothing; use the tools of this session's prompt."
         );
-        Err(Refusal::new(ErrorKind::PermissionDenied, message))
+        Err(ToolError::new(ErrorKind::PermissionDenied, message))
     }
 
     /// Refuses to go on where the caller has cancelled.
-    pub(crate) fn check_cancelled(&self) -> Result<(), Refusal> {
+    pub(crate) fn check_cancelled(&self) -> Result<(), ToolError> {
         match self.cancelled.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
-            true => Err(Refusal::new(
+            true => Err(ToolError::new(
                 ErrorKind::Cancelled,
                 "The call was cancelled; nothing was changed.",
             )),
@@ -200,9 +200,9 @@ impl ToolContext {
     }
 
     /// Returns the files, for as long as there is time.
-    pub(crate) fn files(&self) -> Result<Workspace, Refusal> {
+    pub(crate) fn files(&self) -> Result<Workspace, ToolError> {
         let none =
-            || Refusal::new(ErrorKind::Unavailable, "No filesystem available in this context.");
+            || ToolError::new(ErrorKind::Unavailable, "No filesystem available in this context.");
         let workspace = self.workspace.as_ref().ok_or_else(none)?;
         Ok(match self.time_left()? {
             Some(left) => workspace.waiting_at_most(left),
@@ -211,10 +211,10 @@ impl ToolContext {
     }
 
     /// Returns how much time there is; none left refuses the call.
-    pub(crate) fn time_left(&self) -> Result<Option<Duration>, Refusal> {
+    pub(crate) fn time_left(&self) -> Result<Option<Duration>, ToolError> {
         let Some(deadline) = self.deadline else { return Ok(None) };
         match deadline.saturating_duration_since(Instant::now()) {
-            Duration::ZERO => Err(Refusal::new(
+            Duration::ZERO => Err(ToolError::new(
                 ErrorKind::Deadline,
                 "The time for this work is over; finish with what is known.",
             )),

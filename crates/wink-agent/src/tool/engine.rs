@@ -14,7 +14,7 @@ use crate::tool::budget::Budget;
 use crate::tool::call::ToolCall;
 use crate::tool::call_id;
 use crate::tool::context::ToolContext;
-use crate::tool::error::Refusal;
+use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 
 /// Runs a tool: what it did is told to the session, whether it went well or not.
@@ -37,7 +37,7 @@ pub(crate) fn refuse(
     name: &str,
     context: &ToolContext,
     arguments: &Value,
-    refusal: Refusal,
+    refusal: ToolError,
 ) -> ToolResult {
     let result = ToolResult::from(counted(context).err().unwrap_or(refusal));
     if let Some(session) = &context.session {
@@ -91,25 +91,25 @@ fn attempt(tool: &Tool, context: &ToolContext, arguments: Value) -> ToolResult {
     )
 }
 
-fn begin<'c>(tool: &'c Tool, context: &'c ToolContext) -> Result<ToolCall<'c>, Refusal> {
+fn begin<'c>(tool: &'c Tool, context: &'c ToolContext) -> Result<ToolCall<'c>, ToolError> {
     context.follower.iter().try_for_each(|it| context.check_session(it.session(), tool.name))?;
     counted(context)?;
     ToolCall::new(tool, context)
 }
 
 /// Counts a call, or refuses it where none may be made any more.
-fn counted(context: &ToolContext) -> Result<(), Refusal> {
+fn counted(context: &ToolContext) -> Result<(), ToolError> {
     context.check_cancelled()?;
     context.time_left()?;
     context.budget.iter().try_for_each(Budget::spend)
 }
 
-fn broke_off(tool: &Tool) -> Refusal {
+fn broke_off(tool: &Tool) -> ToolError {
     let message = format!(
         "`{}` failed unexpectedly; look at the files before you try another way.",
         tool.name
     );
-    Refusal::new(ErrorKind::Io, message)
+    ToolError::new(ErrorKind::Io, message)
 }
 
 /// Tells the session of the call and of the files it changed.

@@ -9,14 +9,14 @@ use crate::tool::result::ToolResult;
 /// A failed call on its way to becoming a [`ToolResult`].
 ///
 /// ```
-/// use wink_agent::{Refusal, ToolResult};
+/// use wink_agent::{ToolError, ToolResult};
 /// use wink_fs::ErrorKind;
 ///
-/// let refusal = Refusal::new(ErrorKind::InvalidArgument, "`colour` must be red or blue.");
+/// let refusal = ToolError::new(ErrorKind::InvalidArgument, "`colour` must be red or blue.");
 /// assert_eq!(ToolResult::from(refusal).code(), Some("invalid_argument"));
 /// ```
 #[derive(Debug)]
-pub struct Refusal {
+pub struct ToolError {
     kind: ErrorKind,
     message: String,
     path: Option<String>,
@@ -26,10 +26,10 @@ pub struct Refusal {
     unknown_parameter: Option<Box<str>>,
 }
 
-impl Refusal {
+impl ToolError {
     /// Says what went wrong, and in the same sentence what to do next.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Refusal {
+        ToolError {
             kind,
             message: message.into(),
             path: None,
@@ -132,8 +132,8 @@ impl Refusal {
 ///
 /// Where what had changed could not be taken back, that error is returned.
 pub(crate) fn carried<T>(
-    work: impl FnOnce(&mut dyn FnMut(Refusal) -> Error) -> wink_fs::Result<T>,
-) -> Result<T, Refusal> {
+    work: impl FnOnce(&mut dyn FnMut(ToolError) -> Error) -> wink_fs::Result<T>,
+) -> Result<T, ToolError> {
     let mut refused = None;
     let done = work(&mut |refusal| {
         let kind = refusal.kind();
@@ -146,9 +146,9 @@ pub(crate) fn carried<T>(
     })
 }
 
-impl From<Error> for Refusal {
+impl From<Error> for ToolError {
     fn from(error: Error) -> Self {
-        Refusal {
+        ToolError {
             kind: error.kind(),
             message: error.to_string(),
             path: error.path().map(ToString::to_string),
@@ -159,14 +159,14 @@ impl From<Error> for Refusal {
     }
 }
 
-impl From<Refusal> for ToolResult {
-    fn from(refusal: Refusal) -> Self {
+impl From<ToolError> for ToolResult {
+    fn from(refusal: ToolError) -> Self {
         let (message, value) = (refusal.complete_message(), refusal.value());
         ToolResult { error: Some(refusal.kind), message, value }
     }
 }
 
-impl From<std::io::Error> for Refusal {
+impl From<std::io::Error> for ToolError {
     fn from(error: std::io::Error) -> Self {
         Error::system(Operation::Read, error).into()
     }

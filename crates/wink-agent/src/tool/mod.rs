@@ -26,7 +26,7 @@ use crate::tool::context::ToolContext;
 
 use crate::schema::{self, aliases, arguments};
 use crate::tool::call::ToolCall;
-use crate::tool::error::Refusal;
+use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 
 /// Says what a tool may do to the workspace.
@@ -62,12 +62,12 @@ pub enum Family {
 }
 
 /// What a tool's function takes and gives.
-type Function = dyn Fn(&ToolCall<'_>, Value) -> Result<ToolResult, Refusal> + Send + Sync;
+type Function = dyn Fn(&ToolCall<'_>, Value) -> Result<ToolResult, ToolError> + Send + Sync;
 
 /// Holds the function behind a tool.
 #[derive(Clone)]
 pub(crate) enum Run {
-    Ours(fn(&ToolCall<'_>, Value) -> Result<ToolResult, Refusal>),
+    Ours(fn(&ToolCall<'_>, Value) -> Result<ToolResult, ToolError>),
     Theirs(Arc<Function>),
 }
 
@@ -138,7 +138,7 @@ impl Tool {
         name: &'static str,
         description: &'static str,
         effect: Effect,
-        run: impl Fn(&ToolCall<'_>, P) -> Result<ToolResult, Refusal> + Send + Sync + 'static,
+        run: impl Fn(&ToolCall<'_>, P) -> Result<ToolResult, ToolError> + Send + Sync + 'static,
     ) -> Self {
         let run = move |call: &ToolCall<'_>, given: Value| run(call, arguments::parse(given)?);
         let run = Run::Theirs(Arc::new(run));
@@ -189,7 +189,11 @@ impl Tool {
         matches!(self.run, Run::Ours(_))
     }
 
-    pub(crate) fn run(&self, call: &ToolCall<'_>, arguments: Value) -> Result<ToolResult, Refusal> {
+    pub(crate) fn run(
+        &self,
+        call: &ToolCall<'_>,
+        arguments: Value,
+    ) -> Result<ToolResult, ToolError> {
         match &self.run {
             Run::Ours(run) => run(call, arguments),
             Run::Theirs(run) => run(call, arguments),

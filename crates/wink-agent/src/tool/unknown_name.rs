@@ -1,6 +1,6 @@
 //! Calls of tools that are not offered.
 
-use crate::tool::error::Refusal;
+use crate::tool::error::ToolError;
 use crate::tool::suggest::nearest;
 
 /// How many characters are kept of a name that is not that of a tool.
@@ -12,8 +12,8 @@ pub(crate) fn shown(name: &str) -> String {
 }
 
 /// Refuses a name that is none of those that are offered.
-pub(crate) fn refusal<'t>(name: &str, offered: impl Iterator<Item = &'t str>) -> Refusal {
-    Refusal::invalid_argument(message(name, offered))
+pub(crate) fn refusal<'t>(name: &str, offered: impl Iterator<Item = &'t str>) -> ToolError {
+    ToolError::invalid_argument(message(name, offered))
 }
 
 /// Words the answer to a name that is none of those that are offered.

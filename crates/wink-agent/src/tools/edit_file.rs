@@ -8,11 +8,11 @@ use serde_json::json;
 use wink_fs::TreePath;
 
 use crate::edit::rewrite::{Rewritten, check_supplied, rewrite};
-use crate::edit::{self, Edit, EditRefusal};
+use crate::edit::{self, Edit, EditError};
 use crate::policy::expected_hash;
 use crate::schema::{self, arguments};
 use crate::tool::call::ToolCall;
-use crate::tool::error::Refusal;
+use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
 
@@ -46,7 +46,7 @@ struct Params {
     expected_hash: Option<String>,
 }
 
-fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
+fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     let path = call.path(&params.path)?;
     let expected = expected_hash::parse(params.expected_hash.as_deref())?;
     let new_string = std::iter::once(params.new_string.as_str());
@@ -60,8 +60,8 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
     Ok(answer(&path, &rewritten))
 }
 
-fn refusal(path: &TreePath, why: &EditRefusal) -> Refusal {
-    Refusal::new(why.kind(), format!("Nothing was changed in {path}: {why}"))
+fn refusal(path: &TreePath, why: &EditError) -> ToolError {
+    ToolError::new(why.kind(), format!("Nothing was changed in {path}: {why}"))
         .with_path(path)
         .with_lines(why.lines())
 }

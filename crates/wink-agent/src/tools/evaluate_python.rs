@@ -8,7 +8,7 @@ use crate::exec::report;
 use crate::exec::{Command, Program};
 use crate::schema::{self, arguments};
 use crate::tool::call::ToolCall;
-use crate::tool::error::Refusal;
+use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
 
@@ -33,11 +33,11 @@ struct Params {
     timeout: Option<u64>,
 }
 
-fn run(call: &ToolCall<'_>, params: Params) -> Result<ToolResult, Refusal> {
+fn run(call: &ToolCall<'_>, params: Params) -> Result<ToolResult, ToolError> {
     report::executor(call)?;
     check_supplied(call.limits(), "the program", std::iter::once(params.code.as_str()))?;
     if params.code.trim().is_empty() || params.code.contains('\0') {
-        return Err(Refusal::invalid_argument("`code` must be a program in Python; give it."));
+        return Err(ToolError::invalid_argument("`code` must be a program in Python; give it."));
     }
     report::run(call, &Command::new(Program::Python(params.code)), params.timeout)
 }

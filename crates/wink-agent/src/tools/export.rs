@@ -10,7 +10,7 @@ use crate::history::archive_filter::WithoutSpecial;
 use crate::history::changes;
 use crate::schema::{self, arguments};
 use crate::tool::call::ToolCall;
-use crate::tool::error::Refusal;
+use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
 use crate::util::words::counted;
@@ -37,7 +37,7 @@ fn target() -> String {
     "export.fs.zip".to_owned()
 }
 
-fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
+fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     let path = call.path(&params.path)?;
     let tree = WithoutSpecial::of(call.tree_to_keep());
     let exported = call.change(|fs| export(fs, &tree, &path))?;

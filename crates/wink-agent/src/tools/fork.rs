@@ -8,7 +8,7 @@ use wink_fs::Workspace;
 use crate::history::{changes, state};
 use crate::schema::{self, arguments};
 use crate::tool::call::ToolCall;
-use crate::tool::error::Refusal;
+use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
 use crate::util::words::counted;
@@ -41,7 +41,7 @@ struct Params {
 /// Characters of a name.
 const LONGEST: usize = 60;
 
-fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
+fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     let files = call.everything()?;
     match (params.name.as_deref(), params.remove) {
         (Some(name), false) => make(call, files, checked(name)?, params.at.as_deref()),
@@ -51,15 +51,15 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
             Ok(ToolResult::success(message, json!({"removed": name})))
         }
         (None, false) if params.at.is_none() => Ok(list(call)),
-        (None, _) => Err(Refusal::invalid_argument("The parameter `name` is missing; give it.")),
+        (None, _) => Err(ToolError::invalid_argument("The parameter `name` is missing; give it.")),
     }
 }
 
-fn checked(name: &str) -> Result<&str, Refusal> {
+fn checked(name: &str) -> Result<&str, ToolError> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     match (1..=LONGEST).contains(&name.len()) && name.chars().all(is_plain) {
         true => Ok(name),
-        false => Err(Refusal::invalid_argument(format!(
+        false => Err(ToolError::invalid_argument(format!(
             "`name` must be 1 to {LONGEST} letters, digits, - or _; choose another one."
         ))),
     }
@@ -70,7 +70,7 @@ fn make(
     files: &Workspace,
     name: &str,
     at: Option<&str>,
-) -> Result<ToolResult, Refusal> {
+) -> Result<ToolResult, ToolError> {
     let at = state::find(call, at.unwrap_or(changes::LIVE))?;
     let fork = || {
         state::check_fork_name(call, name)?;

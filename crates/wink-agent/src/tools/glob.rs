@@ -8,7 +8,7 @@ use wink_fs::search::{GlobOptions, GlobResult, glob};
 
 use crate::schema::{self, arguments};
 use crate::tool::call::ToolCall;
-use crate::tool::error::Refusal;
+use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
 use crate::util::words::counted;
@@ -51,7 +51,7 @@ struct Page<'p> {
     end: usize,
 }
 
-fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
+fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     let base = call.path(&params.path)?;
     let limits = call.limits();
     let options = GlobOptions::default()

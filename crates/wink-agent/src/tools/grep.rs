@@ -9,7 +9,7 @@ use wink_fs::search::{Case, GrepMatch, GrepMode, GrepOptions, GrepResult, Matche
 
 use crate::schema::{self, arguments};
 use crate::tool::call::ToolCall;
-use crate::tool::error::Refusal;
+use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
 use crate::util::words::counted;
@@ -75,7 +75,7 @@ enum Mode {
     Count,
 }
 
-fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
+fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     let base = call.path(&params.path)?;
     let limits = call.limits();
     let max = params.max_matches.unwrap_or(limits.max_grep_matches).min(limits.max_grep_matches);

@@ -10,7 +10,7 @@ use wink_fs::{OperationCause, OperationRecord, Snapshot, SnapshotCause};
 use crate::history::changes;
 use crate::schema::{self, arguments};
 use crate::tool::call::ToolCall;
-use crate::tool::error::Refusal;
+use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
 use crate::util::words::counted;
@@ -58,7 +58,7 @@ enum Of {
 /// A line for the model, and the same as data.
 type Row = (String, Value);
 
-fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
+fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     let files = call.everything()?;
     let (rows, none, noun) = match params.of {
         Of::Snapshots => {

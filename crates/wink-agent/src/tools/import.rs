@@ -9,7 +9,7 @@ use wink_fs::archive::{ArchiveLimits, ArchiveTree, Imported};
 
 use crate::schema::{self, arguments};
 use crate::tool::call::ToolCall;
-use crate::tool::error::Refusal;
+use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
 use crate::util::words::counted;
@@ -34,9 +34,9 @@ struct Params {
     replace_everything: bool,
 }
 
-fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
+fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     if !params.replace_everything {
-        return Err(Refusal::invalid_argument(
+        return Err(ToolError::invalid_argument(
             "Nothing was imported: set replace_everything to true if all files are to be replaced.",
         ));
     }

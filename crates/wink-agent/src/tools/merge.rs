@@ -7,7 +7,7 @@ use crate::history::changes;
 use crate::history::changes::Conflicts;
 use crate::schema::{self, arguments};
 use crate::tool::call::ToolCall;
-use crate::tool::error::Refusal;
+use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
 
@@ -37,7 +37,7 @@ struct Params {
     dry_run: bool,
 }
 
-fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
+fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     let (files, name) = (call.everything()?, &params.name);
     let options = params.on_conflict.options(params.dry_run);
     let merged = call.context().forks.merge(files, name, &options)?;

@@ -7,7 +7,7 @@ use wink_fs::ops::{self, MkdirOptions};
 
 use crate::schema::{self, arguments};
 use crate::tool::call::ToolCall;
-use crate::tool::error::Refusal;
+use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
 
@@ -28,7 +28,7 @@ struct Params {
     path: String,
 }
 
-fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
+fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     let path = call.path(&params.path)?;
     let created = call.change(|fs| ops::mkdir(fs, &path, &MkdirOptions::default()))?;
     let message = match created {

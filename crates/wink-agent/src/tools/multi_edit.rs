@@ -6,11 +6,11 @@ use serde_json::json;
 use wink_fs::TreePath;
 
 use crate::edit::rewrite::{Rewritten, check_supplied, rewrite};
-use crate::edit::{self, Edit, NumberedRefusal};
+use crate::edit::{self, Edit, NumberedError};
 use crate::policy::expected_hash;
 use crate::schema::{self, arguments};
 use crate::tool::call::ToolCall;
-use crate::tool::error::Refusal;
+use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
 use crate::util::words::counted;
@@ -55,7 +55,7 @@ impl OneEdit {
     }
 }
 
-fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
+fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     let path = call.path(&params.path)?;
     let expected = expected_hash::parse(params.expected_hash.as_deref())?;
     let new_strings = params.edits.iter().map(|edit| edit.new_string.as_str());
@@ -68,15 +68,15 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
     Ok(answer(&path, edits.len(), &rewritten))
 }
 
-fn edits(params: &Params) -> Result<Vec<Edit<'_>>, Refusal> {
+fn edits(params: &Params) -> Result<Vec<Edit<'_>>, ToolError> {
     if params.edits.is_empty() {
-        return Err(Refusal::invalid_argument("`edits` is empty; give at least one edit."));
+        return Err(ToolError::invalid_argument("`edits` is empty; give at least one edit."));
     }
     Ok(params.edits.iter().map(OneEdit::as_edit).collect())
 }
 
-fn refusal(path: &TreePath, why: &NumberedRefusal) -> Refusal {
-    Refusal::new(why.refusal.kind(), format!("Nothing was changed in {path}: {why}"))
+fn refusal(path: &TreePath, why: &NumberedError) -> ToolError {
+    ToolError::new(why.refusal.kind(), format!("Nothing was changed in {path}: {why}"))
         .with_path(path)
         .with_lines(why.refusal.lines())
 }

@@ -9,7 +9,7 @@ use wink_fs::{ContentHash, Error, ErrorKind, Filesystem, Kind, Operation, TreePa
 use crate::policy::expected_hash;
 use crate::schema::{self, arguments};
 use crate::tool::call::ToolCall;
-use crate::tool::error::Refusal;
+use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
 
@@ -39,7 +39,7 @@ struct Params {
     expected_hash: Option<String>,
 }
 
-fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
+fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     let (from, to) = (call.path(&params.from)?, call.path(&params.to)?);
     let expected = expected_hash::parse(params.expected_hash.as_deref())?;
     call.change(|fs| match ops::rename(fs, &from, &to, &MoveOptions::default()) {
@@ -76,11 +76,11 @@ fn check_read(
 }
 
 fn refusal(
-    refusal: Refusal,
+    refusal: ToolError,
     call: &ToolCall<'_>,
     [from, to]: [&TreePath; 2],
     expected: Option<ContentHash>,
-) -> Refusal {
+) -> ToolError {
     match (refusal.kind(), expected) {
         (ErrorKind::AlreadyExists, _) => refusal.reworded(format!(
             "{to} exists already and {from} was not moved: choose another path, or one in {to} if \

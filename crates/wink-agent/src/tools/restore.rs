@@ -11,7 +11,7 @@ use crate::history::state::State;
 use crate::history::{changes, missing_path, state};
 use crate::schema::{self, arguments};
 use crate::tool::call::ToolCall;
-use crate::tool::error::Refusal;
+use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
 use crate::util::words::counted;
@@ -40,7 +40,7 @@ struct Params {
     dry_run: bool,
 }
 
-fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
+fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     let files = call.everything()?;
     let mut options = RestoreOptions::default().dry_run(params.dry_run).tell_outside(true);
     options.paths.extend(params.path.clone());
@@ -88,7 +88,7 @@ fn only_in_one(
     files: &Workspace,
     state: &State,
     path: TreePath,
-) -> Result<Option<TreePath>, Refusal> {
+) -> Result<Option<TreePath>, ToolError> {
     if matches!(state, State::At(At::Live)) {
         // It is refused as a snapshot.
         return Ok(None);

@@ -7,7 +7,7 @@ use crate::history::changes::Conflicts;
 use crate::history::{changes, state};
 use crate::schema::{self, arguments};
 use crate::tool::call::ToolCall;
-use crate::tool::error::Refusal;
+use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
 
@@ -39,7 +39,7 @@ struct Params {
     dry_run: bool,
 }
 
-fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
+fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     let files = call.everything()?;
     let from = state::find(call, &params.from)?;
     let to = state::find(call, &params.to)?;

@@ -7,7 +7,7 @@ use wink_fs::{ErrorKind, Recursion, Removed, TreePath};
 
 use crate::schema::{self, arguments};
 use crate::tool::call::ToolCall;
-use crate::tool::error::Refusal;
+use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
 use crate::util::words::counted;
@@ -32,7 +32,7 @@ struct Params {
     allow_missing: bool,
 }
 
-fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
+fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     let path = call.path(&params.path)?;
     match call.change(|fs| fs.remove(&path, Recursion::Recursive)) {
         Err(error) if error.kind() == ErrorKind::NotFound && params.allow_missing => {

@@ -10,7 +10,7 @@ use crate::exec::report;
 use crate::exec::{Command, Program};
 use crate::schema::{self, arguments};
 use crate::tool::call::ToolCall;
-use crate::tool::error::Refusal;
+use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 use crate::tool::unknown_name;
 use crate::tool::{Effect, Family, Run, Tool};
@@ -55,13 +55,15 @@ struct Variable {
     value: String,
 }
 
-fn run(call: &ToolCall<'_>, params: Params) -> Result<ToolResult, Refusal> {
+fn run(call: &ToolCall<'_>, params: Params) -> Result<ToolResult, ToolError> {
     report::executor(call)?;
     let values = params.env.iter().map(|it| it.value.as_str());
     let texts = [params.command.as_str(), params.stdin.as_str()].into_iter().chain(values);
     check_supplied(call.limits(), "the command with its input and environment", texts)?;
     if params.command.trim().is_empty() || params.command.contains('\0') {
-        return Err(Refusal::invalid_argument("`command` must be text that sh can run; give it."));
+        return Err(ToolError::invalid_argument(
+            "`command` must be text that sh can run; give it.",
+        ));
     }
     let mut command = Command::new(Program::Shell(params.command));
     command.cwd = call.path(&params.cwd)?;
@@ -70,13 +72,13 @@ fn run(call: &ToolCall<'_>, params: Params) -> Result<ToolResult, Refusal> {
     report::run(call, &command, params.timeout)
 }
 
-fn environment(variables: Vec<Variable>) -> Result<BTreeMap<String, String>, Refusal> {
+fn environment(variables: Vec<Variable>) -> Result<BTreeMap<String, String>, ToolError> {
     let checked = variables.into_iter().map(|Variable { name, value }| {
         match is_name(&name) && !value.contains('\0') {
             true => Ok((name, value)),
             false => {
                 let shown = unknown_name::shown(&name);
-                Err(Refusal::invalid_argument(format!(
+                Err(ToolError::invalid_argument(format!(
                     "In `env`, `{}` cannot be set: a name has letters, digits and _, does not \
                      begin with a digit, and its value has no NUL.",
                     shown.escape_debug()

@@ -8,7 +8,7 @@ use wink_fs::{AskedBy, Error, ErrorKind, Snapshot, SnapshotOptions};
 use crate::history::{changes, state};
 use crate::schema::{self, arguments};
 use crate::tool::call::ToolCall;
-use crate::tool::error::Refusal;
+use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
 use crate::util::words::counted;
@@ -38,7 +38,7 @@ const LONGEST_MESSAGE: usize = 1_000;
 /// How many entries that could not be captured are named.
 const NAMED: usize = 5;
 
-fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
+fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     let files = call.everything()?;
     let mut options = SnapshotOptions::default().asked_by(AskedBy::Agent);
     options.tag = params.tag.clone();
@@ -52,7 +52,7 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
     Ok(ToolResult::success(message, value(&snapshot, gone.len())))
 }
 
-fn refusal(error: Error, params: &Params) -> Refusal {
+fn refusal(error: Error, params: &Params) -> ToolError {
     let refusal = changes::refusal(error);
     match (refusal.kind(), &params.tag) {
         (ErrorKind::AlreadyExists, Some(tag)) => refusal.reworded(format!(

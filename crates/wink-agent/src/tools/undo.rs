@@ -8,7 +8,7 @@ use wink_fs::{Error, ErrorKind, Undone};
 use crate::history::changes;
 use crate::schema::{self, arguments};
 use crate::tool::call::ToolCall;
-use crate::tool::error::Refusal;
+use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
 use crate::util::words::counted;
@@ -32,7 +32,7 @@ struct Params {
     skip: bool,
 }
 
-fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
+fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     let files = call.everything()?;
     let undone = if params.skip { files.pass_over() } else { files.undo() }.map_err(refusal)?;
     let value = json!({
@@ -60,12 +60,12 @@ fn message(undone: &Undone) -> String {
     message
 }
 
-fn refusal(error: Error) -> Refusal {
+fn refusal(error: Error) -> ToolError {
     if error.kind() == ErrorKind::SnapshotNotFound {
         let words = error.to_string();
         let why = words.strip_prefix("undo: ").unwrap_or(&words);
         let message = format!("Nothing was undone: {why}; call history to see which there are.");
-        return Refusal::from(error).reworded(message);
+        return ToolError::from(error).reworded(message);
     }
     let path = error.path().map(ToOwned::to_owned);
     let refusal = changes::refusal(error);

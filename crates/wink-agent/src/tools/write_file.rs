@@ -10,7 +10,7 @@ use wink_fs::{ContentHash, Error, ErrorKind, Filesystem, Operation, TreePath};
 use crate::policy::expected_hash;
 use crate::schema::{self, arguments};
 use crate::tool::call::ToolCall;
-use crate::tool::error::Refusal;
+use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
 use crate::util::encoding::{Encoding, decoded};
@@ -55,7 +55,7 @@ enum Mode {
     Append,
 }
 
-fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
+fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     let path = call.path(&params.path)?;
     let expected = expected_hash::parse(params.expected_hash.as_deref())?;
     let content = match params.encoding {
@@ -137,11 +137,11 @@ fn options(mode: Mode, expected: Option<ContentHash>) -> WriteOptions {
 }
 
 fn refusal(
-    refusal: Refusal,
+    refusal: ToolError,
     call: &ToolCall<'_>,
     path: &TreePath,
     expected: Option<ContentHash>,
-) -> Refusal {
+) -> ToolError {
     match (refusal.kind(), expected) {
         (ErrorKind::Conflict, None) if call.remembers() => refusal.reworded(format!(
             "{path} already exists in a version that was not read here, and nothing was written: \

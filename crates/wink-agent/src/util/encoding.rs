@@ -6,7 +6,7 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::tool::error::Refusal;
+use crate::tool::error::ToolError;
 
 /// The usual alphabet; what models leave out at the end is not asked for.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
@@ -28,11 +28,11 @@ pub(crate) fn encoded(bytes: &[u8]) -> String {
 }
 
 /// Makes bytes of text in which there may be line breaks.
-pub(crate) fn decoded(text: &str) -> Result<Vec<u8>, Refusal> {
+pub(crate) fn decoded(text: &str) -> Result<Vec<u8>, ToolError> {
     let given: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
     BASE64.decode(given).map_err(|why| {
         let why = why.to_string().to_lowercase().trim_end_matches('.').to_owned();
-        Refusal::invalid_argument(format!(
+        ToolError::invalid_argument(format!(
             "Nothing was written: `content` is not base64 ({why}); send the bytes in the alphabet \
              A-Z a-z 0-9 + /, or set encoding to text."
         ))

@@ -9,7 +9,7 @@ use wink_agent::file_index::Follower;
 use wink_agent::session::{
     FilesChanged, Session, SessionError, Slice, ToolInvoked, View, VirtualFileSystem, reducers,
 };
-use wink_agent::{Effect, Refusal, Tool, ToolCall, ToolContext, ToolResult, Toolset};
+use wink_agent::{Effect, Tool, ToolCall, ToolContext, ToolError, ToolResult, Toolset};
 use wink_fs::{
     ErrorKind, HostBackend, MemoryBackend, Store, Workspace, WorkspaceBuilder, WriteMode,
     WriteOptions, ops,
@@ -23,8 +23,8 @@ struct Nothing {}
 
 /// Writes a file, removes another, and then does as it is told.
 fn changing(
-    end: impl Fn() -> Result<ToolResult, Refusal> + Send + Sync + 'static,
-) -> impl Fn(&ToolCall<'_>, Nothing) -> Result<ToolResult, Refusal> + Send + Sync + 'static {
+    end: impl Fn() -> Result<ToolResult, ToolError> + Send + Sync + 'static,
+) -> impl Fn(&ToolCall<'_>, Nothing) -> Result<ToolResult, ToolError> + Send + Sync + 'static {
     move |call, Nothing {}| {
         let (new, old) = (call.path("new/file.txt")?, call.path("kept.txt")?);
         call.change(|fs| {
@@ -78,7 +78,7 @@ impl Slice for Fact {
 
 #[test]
 fn a_tool_that_refuses_after_it_wrote_is_rolled_back() {
-    let refuse = || Err(Refusal::new(ErrorKind::InvalidArgument, "No."));
+    let refuse = || Err(ToolError::new(ErrorKind::InvalidArgument, "No."));
     let tool = Tool::new("half", "", Effect::Writes, changing(refuse));
     assert_changes_nothing(&tool, "invalid_argument");
 }
@@ -92,7 +92,7 @@ fn a_tool_that_panics_after_it_wrote_is_rolled_back() {
 /// Makes two changes, lets another writer work, and then ends as it is told.
 fn changing_twice(
     meanwhile: impl Fn() + Send + Sync + 'static,
-    end: impl Fn() -> Result<ToolResult, Refusal> + Send + Sync + 'static,
+    end: impl Fn() -> Result<ToolResult, ToolError> + Send + Sync + 'static,
 ) -> Tool {
     let run = move |call: &ToolCall<'_>, Nothing {}| {
         for (content, mode) in [("one", WriteMode::Create), ("two", WriteMode::Append)] {
@@ -110,10 +110,10 @@ fn changing_twice(
 /// The changes before the last one stayed.
 #[test]
 fn a_tool_that_fails_after_several_changes_is_rolled_back_entirely() {
-    let refuse = || Err(Refusal::new(ErrorKind::InvalidArgument, "No."));
+    let refuse = || Err(ToolError::new(ErrorKind::InvalidArgument, "No."));
     assert_changes_nothing(&changing_twice(|| {}, refuse), "invalid_argument");
     assert_changes_nothing(&changing_twice(|| {}, || panic!("a bug")), "io");
-    let failed = || Ok(ToolResult::from(Refusal::new(ErrorKind::Unavailable, "Not there.")));
+    let failed = || Ok(ToolResult::from(ToolError::new(ErrorKind::Unavailable, "Not there.")));
     assert_changes_nothing(&changing_twice(|| {}, failed), "unavailable");
 }
 
@@ -122,7 +122,7 @@ fn a_call_that_was_rolled_back_can_neither_be_undone_nor_done_again() {
     on_each_backend(|files| {
         files.write("kept.txt", "one").unwrap();
         files.write("kept.txt", "two").unwrap();
-        let refuse = || Err(Refusal::new(ErrorKind::InvalidArgument, "No."));
+        let refuse = || Err(ToolError::new(ErrorKind::InvalidArgument, "No."));
         changing_twice(|| {}, refuse).call(&ToolContext::over(files), json!({}));
         assert_eq!(files.operations().unwrap().len(), 2);
         assert_eq!(files.redo().unwrap_err().kind(), ErrorKind::NotFound);
@@ -137,7 +137,7 @@ fn what_somebody_else_changed_meanwhile_survives_the_rollback_and_is_named() {
         files.write("kept.txt", "kept").unwrap();
         let other = files.clone();
         let meanwhile = move || drop(other.write("kept.txt", "theirs").unwrap());
-        let refuse = || Err(Refusal::new(ErrorKind::InvalidArgument, "No."));
+        let refuse = || Err(ToolError::new(ErrorKind::InvalidArgument, "No."));
         let result = changing_twice(meanwhile, refuse).call(&ToolContext::over(files), json!({}));
         assert!(
             result.message.ends_with("other programs changed since:\nkept.txt"),
@@ -159,7 +159,7 @@ fn a_rollback_does_not_show_in_the_listing_of_the_session() {
         files.write("kept.txt", "kept").unwrap();
         follower.update().unwrap();
         let context = ToolContext::over(&files).session(&session).follower(Arc::new(follower));
-        let refuse = || Err(Refusal::new(ErrorKind::InvalidArgument, "No."));
+        let refuse = || Err(ToolError::new(ErrorKind::InvalidArgument, "No."));
         assert!(!changing_twice(|| {}, refuse).call(&context, json!({})).ok());
         let listing = session.query::<VirtualFileSystem>().unwrap().latest().unwrap();
         let files: Vec<_> = listing.files().map(|it| (it.path.to_string(), it.version)).collect();
@@ -170,7 +170,7 @@ fn a_rollback_does_not_show_in_the_listing_of_the_session() {
 /// It was said that nothing was changed, and the changes had stayed.
 #[test]
 fn without_a_history_a_call_that_fails_does_not_say_that_nothing_was_changed() {
-    let refuse = || Err(Refusal::new(ErrorKind::InvalidArgument, "No."));
+    let refuse = || Err(ToolError::new(ErrorKind::InvalidArgument, "No."));
     let give_up = Arc::new(AtomicBool::new(false));
     let giving_up = give_up.clone();
     let cancel = move || {
@@ -256,7 +256,7 @@ fn a_change_that_is_not_done_does_not_show_when_a_call_within_it_ends() {
         call.change(|fs| {
             ops::write(fs, &path, "changed", &WriteOptions::default())?;
             assert!(wink_agent::call(call.context(), "ls", json!({})).ok());
-            Err::<ToolResult, _>(Refusal::new(ErrorKind::InvalidArgument, "No."))
+            Err::<ToolResult, _>(ToolError::new(ErrorKind::InvalidArgument, "No."))
         })
     };
     assert_changes_nothing(&Tool::new("look", "", Effect::Writes, looking), "invalid_argument");
@@ -271,7 +271,7 @@ fn held_inside(both: Arc<Barrier>, fails: bool) -> Tool {
             both.wait();
             both.wait();
             match fails {
-                true => Err(Refusal::new(ErrorKind::InvalidArgument, "No.")),
+                true => Err(ToolError::new(ErrorKind::InvalidArgument, "No.")),
                 false => Ok(ToolResult::success(String::new(), Value::Null)),
             }
         })
@@ -291,7 +291,7 @@ fn a_tool_that_says_it_only_looks_cannot_write() {
 }
 
 /// Tells the session something, and then does as it is told.
-fn telling(end: impl Fn() -> Result<ToolResult, Refusal> + Send + Sync + 'static) -> Tool {
+fn telling(end: impl Fn() -> Result<ToolResult, ToolError> + Send + Sync + 'static) -> Tool {
     Tool::new("tell", "", Effect::Writes, move |call: &ToolCall<'_>, Nothing {}| {
         let new = call.path("new.txt")?;
         call.change(|fs| ops::write(fs, &new, "new", &WriteOptions::default()))?;
@@ -302,10 +302,10 @@ fn telling(end: impl Fn() -> Result<ToolResult, Refusal> + Send + Sync + 'static
 
 #[test]
 fn what_a_failing_tool_had_to_tell_the_session_is_forgotten() {
-    let refuse = || Err(Refusal::new(ErrorKind::InvalidArgument, "No."));
+    let refuse = || Err(ToolError::new(ErrorKind::InvalidArgument, "No."));
     assert_changes_nothing(&telling(refuse), "invalid_argument");
     assert_changes_nothing(&telling(|| panic!("a bug")), "io");
-    let failed = || Ok(ToolResult::from(Refusal::new(ErrorKind::Unavailable, "Not there.")));
+    let failed = || Ok(ToolResult::from(ToolError::new(ErrorKind::Unavailable, "Not there.")));
     assert_changes_nothing(&telling(failed), "unavailable");
 }
 
@@ -325,7 +325,7 @@ fn a_tool_cannot_change_its_session_past_the_call() {
         }
         // Another session is none of the call's business.
         session.child().dispatch(Fact(1)).unwrap();
-        Err(Refusal::new(ErrorKind::InvalidArgument, "No."))
+        Err(ToolError::new(ErrorKind::InvalidArgument, "No."))
     });
     assert_changes_nothing(&tool, "invalid_argument");
     let reset = Tool::new("reset", "", Effect::Reads, |call: &ToolCall<'_>, Nothing {}| {
@@ -360,7 +360,7 @@ fn calls_at_the_same_time_keep_their_events_where_one_of_them_fails() {
     on_each_backend(|files| {
         let (session, both) = (Session::new(), Arc::new(Barrier::new(2)));
         session.register(reducers::append_all::<Fact>).unwrap();
-        let meeting = |number, end: fn() -> Result<ToolResult, Refusal>| {
+        let meeting = |number, end: fn() -> Result<ToolResult, ToolError>| {
             let both = both.clone();
             Tool::new("meet", "", Effect::Reads, move |call: &ToolCall<'_>, Nothing {}| {
                 call.dispatch(Fact(number));
@@ -369,7 +369,7 @@ fn calls_at_the_same_time_keep_their_events_where_one_of_them_fails() {
             })
         };
         let good = meeting(1, || Ok(ToolResult::success(String::new(), Value::Null)));
-        let bad = meeting(2, || Err(Refusal::new(ErrorKind::InvalidArgument, "No.")));
+        let bad = meeting(2, || Err(ToolError::new(ErrorKind::InvalidArgument, "No.")));
         let context = ToolContext::over(files).session(&session);
         std::thread::scope(|scope| {
             scope.spawn(|| good.call(&context, json!({})));

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use wink_agent::exec::{Executed, HostExecutor, ScriptedExecutor};
 use wink_agent::file_index::Follower;
 use wink_agent::session::{Session, VirtualFileSystem};
-use wink_agent::{Refusal, ToolContext, Toolset};
+use wink_agent::{ToolContext, ToolError, Toolset};
 use wink_fs::{ErrorKind, HostBackend, Store, TreePath, Workspace, WriteOptions, ops};
 
 use crate::scene::{Scene, changing, hash, on_each_backend, shell};
@@ -64,7 +64,7 @@ fn commands_that_change_nothing_leave_nothing_in_the_history() {
 
 #[test]
 fn an_executor_that_fails_or_panics_changes_nothing() {
-    let refuse = || Err(Refusal::new(ErrorKind::Unavailable, "The container is gone."));
+    let refuse = || Err(ToolError::new(ErrorKind::Unavailable, "The container is gone."));
     for (executor, code) in
         [(changing(refuse), "unavailable"), (changing(|| panic!("a bug")), "io")]
     {

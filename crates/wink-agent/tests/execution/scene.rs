@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use wink_agent::exec::{Executed, HostExecutor, ScriptedExecutor};
-use wink_agent::{Refusal, ToolContext, ToolResult, Toolset};
+use wink_agent::{ToolContext, ToolError, ToolResult, Toolset};
 use wink_fs::{
     Exclusions, ExecutionPlace, Store, TreeHash, TreePath, Workspace, WriteOptions, ops,
 };
@@ -60,7 +60,7 @@ pub(crate) fn hash(files: &Workspace) -> TreeHash {
 
 /// Changes files as a program would, and then ends as it is told.
 pub(crate) fn changing(
-    end: impl Fn() -> Result<Executed, Refusal> + Send + Sync + 'static,
+    end: impl Fn() -> Result<Executed, ToolError> + Send + Sync + 'static,
 ) -> ScriptedExecutor {
     ScriptedExecutor::new(move |_, place| {
         change(place)?;

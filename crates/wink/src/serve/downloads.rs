@@ -34,15 +34,15 @@ const MOST_BYTES: usize = 256 * 1024 * 1024;
 /// How many are made, or are being sent, at the same time; the others wait for their turn.
 const MOST_AT_ONCE: usize = 2;
 
-type Refusal = (StatusCode, &'static str);
+type HttpRefusal = (StatusCode, &'static str);
 
-const TOO_LARGE: Refusal = (
+const TOO_LARGE: HttpRefusal = (
     StatusCode::PAYLOAD_TOO_LARGE,
     "Too large: more than 256 MiB; use `wink export` where the files are.\n",
 );
-const NO_SESSION: Refusal =
+const NO_SESSION: HttpRefusal =
     (StatusCode::NOT_FOUND, "Not found: no call named a session like that.\n");
-const FAILED: Refusal = (StatusCode::INTERNAL_SERVER_ERROR, "This could not be read.\n");
+const FAILED: HttpRefusal = (StatusCode::INTERNAL_SERVER_ERROR, "This could not be read.\n");
 
 /// Makes the routes over endpoints that have names, and over the first one, which needs none.
 pub(crate) fn routes<'e>(
@@ -81,7 +81,7 @@ impl Source {
     async fn made(
         &self,
         make: impl FnOnce(&mut Bounded) -> bool + Send + 'static,
-    ) -> Result<Bytes, Refusal> {
+    ) -> Result<Bytes, HttpRefusal> {
         let slot = self.slots.clone().acquire_owned().await.map_err(|_| FAILED)?;
         let made = spawn_blocking(move || {
             let mut out = Bounded::default();
@@ -113,7 +113,7 @@ async fn session(State(source): State<Source>, Path(name): Path<String>) -> Resp
     answered(source.made(make).await, "application/jsonl", &format!("{name}.jsonl"))
 }
 
-fn answered(written: Result<Bytes, Refusal>, kind: &str, name: &str) -> Response {
+fn answered(written: Result<Bytes, HttpRefusal>, kind: &str, name: &str) -> Response {
     match written {
         Ok(bytes) => {
             let disposition = format!("attachment; filename=\"{name}\"");

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
-use super::error::{HunkRefusal, Problem};
+use super::error::{HunkError, Problem};
 use super::place::Places;
 use super::{Hunk, Line, Sign};
 use crate::edit::ending::Endings;
@@ -19,13 +19,13 @@ pub(crate) struct Patched {
 }
 
 /// Applies all hunks, which are in order, or none.
-pub(crate) fn apply(bytes: Bytes, hunks: &[Hunk]) -> Result<Patched, HunkRefusal> {
+pub(crate) fn apply(bytes: Bytes, hunks: &[Hunk]) -> Result<Patched, HunkError> {
     let places = Places::of(&bytes, hunks);
     let mut applying = Applying { endings: Endings::of(&bytes), places, replacements: Vec::new() };
     let (mut from, mut moved) = (0, Vec::new());
     for (number, hunk) in (1..).zip(hunks) {
         let patch_line = hunk.patch_line;
-        let refused = |problem| HunkRefusal { hunk: number, patch_line, problem };
+        let refused = |problem| HunkError { hunk: number, patch_line, problem };
         let at = applying.places.find(hunk, from).map_err(refused)?;
         let line = applying.places.line(at);
         let named = hunk.target.line.filter(|named| *named != line && *named > 0);

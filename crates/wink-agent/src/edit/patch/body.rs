@@ -1,6 +1,6 @@
 //! The lines of a hunk, which both formats write alike.
 
-use super::{Line, PatchRefusal, Sign};
+use super::{Line, PatchError, Sign};
 
 const NO_NEWLINE: &str = "\\ No newline at end of file";
 
@@ -14,7 +14,7 @@ pub(super) struct Body {
 
 impl Body {
     /// Takes a line of the patch and tells whether it is one of a hunk's.
-    pub(super) fn take(&mut self, line: &str, number: usize) -> Result<bool, PatchRefusal> {
+    pub(super) fn take(&mut self, line: &str, number: usize) -> Result<bool, PatchError> {
         let mut characters = line.chars();
         let sign = match characters.next() {
             Some(' ') => Sign::Kept,
@@ -38,11 +38,11 @@ impl Body {
         self.lines.push(Line { sign, text: text.to_owned(), ended: true });
     }
 
-    fn unend(&mut self, number: usize) -> Result<(), PatchRefusal> {
+    fn unend(&mut self, number: usize) -> Result<(), PatchError> {
         match self.lines.last_mut() {
             Some(last) => last.ended = false,
             None => {
-                return Err(PatchRefusal::at(number, format!("`{NO_NEWLINE}` follows no line")));
+                return Err(PatchError::at(number, format!("`{NO_NEWLINE}` follows no line")));
             }
         }
         Ok(())

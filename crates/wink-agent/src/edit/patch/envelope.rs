@@ -1,7 +1,7 @@
 //! The format between `*** Begin Patch` and `*** End Patch`.
 
 use super::body::Body;
-use super::{Action, FilePatch, Hunk, PatchRefusal, Sign, Target, header};
+use super::{Action, FilePatch, Hunk, PatchError, Sign, Target, header};
 
 pub(super) const BEGIN: &str = "*** Begin Patch";
 const END: &str = "*** End Patch";
@@ -12,7 +12,7 @@ const MOVE: &str = "*** Move to: ";
 const END_OF_FILE: &str = "*** End of File";
 
 /// Reads all files of a patch, from the line after its first.
-pub(super) fn parse(lines: &[&str], at: usize) -> Result<Vec<FilePatch>, PatchRefusal> {
+pub(super) fn parse(lines: &[&str], at: usize) -> Result<Vec<FilePatch>, PatchError> {
     let mut reader = Reader { lines, at };
     let mut files = Vec::new();
     loop {
@@ -36,11 +36,11 @@ impl<'a> Reader<'a> {
         self.lines.get(self.at).copied()
     }
 
-    fn refused(&self, why: impl Into<String>) -> PatchRefusal {
-        PatchRefusal::at(self.at + 1, why)
+    fn refused(&self, why: impl Into<String>) -> PatchError {
+        PatchError::at(self.at + 1, why)
     }
 
-    fn file(&mut self, line: &str) -> Result<FilePatch, PatchRefusal> {
+    fn file(&mut self, line: &str) -> Result<FilePatch, PatchError> {
         let named = |prefix| line.strip_prefix(prefix).map(|name| name.trim().to_owned());
         let (action, hunks) = if let Some(path) = named(ADD) {
             (Action::Create { path }, self.added()?)
@@ -69,21 +69,21 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn added(&mut self) -> Result<Vec<Hunk>, PatchRefusal> {
+    fn added(&mut self) -> Result<Vec<Hunk>, PatchError> {
         let patch_line = self.at + 1;
         self.at += 1;
         let body = self.body()?;
         let lines = body.finish(None);
         match lines.iter().position(|line| line.sign != Sign::Added) {
             None => Ok(vec![Hunk { patch_line, target: Target::default(), lines }]),
-            Some(at) => Err(PatchRefusal::at(
+            Some(at) => Err(PatchError::at(
                 patch_line + 1 + at,
                 "every line of a file that is to be made begins with +",
             )),
         }
     }
 
-    fn hunks(&mut self) -> Result<Vec<Hunk>, PatchRefusal> {
+    fn hunks(&mut self) -> Result<Vec<Hunk>, PatchError> {
         let mut hunks = Vec::new();
         while self.line().is_some_and(|line| line == END_OF_FILE || !line.starts_with("*** ")) {
             hunks.extend(self.hunk()?);
@@ -92,7 +92,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a hunk; the first of a file may have no `@@` before it, and empty lines are none.
-    fn hunk(&mut self) -> Result<Option<Hunk>, PatchRefusal> {
+    fn hunk(&mut self) -> Result<Option<Hunk>, PatchError> {
         let patch_line = self.at + 1;
         let target = self.target();
         let body = self.body()?;
@@ -122,7 +122,7 @@ impl<'a> Reader<'a> {
         target
     }
 
-    fn body(&mut self) -> Result<Body, PatchRefusal> {
+    fn body(&mut self) -> Result<Body, PatchError> {
         let mut body = Body::default();
         while let Some(line) = self.line() {
             if !body.take(line, self.at + 1)? {

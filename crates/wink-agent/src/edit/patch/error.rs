@@ -7,19 +7,19 @@ use crate::edit::nearest::Nearest;
 
 /// Says which line of a patch cannot be read, and why.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct PatchRefusal {
+pub(crate) struct PatchError {
     /// The line of the patch, counted from 1.
     pub(crate) line: usize,
     why: String,
 }
 
-impl PatchRefusal {
+impl PatchError {
     pub(super) fn at(line: usize, why: impl Into<String>) -> Self {
         Self { line, why: why.into() }
     }
 }
 
-impl fmt::Display for PatchRefusal {
+impl fmt::Display for PatchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {} of the patch: {}.", self.line, self.why)
     }
@@ -27,7 +27,7 @@ impl fmt::Display for PatchRefusal {
 
 /// Says which hunk does not fit a file, and why.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct HunkRefusal {
+pub(crate) struct HunkError {
     /// The hunk, counted from 1 in its file.
     pub(crate) hunk: usize,
     /// The line of the patch that it begins at, counted from 1.
@@ -52,7 +52,7 @@ pub(crate) enum Problem {
     NewlineAtEnd,
 }
 
-impl HunkRefusal {
+impl HunkError {
     /// Returns the lines of the file it is about, counted from 1.
     pub(crate) fn lines(&self) -> Vec<usize> {
         match &self.problem {
@@ -64,7 +64,7 @@ impl HunkRefusal {
     }
 }
 
-impl fmt::Display for HunkRefusal {
+impl fmt::Display for HunkError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { hunk, patch_line, problem } = self;
         write!(f, "hunk {hunk} (line {patch_line} of the patch) does not fit: {problem}")

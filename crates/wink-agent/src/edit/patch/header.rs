@@ -1,6 +1,6 @@
 //! The names and numbers in the headers of a patch.
 
-use super::{PatchRefusal, Target};
+use super::{PatchError, Target};
 
 /// The old and the new name of a file; `None` is `/dev/null`.
 pub(super) struct Names {
@@ -10,7 +10,7 @@ pub(super) struct Names {
 
 impl Names {
     /// Reads the texts after `---` and `+++`, less git's `a/` and `b/`.
-    pub(super) fn parse(old: &str, new: &str, number: usize) -> Result<Self, PatchRefusal> {
+    pub(super) fn parse(old: &str, new: &str, number: usize) -> Result<Self, PatchError> {
         let (old, new) = (name(old, number)?, name(new, number + 1)?);
         let begins = |name: &Option<String>, prefix: &str| {
             name.as_ref().is_none_or(|name| name.starts_with(prefix))
@@ -21,15 +21,15 @@ impl Names {
     }
 }
 
-fn name(text: &str, number: usize) -> Result<Option<String>, PatchRefusal> {
+fn name(text: &str, number: usize) -> Result<Option<String>, PatchError> {
     // A time may follow, after a tab.
     let name = text.split('\t').next().unwrap_or_default().trim_end();
     match name {
         "/dev/null" => Ok(None),
-        "" => Err(PatchRefusal::at(number, "a name is missing")),
+        "" => Err(PatchError::at(number, "a name is missing")),
         _ => unquoted(name)
             .map(Some)
-            .ok_or_else(|| PatchRefusal::at(number, "the quoted name cannot be read")),
+            .ok_or_else(|| PatchError::at(number, "the quoted name cannot be read")),
     }
 }
 

@@ -24,7 +24,7 @@ mod properties;
 mod unified;
 
 pub(crate) use apply::apply;
-pub(crate) use error::{HunkRefusal, PatchRefusal};
+pub(crate) use error::{HunkError, PatchError};
 
 /// Holds what a patch asks for one file; its names are text that has not been checked yet.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -118,14 +118,14 @@ pub(crate) fn only_path(text: &str) -> Option<String> {
 }
 
 /// Reads a patch in either format.
-pub(crate) fn parse(text: &str) -> Result<Vec<FilePatch>, PatchRefusal> {
+pub(crate) fn parse(text: &str) -> Result<Vec<FilePatch>, PatchError> {
     let lines = lines(text);
     let files = match lines.iter().position(|line| !line.trim().is_empty()) {
         Some(at) if lines[at].trim_end() == envelope::BEGIN => envelope::parse(&lines, at + 1)?,
         _ => unified::parse(&lines)?,
     };
     if files.is_empty() {
-        return Err(PatchRefusal::at(
+        return Err(PatchError::at(
             1,
             "it names no file; begin with `--- a/path` and `+++ b/path`, or with `*** Begin Patch`",
         ));

@@ -2,10 +2,10 @@
 
 use super::body::Body;
 use super::header::{self, Names};
-use super::{Action, FilePatch, Hunk, PatchRefusal, Target};
+use super::{Action, FilePatch, Hunk, PatchError, Target};
 
 /// Reads all files of a patch; text before the first of them is not part of it.
-pub(super) fn parse(lines: &[&str]) -> Result<Vec<FilePatch>, PatchRefusal> {
+pub(super) fn parse(lines: &[&str]) -> Result<Vec<FilePatch>, PatchError> {
     let mut reader = Reader { lines, at: 0 };
     let mut files = Vec::new();
     while let Some(line) = reader.line() {
@@ -58,8 +58,8 @@ impl<'a> Reader<'a> {
         self.lines.get(self.at).copied()
     }
 
-    fn refused(&self, why: impl Into<String>) -> PatchRefusal {
-        PatchRefusal::at(self.at + 1, why)
+    fn refused(&self, why: impl Into<String>) -> PatchError {
+        PatchError::at(self.at + 1, why)
     }
 
     fn begins_file(&self) -> bool {
@@ -72,18 +72,18 @@ impl<'a> Reader<'a> {
         begins(self.at, "--- ") && begins(self.at + 1, "+++ ")
     }
 
-    fn file(&mut self) -> Result<FilePatch, PatchRefusal> {
+    fn file(&mut self) -> Result<FilePatch, PatchError> {
         let start = self.at;
         let extended = self.extended()?;
         let names = self.names()?;
         let executable = extended.executable;
-        let action = action(extended, names).map_err(|why| PatchRefusal::at(start + 1, why))?;
+        let action = action(extended, names).map_err(|why| PatchError::at(start + 1, why))?;
         let hunks = self.hunks()?;
         check(&action, &hunks)?;
         Ok(FilePatch { action, hunks, executable })
     }
 
-    fn extended(&mut self) -> Result<Extended, PatchRefusal> {
+    fn extended(&mut self) -> Result<Extended, PatchError> {
         let mut extended = Extended::default();
         while let Some(line) = self.line().filter(|_| !self.has_names()) {
             let begins_next = line.starts_with("diff --git ") && extended.name.is_some();
@@ -96,7 +96,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Takes one of git's lines and tells whether it was one.
-    fn take(&self, extended: &mut Extended, line: &str) -> Result<bool, PatchRefusal> {
+    fn take(&self, extended: &mut Extended, line: &str) -> Result<bool, PatchError> {
         if let Some((_, why)) = REFUSED.iter().find(|(refused, _)| line.starts_with(refused)) {
             return Err(self.refused(*why));
         }
@@ -119,7 +119,7 @@ impl<'a> Reader<'a> {
         Ok(true)
     }
 
-    fn executable(&self, mode: &str) -> Result<bool, PatchRefusal> {
+    fn executable(&self, mode: &str) -> Result<bool, PatchError> {
         match mode.trim() {
             "100644" => Ok(false),
             "100755" => Ok(true),
@@ -127,7 +127,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn names(&mut self) -> Result<Option<Names>, PatchRefusal> {
+    fn names(&mut self) -> Result<Option<Names>, PatchError> {
         if !self.has_names() {
             return Ok(None);
         }
@@ -137,7 +137,7 @@ impl<'a> Reader<'a> {
         Ok(Some(names))
     }
 
-    fn hunks(&mut self) -> Result<Vec<Hunk>, PatchRefusal> {
+    fn hunks(&mut self) -> Result<Vec<Hunk>, PatchError> {
         let mut hunks = Vec::new();
         while let Some(line) = self.line().filter(|line| line.starts_with("@@")) {
             let patch_line = self.at + 1;
@@ -153,7 +153,7 @@ impl<'a> Reader<'a> {
         patch_line: usize,
         target: Target,
         counts: Option<(usize, usize)>,
-    ) -> Result<Hunk, PatchRefusal> {
+    ) -> Result<Hunk, PatchError> {
         let mut body = Body::default();
         while let Some(line) = self.line() {
             // A removed line may look like a name; then the header has counted it.
@@ -190,10 +190,10 @@ fn action(extended: Extended, names: Option<Names>) -> Result<Action, String> {
 }
 
 /// Refuses hunks that a new file cannot have.
-fn check(action: &Action, hunks: &[Hunk]) -> Result<(), PatchRefusal> {
+fn check(action: &Action, hunks: &[Hunk]) -> Result<(), PatchError> {
     let with_old = hunks.iter().find(|hunk| hunk.old_lines().next().is_some());
     match (action, with_old) {
-        (Action::Create { path }, Some(hunk)) => Err(PatchRefusal::at(
+        (Action::Create { path }, Some(hunk)) => Err(PatchError::at(
             hunk.patch_line,
             format!("{path} is to be made, so that every line of the hunk begins with +"),
         )),

@@ -13,7 +13,7 @@ use wink_fs::search::Stop;
 use wink_fs::{Error, ErrorKind, ExecutionPlace, Kind, Operation};
 
 use super::{Command, Executed, Executor, MAX_TIMEOUT, Outputs, Program};
-use crate::tool::error::Refusal;
+use crate::tool::error::ToolError;
 
 /// Where programs are looked for, unless the program that embeds says otherwise.
 const USUAL_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -96,7 +96,7 @@ impl Executor for HostExecutor {
         command: &Command,
         place: &mut ExecutionPlace<'_>,
         stop: &Stop,
-    ) -> Result<Executed, Refusal> {
+    ) -> Result<Executed, ToolError> {
         let directory = directory(command, place)?;
         process::run(self.prepared(command, directory), &command.stdin, &self.outputs, stop)
     }
@@ -107,9 +107,9 @@ impl Executor for HostExecutor {
 }
 
 /// Returns the directory to run in; links on the way to it are refused.
-fn directory(command: &Command, place: &ExecutionPlace<'_>) -> Result<PathBuf, Refusal> {
+fn directory(command: &Command, place: &ExecutionPlace<'_>) -> Result<PathBuf, ToolError> {
     let root = place.directory.clone().ok_or_else(|| {
-        Refusal::new(
+        ToolError::new(
             ErrorKind::Unsupported,
             "The files are in memory, where no program can be run; use the tools for files.",
         )

@@ -14,7 +14,7 @@ use wink_fs::search::Stop;
 
 use crate::exec::output::{Collector, Output};
 use crate::exec::{Ended, Executed, Outputs};
-use crate::tool::error::Refusal;
+use crate::tool::error::ToolError;
 use crate::util::lock::lock;
 
 /// How long it is waited for what a program has printed already, when it has ended.
@@ -29,7 +29,7 @@ pub(super) fn run(
     stdin: &str,
     outputs: &Outputs,
     stop: &Stop,
-) -> Result<Executed, Refusal> {
+) -> Result<Executed, ToolError> {
     let began = Instant::now();
     let mut child = start(command, stdin)?;
     let readers = connect(&mut child, stdin, outputs);
@@ -44,7 +44,7 @@ pub(super) fn run(
     }
 }
 
-fn start(mut command: Command, stdin: &str) -> Result<Child, Refusal> {
+fn start(mut command: Command, stdin: &str) -> Result<Child, ToolError> {
     command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.stdin(if stdin.is_empty() { Stdio::null() } else { Stdio::piped() });
     command.spawn().map_err(cannot_start)
@@ -155,9 +155,9 @@ fn read_all(mut pipe: impl Read, collector: &Mutex<Collector>, done: &Sender<()>
     let _ = done.send(());
 }
 
-fn cannot_start(error: io::Error) -> Refusal {
+fn cannot_start(error: io::Error) -> ToolError {
     match error.kind() {
-        IoErrorKind::NotFound => Refusal::new(
+        IoErrorKind::NotFound => ToolError::new(
             ErrorKind::Unsupported,
             "The program that runs this is not installed here, or `cwd` is gone; try another way.",
         ),
@@ -165,15 +165,15 @@ fn cannot_start(error: io::Error) -> Refusal {
     }
 }
 
-fn no_thread(error: io::Error) -> Refusal {
+fn no_thread(error: io::Error) -> ToolError {
     let message = format!(
         "The program was ended, because there was no thread to listen to it ({error}); try again later."
     );
-    Refusal::new(ErrorKind::Unavailable, message)
+    ToolError::new(ErrorKind::Unavailable, message)
 }
 
-fn cancelled() -> Refusal {
-    Refusal::new(ErrorKind::Cancelled, "The call was cancelled, and nothing was changed.")
+fn cancelled() -> ToolError {
+    ToolError::new(ErrorKind::Cancelled, "The call was cancelled, and nothing was changed.")
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use crate::edit::retry::retried;
 use crate::edit::rewrite::check_supplied;
 use crate::schema::{self, arguments};
 use crate::tool::call::ToolCall;
-use crate::tool::error::Refusal;
+use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
 use crate::util::words::counted;
@@ -44,11 +44,11 @@ struct Params {
     dry_run: bool,
 }
 
-fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
+fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     let limits = call.limits();
     check_supplied(limits, "the patch", std::iter::once(params.patch.as_str()))?;
     let files = patch::parse(&params.patch)
-        .map_err(|why| Refusal::invalid_argument(format!("Nothing was changed: {why}")))?;
+        .map_err(|why| ToolError::invalid_argument(format!("Nothing was changed: {why}")))?;
     let named = plan::named(call, files)?;
     let steps = match params.dry_run {
         true => plan::plan(&*call.tree(), limits, &named)?,

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use bytes::Bytes;
 use wink_fs::{ContentHash, Error, ErrorKind, FileMode, Limits, Operation, Tree, TreePath};
 
-use crate::edit::patch::{self, Action, FilePatch, HunkRefusal};
+use crate::edit::patch::{self, Action, FilePatch, HunkError};
 use crate::edit::rewrite::{self, Known};
 use crate::tool::call::ToolCall;
-use crate::tool::error::Refusal;
+use crate::tool::error::ToolError;
 
 /// Holds one file's part of a patch, with paths of the workspace.
 pub(super) struct Named {
@@ -52,7 +52,7 @@ impl Step {
 }
 
 /// Makes paths of the names in a patch; a path that is named twice is refused.
-pub(super) fn named(call: &ToolCall<'_>, files: Vec<FilePatch>) -> Result<Vec<Named>, Refusal> {
+pub(super) fn named(call: &ToolCall<'_>, files: Vec<FilePatch>) -> Result<Vec<Named>, ToolError> {
     let mut seen = BTreeSet::new();
     let mut all = Vec::new();
     for patch in files {
@@ -67,7 +67,7 @@ pub(super) fn named(call: &ToolCall<'_>, files: Vec<FilePatch>) -> Result<Vec<Na
     Ok(all)
 }
 
-fn name(call: &ToolCall<'_>, patch: FilePatch) -> Result<Named, Refusal> {
+fn name(call: &ToolCall<'_>, patch: FilePatch) -> Result<Named, ToolError> {
     let path = |text: &str| call.path(text).map(Some);
     let (from, to) = match &patch.action {
         Action::Create { path: new } => (None, path(new)?),
@@ -83,11 +83,11 @@ pub(super) fn plan(
     tree: &dyn Tree,
     limits: &Limits,
     named: &[Named],
-) -> Result<Vec<Step>, Refusal> {
+) -> Result<Vec<Step>, ToolError> {
     named.iter().map(|named| step(tree, limits, named)).collect()
 }
 
-fn step(tree: &dyn Tree, limits: &Limits, named: &Named) -> Result<Step, Refusal> {
+fn step(tree: &dyn Tree, limits: &Limits, named: &Named) -> Result<Step, ToolError> {
     let Named { patch, from, to } = named;
     let before = from.as_ref().map(|from| before(tree, limits, from)).transpose()?;
     if let Some(to) = to.as_ref().filter(|to| from.as_ref() != Some(to)) {
@@ -101,17 +101,17 @@ fn step(tree: &dyn Tree, limits: &Limits, named: &Named) -> Result<Step, Refusal
     Ok(Step { from, to, before, after, executable, moved })
 }
 
-fn before(tree: &dyn Tree, limits: &Limits, path: &TreePath) -> Result<Before, Refusal> {
+fn before(tree: &dyn Tree, limits: &Limits, path: &TreePath) -> Result<Before, ToolError> {
     let known = rewrite::read(tree, path, limits)?;
     Ok(Before { known, mode: tree.stat(path)?.mode })
 }
 
-fn check_free(tree: &dyn Tree, path: &TreePath) -> Result<(), Refusal> {
+fn check_free(tree: &dyn Tree, path: &TreePath) -> Result<(), ToolError> {
     match tree.stat(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         Err(error) => Err(error.into()),
         Ok(_) => {
-            let refusal = Refusal::from(
+            let refusal = ToolError::from(
                 Error::new(Operation::Write, ErrorKind::AlreadyExists).with_path(path),
             );
             Err(refusal.reworded(format!(
@@ -125,7 +125,7 @@ fn check_free(tree: &dyn Tree, path: &TreePath) -> Result<(), Refusal> {
 /// What a file becomes, and the hunks that were elsewhere.
 type Outcome = (Option<Bytes>, Vec<(usize, usize, usize)>);
 
-fn patched(path: &TreePath, before: &Before, named: &Named) -> Result<Outcome, Refusal> {
+fn patched(path: &TreePath, before: &Before, named: &Named) -> Result<Outcome, ToolError> {
     let Named { patch, to, .. } = named;
     if patch.hunks.is_empty() {
         return without_hunks(path, before, named);
@@ -140,7 +140,7 @@ fn patched(path: &TreePath, before: &Before, named: &Named) -> Result<Outcome, R
     }
 }
 
-fn without_hunks(path: &TreePath, before: &Before, named: &Named) -> Result<Outcome, Refusal> {
+fn without_hunks(path: &TreePath, before: &Before, named: &Named) -> Result<Outcome, ToolError> {
     let Named { patch, from, to } = named;
     match to {
         None => Ok((None, Vec::new())),
@@ -151,10 +151,10 @@ fn without_hunks(path: &TreePath, before: &Before, named: &Named) -> Result<Outc
     }
 }
 
-fn does_not_fit(path: &TreePath, why: &HunkRefusal) -> Refusal {
+fn does_not_fit(path: &TreePath, why: &HunkError) -> ToolError {
     refused(path, &why.to_string()).with_lines(why.lines())
 }
 
-fn refused(path: &TreePath, why: &str) -> Refusal {
-    Refusal::invalid_argument(format!("Nothing was changed: {path}: {why}")).with_path(path)
+fn refused(path: &TreePath, why: &str) -> ToolError {
+    ToolError::invalid_argument(format!("Nothing was changed: {path}: {why}")).with_path(path)
 }

@@ -10,7 +10,7 @@ use crate::history::changes;
 use crate::history::missing_path::{self, Both};
 use crate::history::state::{self, State};
 use crate::tool::call::ToolCall;
-use crate::tool::error::Refusal;
+use crate::tool::error::ToolError;
 
 /// Two states by their names, or by their files where one of them is a fork's.
 pub(super) enum Compared {
@@ -20,7 +20,7 @@ pub(super) enum Compared {
 
 impl Compared {
     /// Finds what the arguments mean, with the words for both.
-    pub(super) fn find(call: &ToolCall<'_>, params: &Params) -> Result<(Self, String), Refusal> {
+    pub(super) fn find(call: &ToolCall<'_>, params: &Params) -> Result<(Self, String), ToolError> {
         match &params.fork {
             Some(name) => Ok((in_fork(call, params, name)?, format!("in fork {name}"))),
             None => between(call, params),
@@ -33,7 +33,7 @@ impl Compared {
         files: &Workspace,
         options: &DiffOptions,
         chosen: impl Fn(&Diff) -> Vec<TreePath>,
-    ) -> Result<(Diff, Diff), Refusal> {
+    ) -> Result<(Diff, Diff), ToolError> {
         match self {
             // A file that changes after the first look is none of that moment, and then both are repeated.
             Self::Named(State::At(from), State::At(to)) => retried(|| {
@@ -60,7 +60,7 @@ impl Compared {
         &self,
         files: &Workspace,
         path: TreePath,
-    ) -> Result<Option<TreePath>, Refusal> {
+    ) -> Result<Option<TreePath>, ToolError> {
         // Snapshots do not change: there is no need to wait for a writer.
         if !self.is_of_snapshots() {
             files.heed_exclusions().map_err(changes::refusal)?;
@@ -74,7 +74,7 @@ impl Compared {
         matches!(self, Self::Named(State::At(At::Snapshot(_)), State::At(At::Snapshot(_))))
     }
 
-    fn trees(&self, files: &Workspace) -> Result<[Arc<dyn Tree>; 2], Refusal> {
+    fn trees(&self, files: &Workspace) -> Result<[Arc<dyn Tree>; 2], ToolError> {
         match self {
             Self::Named(from, to) => Ok([from.tree(files)?, to.tree(files)?]),
             Self::Trees(trees) => Ok(trees.clone()),
@@ -82,7 +82,7 @@ impl Compared {
     }
 }
 
-fn between(call: &ToolCall<'_>, params: &Params) -> Result<(Compared, String), Refusal> {
+fn between(call: &ToolCall<'_>, params: &Params) -> Result<(Compared, String), ToolError> {
     let from = params.from.as_deref().unwrap_or_default();
     let to = params.to.as_deref().unwrap_or(changes::LIVE);
     let title = format!("from {} to {}", shown(from), shown(to));
@@ -93,13 +93,13 @@ fn shown(state: &str) -> &str {
     if state.trim() == changes::LIVE { "now" } else { state }
 }
 
-fn in_fork(call: &ToolCall<'_>, params: &Params, name: &str) -> Result<Compared, Refusal> {
+fn in_fork(call: &ToolCall<'_>, params: &Params, name: &str) -> Result<Compared, ToolError> {
     if params.from.is_some() || params.to.is_some() {
-        return Err(Refusal::invalid_argument("Give either `fork`, or `from` and `to`."));
+        return Err(ToolError::invalid_argument("Give either `fork`, or `from` and `to`."));
     }
     let fork = call.context().forks.find(name)?;
     let origin = fork.forked_from().ok_or_else(|| {
-        Refusal::new(ErrorKind::NotFound, "The beginning of this fork is not known; merge it.")
+        ToolError::new(ErrorKind::NotFound, "The beginning of this fork is not known; merge it.")
     })?;
     let before = call.everything()?.tree_at(origin).map_err(changes::refusal)?;
     Ok(Compared::Trees([before, fork.tree()]))

@@ -13,7 +13,7 @@ use crate::history::changes::Changes;
 use crate::history::{changes, missing_path};
 use crate::schema::{self, arguments};
 use crate::tool::call::ToolCall;
-use crate::tool::error::Refusal;
+use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
 use crate::util::words::counted;
@@ -57,7 +57,7 @@ fn yes() -> bool {
     true
 }
 
-fn run(call: &ToolCall<'_>, mut params: Params) -> Result<ToolResult, Refusal> {
+fn run(call: &ToolCall<'_>, mut params: Params) -> Result<ToolResult, ToolError> {
     let files = call.everything()?;
     if params.fork.is_none() && params.from.is_none() {
         params.from = Some(last(files)?);
@@ -123,10 +123,10 @@ fn next(params: &Params, offset: usize) -> Value {
     next
 }
 
-fn last(files: &Workspace) -> Result<String, Refusal> {
+fn last(files: &Workspace) -> Result<String, ToolError> {
     let id = files.current_snapshot_id().map_err(changes::refusal)?;
     id.map(|id| id.short()).ok_or_else(|| {
-        Refusal::new(
+        ToolError::new(
             ErrorKind::SnapshotNotFound,
             "There is no snapshot yet to compare with; take one with snapshot, and compare later.",
         )

@@ -13,7 +13,7 @@ use self::walk::Found;
 use crate::policy::PathRules;
 use crate::schema::{self, arguments};
 use crate::tool::call::ToolCall;
-use crate::tool::error::Refusal;
+use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
 
@@ -67,20 +67,20 @@ struct Row {
 }
 
 impl Row {
-    fn of(tree: &dyn Tree, rules: &PathRules, found: &Found) -> Result<Self, Refusal> {
+    fn of(tree: &dyn Tree, rules: &PathRules, found: &Found) -> Result<Self, ToolError> {
         let (size, target) = (walk::size(tree, found)?, Target::of(tree, rules, found)?);
         Ok(Self { found: found.clone(), size, target })
     }
 }
 
-fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
+fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     let (path, tree, limits) = (call.path(&params.path)?, call.tree(), call.limits());
     let found = walk::walk(&*tree, &path, params.depth, &call.stop(limits.max_search_time)?)?;
     let start = usize::try_from(params.offset).unwrap_or(usize::MAX);
     let most = usize::try_from(limits.max_grep_matches).unwrap_or(usize::MAX);
     let shown = found.iter().skip(start).take(most);
     let rules = &call.context().rules;
-    let shown = shown.map(|it| Row::of(&*tree, rules, it)).collect::<Result<_, Refusal>>()?;
+    let shown = shown.map(|it| Row::of(&*tree, rules, it)).collect::<Result<_, ToolError>>()?;
     let page = Page { path, depth: params.depth, offset: params.offset, found, shown };
     Ok(ToolResult::success(page.message(call), page.value()))
 }

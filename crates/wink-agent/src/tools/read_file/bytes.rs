@@ -6,7 +6,7 @@ use wink_fs::ops::{self, BytePage, PageLimit, ReadOptions};
 
 use super::{hash, magic};
 use crate::tool::call::ToolCall;
-use crate::tool::error::Refusal;
+use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 use crate::util::encoding::encoded;
 use crate::util::words::counted;
@@ -16,7 +16,7 @@ pub(super) fn read(
     path: &TreePath,
     offset: u64,
     limit: Option<u64>,
-) -> Result<ToolResult, Refusal> {
+) -> Result<ToolResult, ToolError> {
     let limits = call.limits();
     let limit = limit.map_or(limits.max_read_bytes, |limit| limit.min(limits.max_read_bytes));
     let options = ReadOptions::default().offset(offset).limit(PageLimit::Count(limit)).hash(true);
@@ -69,7 +69,7 @@ fn value(page: &BytePage) -> Value {
 }
 
 /// Says what a file is that cannot be shown as text, and how to read it all the same.
-pub(super) fn described(call: &ToolCall<'_>, path: &TreePath) -> Result<String, Refusal> {
+pub(super) fn described(call: &ToolCall<'_>, path: &TreePath) -> Result<String, ToolError> {
     let content = call.tree().open(path)?;
     let kind = magic::guessed(&content.read_range(0, magic::ENOUGH)?);
     let arguments = call.next(json!({"path": path.to_string(), "encoding": "base64"}));

@@ -12,7 +12,7 @@ use wink_fs::{ContentHash, ErrorKind, TreePath};
 
 use crate::schema::{self, arguments};
 use crate::tool::call::ToolCall;
-use crate::tool::error::Refusal;
+use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Family, Run, Tool};
 use crate::util::encoding::Encoding;
@@ -52,7 +52,7 @@ struct Params {
     encoding: Encoding,
 }
 
-fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, Refusal> {
+fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     let path = call.path(&params.path)?;
     if params.encoding == Encoding::Base64 {
         refuse_column(params)?;
@@ -73,16 +73,16 @@ fn hash(hash: Option<ContentHash>) -> String {
     hash.map(|hash| hash.to_string()).unwrap_or_default()
 }
 
-fn refuse_column(params: &Params) -> Result<(), Refusal> {
+fn refuse_column(params: &Params) -> Result<(), ToolError> {
     match params.column {
         None | Some(0) => Ok(()),
-        Some(_) => Err(Refusal::invalid_argument(
+        Some(_) => Err(ToolError::invalid_argument(
             "`column` is for text; with encoding base64 give the byte as `offset`.",
         )),
     }
 }
 
-fn text(call: &ToolCall<'_>, path: &TreePath, params: &Params) -> Result<ToolResult, Refusal> {
+fn text(call: &ToolCall<'_>, path: &TreePath, params: &Params) -> Result<ToolResult, ToolError> {
     let (limits, offset) = (call.limits(), params.offset);
     let limit = params.limit.map_or(limits.page_lines, |limit| limit.min(limits.page_lines));
     let part = LineOptions::default().line(offset).hash(true);

@@ -7,7 +7,7 @@ use wink_fs::ops::{self, LineOptions, LinePart};
 use super::hash;
 use super::page::{NO_NEWLINE, carriage_returns, numbered, past_the_end};
 use crate::tool::call::ToolCall;
-use crate::tool::error::Refusal;
+use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 use crate::util::words::counted;
 
@@ -16,9 +16,9 @@ pub(super) fn read(
     path: &wink_fs::TreePath,
     options: &LineOptions,
     limit: u64,
-) -> Result<ToolResult, Refusal> {
+) -> Result<ToolResult, ToolError> {
     let part = ops::read_line(&*call.tree(), path, options, call.limits()).map_err(|error| {
-        let refusal = Refusal::from(error);
+        let refusal = ToolError::from(error);
         match refusal.kind() {
             ErrorKind::InvalidArgument => refusal.reworded(format!(
                 "`column` {} lies within a character of the line; use a column that read_file \

@@ -15,7 +15,7 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::Value;
 use tokio::sync::OwnedSemaphorePermit;
-use wink_agent::{Refusal, Tool, ToolContext, ToolResult};
+use wink_agent::{Tool, ToolContext, ToolError, ToolResult};
 use wink_fs::ErrorKind;
 
 use super::call::answer::{answered, linked};
@@ -71,7 +71,7 @@ pub(super) async fn turn(
 }
 
 fn cancelled() -> ToolResult {
-    Refusal::new(ErrorKind::Cancelled, "The call was cancelled before its turn came.").into()
+    ToolError::new(ErrorKind::Cancelled, "The call was cancelled before its turn came.").into()
 }
 
 /// Calls a tool, and records the call for the user who watches the server.

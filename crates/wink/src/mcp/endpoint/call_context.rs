@@ -1,7 +1,7 @@
 //! Whose a call is, and on which files: the arguments that are no tool's own.
 
 use serde_json::{Map, Value};
-use wink_agent::{Refusal, Tool, ToolContext};
+use wink_agent::{Tool, ToolContext, ToolError};
 use wink_fs::ErrorKind;
 
 use super::Endpoint;
@@ -13,7 +13,7 @@ impl Endpoint {
         &self,
         tool: &Tool,
         arguments: &mut Map<String, Value>,
-    ) -> Result<ToolContext, Refusal> {
+    ) -> Result<ToolContext, ToolError> {
         let mut context = self.context.clone();
         if let Some(sessions) = &self.sessions
             && let Some(name) = taken(arguments, SESSION)
@@ -43,7 +43,7 @@ fn taken(arguments: &mut Map<String, Value>, name: &str) -> Option<Value> {
     arguments.remove(name).filter(|value| !value.is_null())
 }
 
-fn no_text() -> Refusal {
+fn no_text() -> ToolError {
     let message = format!("`{FORK}` must be a string: the name of a fork.");
-    Refusal::new(ErrorKind::InvalidArgument, message)
+    ToolError::new(ErrorKind::InvalidArgument, message)
 }

@@ -1,6 +1,6 @@
 //! Tools by name, and the names of those that are not offered.
 
-use wink_agent::{Effect, Family, Refusal, Tool, Toolset};
+use wink_agent::{Effect, Family, Tool, ToolError, Toolset};
 use wink_fs::ErrorKind;
 
 use super::Endpoint;
@@ -9,7 +9,7 @@ use super::Endpoint;
 pub(in super::super) enum Found {
     Tool(&'static Tool),
     /// It cannot be used here.
-    Refused(Refusal),
+    Refused(ToolError),
     Unknown,
 }
 
@@ -34,19 +34,19 @@ impl Endpoint {
 }
 
 /// Refuses a tool that changes files.
-fn only_reads(tool: &Tool) -> Refusal {
+fn only_reads(tool: &Tool) -> ToolError {
     let message = format!(
         "`{}` changes files, and this server was started read-only; nothing was changed.",
         tool.name
     );
-    Refusal::new(ErrorKind::ReadOnly, message)
+    ToolError::new(ErrorKind::ReadOnly, message)
 }
 
 /// Refuses a tool that works on a history.
-fn no_history(tool: &Tool) -> Refusal {
+fn no_history(tool: &Tool) -> ToolError {
     let message = format!(
         "`{}` needs a history, and this workspace keeps none; use the tools for files.",
         tool.name
     );
-    Refusal::new(ErrorKind::Unsupported, message)
+    ToolError::new(ErrorKind::Unsupported, message)
 }

@@ -8,7 +8,7 @@ mod uri;
 use rmcp::ErrorData;
 use rmcp::model::{Resource, ResourceTemplate};
 use serde_json::json;
-use wink_agent::{Refusal, ToolContext, ToolResult};
+use wink_agent::{ToolContext, ToolError, ToolResult};
 use wink_fs::{At, Error, ErrorKind};
 
 pub(super) use self::list::list;
@@ -39,7 +39,7 @@ pub(super) fn link_to_large(context: &ToolContext, path: &str) -> Option<Resourc
 }
 
 /// Words a refusal for the client that asked for a resource.
-fn refused(refusal: Refusal) -> ErrorData {
+fn refused(refusal: ToolError) -> ErrorData {
     let kind = refusal.kind();
     let message = ToolResult::from(refusal).message;
     match kind {

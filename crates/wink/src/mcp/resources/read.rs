@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rmcp::ErrorData;
 use rmcp::model::{ReadResourceResult, ResourceContents};
-use wink_agent::{Refusal, ToolContext};
+use wink_agent::{ToolContext, ToolError};
 use wink_fs::{At, ErrorKind, Kind, Tree, TreePath};
 
 use super::uri::{self, Place};
@@ -29,8 +29,8 @@ pub(in super::super) fn read(
     Ok(ReadResourceResult::new(vec![found.map_err(|error| about(error, uri))?]))
 }
 
-fn found(context: &ToolContext, place: &Place, text: &str) -> Result<ResourceContents, Refusal> {
-    let none = || Refusal::new(ErrorKind::Unavailable, "There are no files here.");
+fn found(context: &ToolContext, place: &Place, text: &str) -> Result<ResourceContents, ToolError> {
+    let none = || ToolError::new(ErrorKind::Unavailable, "There are no files here.");
     let workspace = context.workspace.as_ref().ok_or_else(none)?;
     let path = workspace.path(text)?;
     let tree = match place {
@@ -57,7 +57,7 @@ fn names(tree: &dyn Tree, path: &TreePath, uri: String) -> wink_fs::Result<Resou
     Ok(ResourceContents::text(text, uri).with_mime_type(DIRECTORY))
 }
 
-fn content(tree: &dyn Tree, path: &TreePath, uri: String) -> Result<ResourceContents, Refusal> {
+fn content(tree: &dyn Tree, path: &TreePath, uri: String) -> Result<ResourceContents, ToolError> {
     let content = tree.open(path)?;
     if content.len() > MAX_BYTES {
         let message = format!(
@@ -65,7 +65,7 @@ fn content(tree: &dyn Tree, path: &TreePath, uri: String) -> Result<ResourceCont
              parts with read_file.",
             content.len()
         );
-        return Err(Refusal::new(ErrorKind::TooLarge, message));
+        return Err(ToolError::new(ErrorKind::TooLarge, message));
     }
     let bytes = content.read_all()?;
     let known = mime::by_name(path);

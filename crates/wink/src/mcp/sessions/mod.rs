@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use wink_agent::session::Session;
-use wink_agent::{Refusal, SeenContents};
+use wink_agent::{SeenContents, ToolError};
 use wink_fs::ErrorKind;
 
 use super::call::records;
@@ -44,7 +44,7 @@ impl Sessions {
     }
 
     /// Returns a session, and what it has seen; a new name begins one.
-    pub(super) fn find(&self, name: &Value) -> Result<(Session, Arc<SeenContents>), Refusal> {
+    pub(super) fn find(&self, name: &Value) -> Result<(Session, Arc<SeenContents>), ToolError> {
         let name = checked(name)?;
         let mut known = self.lock();
         let now = Instant::now();
@@ -76,11 +76,11 @@ fn forget_oldest(known: &mut HashMap<String, Known>) {
     }
 }
 
-fn checked(name: &Value) -> Result<&str, Refusal> {
+fn checked(name: &Value) -> Result<&str, ToolError> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     let fits = |name: &&str| (1..=LONGEST).contains(&name.len()) && name.chars().all(is_plain);
     name.as_str().filter(fits).ok_or_else(|| {
-        Refusal::new(
+        ToolError::new(
             ErrorKind::InvalidArgument,
             format!("`session` must be a name of 1 to {LONGEST} letters, digits, - _ or . in it."),
         )

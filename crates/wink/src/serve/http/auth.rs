@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use axum::http::header::{AUTHORIZATION, COOKIE};
 use axum::http::{HeaderMap, StatusCode};
 
-use crate::serve::http::origin_guard::{Refusal, only_value};
+use crate::serve::http::origin_guard::{HttpRefusal, only_value};
 use crate::serve::token::Token;
 use crate::sys::lock::lock;
 
@@ -18,15 +18,15 @@ use crate::sys::lock::lock;
 const MOST_FAILURES: u32 = 20;
 const WHILE: Duration = Duration::from_secs(10);
 
-const UNKNOWN: Refusal = (
+const UNKNOWN: HttpRefusal = (
     StatusCode::UNAUTHORIZED,
     "Unauthorized: send `Authorization: Bearer TOKEN` with the token that `wink serve` printed.\n",
 );
-const USED: Refusal = (
+const USED: HttpRefusal = (
     StatusCode::UNAUTHORIZED,
     "Unauthorized: this address works once, and it did; `wink serve` prints another at each start.\n",
 );
-const TOO_MANY: Refusal = (
+const TOO_MANY: HttpRefusal = (
     StatusCode::TOO_MANY_REQUESTS,
     "Too many requests without the right token: wait ten seconds, then send the right one.\n",
 );
@@ -55,7 +55,7 @@ impl Auth {
     }
 
     /// Admits a request that carries the token, or the cookie that was given for it.
-    pub(crate) fn admit(&self, headers: &HeaderMap) -> Result<(), Refusal> {
+    pub(crate) fn admit(&self, headers: &HeaderMap) -> Result<(), HttpRefusal> {
         let is_token = || bearer(headers).is_some_and(|given| self.token.is(given));
         match is_token() || self.has_cookie(headers) {
             true => Ok(()),
@@ -64,7 +64,7 @@ impl Auth {
     }
 
     /// Redeems the ticket, which works once; returns the cookie for the browser that sent it.
-    pub(crate) fn exchange(&self, given: &str) -> Result<String, Refusal> {
+    pub(crate) fn exchange(&self, given: &str) -> Result<String, HttpRefusal> {
         let mut ticket = lock(&self.ticket);
         if !ticket.0.is(given) {
             return Err(self.failed());
@@ -84,7 +84,7 @@ impl Auth {
     }
 
     /// Counts a failure, to slow down a client that guesses; one that knows the token is not slowed down.
-    fn failed(&self) -> Refusal {
+    fn failed(&self) -> HttpRefusal {
         let mut failures = lock(&self.failures);
         if failures.0.elapsed() > WHILE {
             *failures = (Instant::now(), 0);

@@ -56,26 +56,26 @@ const RESPONSE_HEADERS: [(HeaderName, &str); 6] = [
 ];
 
 /// Why a request is turned away.
-pub(crate) type Refusal = (StatusCode, &'static str);
+pub(crate) type HttpRefusal = (StatusCode, &'static str);
 
-const WRONG_HOST: Refusal = (
+const WRONG_HOST: HttpRefusal = (
     StatusCode::FORBIDDEN,
     "Forbidden: address this server by the address and port that it printed.\n",
 );
-const WRONG_ORIGIN: Refusal =
+const WRONG_ORIGIN: HttpRefusal =
     (StatusCode::FORBIDDEN, "Forbidden: pages of other sites may not use this server.\n");
-const WRONG_TYPE: Refusal =
+const WRONG_TYPE: HttpRefusal =
     (StatusCode::UNSUPPORTED_MEDIA_TYPE, "Unsupported: send Content-Type: application/json.\n");
 
-const TOO_LARGE: Refusal =
+const TOO_LARGE: HttpRefusal =
     (StatusCode::PAYLOAD_TOO_LARGE, "Too large: send at most 32 MiB in one request.\n");
-const NO_BODY: Refusal =
+const NO_BODY: HttpRefusal =
     (StatusCode::PAYLOAD_TOO_LARGE, "Too large: a request for this address has no body.\n");
-const TOO_MANY: Refusal =
+const TOO_MANY: HttpRefusal =
     (StatusCode::SERVICE_UNAVAILABLE, "Unavailable: too many connections; try again.\n");
-const BROKEN: Refusal =
+const BROKEN: HttpRefusal =
     (StatusCode::BAD_REQUEST, "Bad request: the body could not be read to its end.\n");
-const TOO_SLOW: Refusal =
+const TOO_SLOW: HttpRefusal =
     (StatusCode::REQUEST_TIMEOUT, "Too slow: send the whole request within ten seconds.\n");
 
 /// The names under which the server may be addressed, and who may use it.
@@ -102,7 +102,7 @@ impl Guard {
         Guard { hosts, origins, any_address, access }
     }
 
-    fn admit(&self, request: &Request) -> Result<(), Refusal> {
+    fn admit(&self, request: &Request) -> Result<(), HttpRefusal> {
         self.check_host(request.uri(), request.headers())?;
         self.check_origin(request.headers())?;
         match request.uri().path().starts_with(OPEN) {
@@ -113,7 +113,7 @@ impl Guard {
         check_content_type(request.method(), request.headers())
     }
 
-    fn check_token(&self, request: &Request) -> Result<(), Refusal> {
+    fn check_token(&self, request: &Request) -> Result<(), HttpRefusal> {
         self.access.admit(request.headers())?;
         let pending = request.extensions().get::<Arc<Pending>>();
         pending.is_none_or(|it| it.admit()).then_some(()).ok_or(TOO_MANY)
@@ -134,14 +134,14 @@ impl Guard {
         is_listed(&self.origins, origin) || by_address()
     }
 
-    fn check_host(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> {
+    fn check_host(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), HttpRefusal> {
         // `GET http://other/ HTTP/1.1` names a host besides the header.
         let in_target = uri.authority().is_none_or(|host| self.is_host(host.as_str()));
         let in_header = only_value(headers, &HOST).is_some_and(|host| self.is_host(host));
         (in_target && in_header).then_some(()).ok_or(WRONG_HOST)
     }
 
-    fn check_origin(&self, headers: &HeaderMap) -> Result<(), Refusal> {
+    fn check_origin(&self, headers: &HeaderMap) -> Result<(), HttpRefusal> {
         let absent = !headers.contains_key(ORIGIN);
         let own = || only_value(headers, &ORIGIN).is_some_and(|text| self.is_origin(text));
         (absent || own()).then_some(()).ok_or(WRONG_ORIGIN)
@@ -172,7 +172,7 @@ pub(crate) async fn check(
 }
 
 /// Takes in the whole body, in bounded time and space, so that a slow client holds no slot for long.
-async fn received(request: Request) -> Result<Request, Refusal> {
+async fn received(request: Request) -> Result<Request, HttpRefusal> {
     let (mut head, body) = request.into_parts();
     // No handler behind this needs the secrets, and headers that are removed are never logged.
     head.headers.remove(AUTHORIZATION);
@@ -186,7 +186,7 @@ async fn received(request: Request) -> Result<Request, Refusal> {
 }
 
 /// Reads a body up to its end, if that is not too far away.
-pub(crate) async fn whole(body: Body) -> Result<Bytes, Refusal> {
+pub(crate) async fn whole(body: Body) -> Result<Bytes, HttpRefusal> {
     to_bytes(body, MAX_BODY_BYTES).await.map_err(|error| {
         let is_limit = error.source().is_some_and(|it| it.is::<LengthLimitError>());
         if is_limit { TOO_LARGE } else { BROKEN }
@@ -232,11 +232,11 @@ async fn drained(mut body: Body) {
 }
 
 /// Accepts no body from a client that has not shown that it may use the server.
-fn check_no_body(body: &Body) -> Result<(), Refusal> {
+fn check_no_body(body: &Body) -> Result<(), HttpRefusal> {
     body.is_end_stream().then_some(()).ok_or(NO_BODY)
 }
 
-fn check_content_type(method: &Method, headers: &HeaderMap) -> Result<(), Refusal> {
+fn check_content_type(method: &Method, headers: &HeaderMap) -> Result<(), HttpRefusal> {
     let is_json = || only_value(headers, &CONTENT_TYPE).is_some_and(is_json);
     (method != Method::POST || is_json()).then_some(()).ok_or(WRONG_TYPE)
 }
