@@ -76,95 +76,78 @@
 //! - Paths are [`TreePath`]s: parsed once, and never text again below that.
 
 pub mod archive;
-mod capture;
 mod clock;
-mod compare;
-mod content;
-mod descend;
 mod diff;
 mod error;
-mod event;
-mod excluding;
 mod filesystem;
-mod guard;
 mod hash;
 #[cfg(target_os = "linux")]
 mod host;
 #[cfg(not(target_os = "linux"))]
-#[path = "unsupported_host.rs"]
+#[path = "host/unsupported.rs"]
 mod host;
 mod host_options;
-mod layer;
 mod limits;
 mod memory;
 mod merge;
-mod merkle;
 mod mount;
-mod moved;
-mod named;
-mod operation;
+mod oplog;
 pub mod ops;
-mod parallel;
 mod path;
-mod progress;
-mod refusal;
-mod replace_plan;
-mod scope;
 pub mod search;
 mod snapshot;
-mod staged;
 mod store;
 mod strategy;
 #[cfg(feature = "testkit")]
 pub mod testkit;
 mod tree;
-mod tree_hash;
+mod util;
 mod workspace;
 
-pub use capture::{Capture, NotCaptured, Totals};
-pub use clock::{Clock, SystemClock};
-pub use content::{Content, ContentReader, ReadAt};
-pub use diff::{Changed, Diff, DiffLine, DiffOptions, Hunk, LineChange, Renamed, diff};
-pub use error::{Error, ErrorKind, Operation, Result};
-pub use event::{Event, Observers};
-pub use filesystem::{
+pub use self::clock::{Clock, SystemClock};
+pub use self::diff::{Changed, Diff, DiffLine, DiffOptions, Hunk, LineChange, Renamed, diff};
+pub use self::error::{Error, ErrorKind, Operation, Result};
+pub use self::filesystem::capture::{Capture, NotCaptured, Totals};
+pub use self::filesystem::event::{Event, Observers};
+pub use self::filesystem::guard::Guard;
+pub use self::filesystem::layer::{Call, Layer, Layered, Source};
+pub use self::filesystem::replace_plan::ReplacePlan;
+pub use self::filesystem::staged::{Staged, StagedBody, Staging, StagingSink};
+pub use self::filesystem::{
     Backend, DoneFirst, Durability, EntryIdentity, Filesystem, Properties, Put, PutCondition,
     PutOptions, Recursion, Removed, Replaced, Replacement,
 };
-pub use guard::Guard;
-pub use hash::ContentHash;
-pub use host::HostBackend;
-pub use host_options::HostOptions;
-pub use layer::{Call, Layer, Layered, Source};
-pub use limits::Limits;
-pub use memory::MemoryBackend;
-pub use merge::{ConflictKind, KeptMerge, MergeConflict, MergeOptions, Merged, OnConflict};
-pub use mount::{HostMount, LeftOut, MountReport, mount};
-pub use named::{NamedSnapshot, NamedSnapshots};
-pub use operation::{
+pub use self::hash::ContentHash;
+pub use self::host::HostBackend;
+pub use self::host_options::HostOptions;
+pub use self::limits::Limits;
+pub use self::memory::MemoryBackend;
+pub use self::merge::{ConflictKind, KeptMerge, MergeConflict, MergeOptions, Merged, OnConflict};
+pub use self::mount::{HostMount, LeftOut, MountReport, mount};
+pub use self::oplog::{
     BeforeImage, KeptEntries, KeptEntry, OperationCause, OperationChange, OperationRecord,
 };
-pub use ops::{
+pub use self::ops::{
     BytePage, Copied, LineOptions, LinePart, ListOptions, Listed, MkdirOptions, MoveOptions,
     PageLimit, ReadOptions, TextPage, WriteMode, WriteOptions, Written,
 };
-pub use path::{MAX_NAME_BYTES, MAX_PATH_BYTES, MountPoint, Name, RESERVED_NAME, TreePath};
-pub use progress::{Figures, Progress};
-pub use replace_plan::ReplacePlan;
-pub use scope::{Exclusions, Scope};
-pub use snapshot::{
+pub use self::path::{MAX_NAME_BYTES, MAX_PATH_BYTES, MountPoint, Name, RESERVED_NAME, TreePath};
+pub use self::snapshot::named::{NamedSnapshot, NamedSnapshots};
+pub use self::snapshot::{
     AskedBy, Choose, MemorySnapshots, NewSnapshot, Pin, Problem, Reclaimed, Redacted, Repaired,
     Retention, Skipped, Snapshot, SnapshotCause, SnapshotId, SnapshotStore, StateName, Usage,
     Verification, VerifyOptions,
 };
-pub use staged::{Staged, StagedBody, Staging, StagingSink};
-pub use store::Store;
+pub use self::store::Store;
 #[cfg(target_os = "linux")]
-pub use strategy::OverlayMount;
-pub use strategy::{Strategy, StrategyOptions};
-pub use tree::{Entry, FileMode, Kind, KnownEntry, KnownFile, Stat, Tree};
-pub use tree_hash::{TreeHash, tree_hash};
-pub use workspace::{
+pub use self::strategy::OverlayMount;
+pub use self::strategy::{Strategy, StrategyOptions};
+pub use self::tree::content::{Content, ContentReader, ReadAt};
+pub use self::tree::hash::{TreeHash, tree_hash};
+pub use self::tree::scope::{Exclusions, Scope};
+pub use self::tree::{Entry, FileMode, Kind, KnownEntry, KnownFile, Stat, Tree};
+pub use self::util::progress::{Figures, Progress};
+pub use self::workspace::{
     At, Execution, ExecutionPlace, OperationTrees, PruneOptions, Pruned, Receipt, RestoreOptions,
     SnapshotOptions, Undone, Workspace, WorkspaceBuilder,
 };

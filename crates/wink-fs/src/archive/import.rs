@@ -3,7 +3,7 @@
 use super::ArchiveTree;
 use crate::error::{Operation, Result};
 use crate::filesystem::{Backend, Replaced};
-use crate::scope::Scope;
+use crate::tree::scope::Scope;
 
 /// Says what an import did.
 ///

@@ -1,8 +1,8 @@
 //! Files that moved: content that went in one place and came in another.
 
 use super::Diff;
+use crate::diff::moved;
 use crate::error::Result;
-use crate::moved;
 use crate::path::TreePath;
 use crate::tree::{Kind, Tree};
 

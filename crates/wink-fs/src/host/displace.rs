@@ -8,17 +8,18 @@ use rustix::fs::{AtFlags, CWD, Mode, OFlags, Stat};
 use rustix::io::{Errno, Result as SystemResult};
 
 use super::capture::stamp::{self, Stamp};
-use super::inside::Inside;
+use super::copy::transfer::{self, Place};
+use super::preimage::fingerprint::Inside;
+use super::preimage::write;
 use super::root::{Root, Slot};
 use super::staging::Area;
-use super::transfer::{self, Place};
-use super::{Host, HostBackend, aside, entry, failure, purge, replace};
+use super::{Host, HostBackend, entry, failure, purge, replace};
 use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::filesystem::checks;
+use crate::filesystem::layer::Source;
 use crate::filesystem::{Backend as _, EntryIdentity, Recursion, Removed};
-use crate::layer::Source;
-use crate::operation::Left;
+use crate::oplog::Left;
 use crate::path::{MAX_PATH_BYTES, TreePath};
-use crate::refusal;
 use crate::tree::{Kind, Tree};
 
 /// What was at a path when it was looked at, to tell whether that is what came out.
@@ -79,7 +80,7 @@ fn check_identity(
     let looked = Looked::at(host, slot.directory.as_fd(), slot.name).map_err(failed)?;
     match Left::at(host, path)? {
         Some(Left::Entry(found)) if found == identity.0 => Ok(looked),
-        _ => Err(refusal::not_expected(path)),
+        _ => Err(checks::not_expected(path)),
     }
 }
 
@@ -123,7 +124,7 @@ impl Displacement<'_> {
             rustix::fs::mkdirat(CWD, kept, Mode::RWXU).map_err(|errno| self.failed(errno))?;
         }
         rustix::fs::unlinkat(&self.slot.directory, self.slot.name, AtFlags::REMOVEDIR)
-            .inspect_err(|_| self.kept.iter().for_each(|kept| aside::remove(kept)))
+            .inspect_err(|_| self.kept.iter().for_each(|kept| write::remove(kept)))
             .map_err(|errno| self.failed(errno))?;
         Ok(Removed::new(0, 1))
     }
@@ -135,13 +136,13 @@ impl Displacement<'_> {
             .map_err(|errno| failure::any(Operation::Delete, self.path, errno))?;
         let above = self.path.as_bytes().len() - self.slot.name.len();
         if above + survey.longest > MAX_PATH_BYTES {
-            return Err(refusal::not_all_named(self.path));
+            return Err(checks::not_all_named(self.path));
         }
         if let (Some(special), Some(_)) = (&survey.special, &self.kept) {
             let inside = TreePath::from_disk(special)?;
             let name = TreePath::from_disk(self.slot.name)?;
             let path = inside.rebase(&name, self.path).unwrap_or_else(|| Ok(self.path.clone()))?;
-            return Err(refusal::holds_special(&path));
+            return Err(checks::holds_special(&path));
         }
         self.out_of_view(|_| Ok(()))?;
         Ok(survey.counts)
@@ -222,7 +223,7 @@ impl Displacement<'_> {
             // What was moved entry by entry has other stamps.
             || Left::at(&open_place(at.0).map_err(failed)?, &TreePath::from_disk(at.1)?)?
                 == Some(Left::Entry(identity.0));
-        if is_expected { Ok(()) } else { Err(refusal::not_expected(self.path)) }
+        if is_expected { Ok(()) } else { Err(checks::not_expected(self.path)) }
     }
 }
 

@@ -3,8 +3,8 @@
 use rustix::io::Errno;
 
 use crate::error::{Error, ErrorKind, Operation};
+use crate::filesystem::checks;
 use crate::path::TreePath;
-use crate::refusal;
 
 /// Words a failure to look at an entry: a path through a file leads nowhere.
 pub(super) fn looking(operation: Operation, path: &TreePath, errno: Errno) -> Error {
@@ -17,7 +17,7 @@ pub(super) fn looking(operation: Operation, path: &TreePath, errno: Errno) -> Er
 /// Words a failure to open the parent of an entry that is to be made.
 pub(super) fn creating(operation: Operation, path: &TreePath, errno: Errno) -> Error {
     match errno {
-        Errno::NOENT => refusal::no_parent(operation, path),
+        Errno::NOENT => checks::no_parent(operation, path),
         _ => any(operation, path, errno),
     }
 }

@@ -9,7 +9,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, Result};
 
 use super::capture::stamp::{self, Stamp};
-use super::inside::Inside;
+use super::preimage::fingerprint::Inside;
 use super::root::Root;
 use crate::tree::Kind;
 

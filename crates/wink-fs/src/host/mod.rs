@@ -1,29 +1,22 @@
 //! The backend over a directory of the host.
 
-mod aside;
 mod capture;
-mod change;
-pub(crate) mod copies;
+pub(crate) mod copy;
 mod displace;
 pub(crate) mod entry;
 pub(crate) mod failure;
 mod identity;
-mod index_file;
-mod inside;
 mod install;
-mod kept;
 mod lease;
-mod links;
-mod mounting;
-mod place;
+mod mount_id;
+pub(crate) mod preimage;
 mod purge;
-mod relocate;
+mod rename;
 mod replace;
 pub(crate) mod root;
-mod shared;
 mod staging;
-mod transfer;
-mod written;
+mod view;
+mod write;
 
 use std::ffi::OsString;
 use std::fmt;
@@ -36,29 +29,31 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use tempfile::TempDir;
 
-use self::aside::Aside;
+use self::capture::index_file;
 use self::capture::tree::Captured;
-pub(crate) use self::kept::HostKept;
-use self::mounting::Mounting;
+use self::install::bring_in;
+use self::mount_id::Mounting;
+pub(crate) use self::preimage::read::HostKept;
+pub(crate) use self::preimage::tamper::{first_written_since, may_be_written};
+use self::preimage::write::Aside;
 pub(crate) use self::purge::bytes_below;
 use self::root::{Resolver, Root};
-use self::shared::Host;
-pub(crate) use self::written::{first_written_since, may_be_written};
-use crate::capture::Capture;
-use crate::content::Content;
+use self::view::Host;
 use crate::error::{Error, ErrorKind, Operation, Result};
-use crate::event::Event;
+use crate::filesystem::capture::Capture;
+use crate::filesystem::checks;
+use crate::filesystem::event::Event;
+use crate::filesystem::layer::Source;
+use crate::filesystem::replace_plan::ReplacePlan;
 use crate::filesystem::{Backend, DoneFirst, Properties, Replaced};
 use crate::hash::ContentHash;
 use crate::host_options::HostOptions;
-use crate::layer::Source;
-use crate::operation::{BeforeImage, KeptEntry};
+use crate::oplog::{BeforeImage, KeptEntry};
 use crate::path::{MountPoint, TreePath};
-use crate::refusal;
-use crate::replace_plan::ReplacePlan;
-use crate::scope::{Exclusions, Scope};
+use crate::tree::content::Content;
+use crate::tree::hash::TreeHash;
+use crate::tree::scope::{Exclusions, Scope};
 use crate::tree::{Entry, Stat, Tree};
-use crate::tree_hash::TreeHash;
 
 /// Keeps files in a directory of the host, and reaches nothing outside it.
 ///
@@ -212,17 +207,17 @@ impl Backend for HostBackend {
         let scope = Scope::everything().excluding(excluded.clone());
         let capture = capture::capture(&self.host, &scope);
         match self.host.root.is_gone() {
-            true => Err(refusal::root_is_gone(Operation::Capture)),
+            true => Err(checks::root_is_gone(Operation::Capture)),
             false => capture,
         }
     }
 
     fn install(&mut self, path: &TreePath, source: Source<'_>) -> Result<()> {
-        self.changing(|this| install::install(&this.host, path, source))
+        self.changing(|this| bring_in::install(&this.host, path, source))
     }
 
     fn give_back(&mut self, path: &TreePath, kept: &KeptEntry) -> Result<bool> {
-        self.changing(|this| install::give_back(&this.host, path, kept))
+        self.changing(|this| bring_in::give_back(&this.host, path, kept))
     }
 
     fn learn(&mut self, captured: &dyn Tree, same: &dyn Tree) {

@@ -38,7 +38,7 @@ const BENEATH: ResolveFlags = ResolveFlags::BENEATH
     .union(ResolveFlags::NO_XDEV);
 
 /// A directory on the host, opened once.
-pub(super) struct Root {
+pub(crate) struct Root {
     fd: OwnedFd,
     mount: Mount,
     resolver: Resolver,
@@ -46,7 +46,7 @@ pub(super) struct Root {
 
 /// Who walks a path: the kernel in one call, or we, one directory at a time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Resolver {
+pub(crate) enum Resolver {
     Kernel,
     Walk,
 }
@@ -200,7 +200,7 @@ impl AsFd for Root {
 }
 
 /// Where an entry is: the directory that holds it, by handle, and its name there.
-pub(super) struct Slot<'p> {
+pub(crate) struct Slot<'p> {
     pub(super) directory: OwnedFd,
     pub(super) name: &'p [u8],
 }

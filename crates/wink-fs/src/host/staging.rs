@@ -22,12 +22,12 @@ use super::entry;
 use super::purge;
 use super::replace::{self, Finished};
 use super::root::{self, Root};
-use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation};
-use crate::event::Event;
 use crate::filesystem::Durability;
+use crate::filesystem::event::Event;
+use crate::filesystem::staged::{StagedBody, StagingSink};
 use crate::path::{RESERVED_NAME, TreePath};
-use crate::staged::{StagedBody, StagingSink};
+use crate::tree::content::Content;
 use crate::tree::{Entry, Kind};
 
 /// How often making a directory starts again because another process tidies up meanwhile.

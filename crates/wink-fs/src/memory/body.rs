@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::content::Content;
 use crate::error::Result;
 use crate::path::TreePath;
 use crate::tree::Tree;
+use crate::tree::content::Content;
 
 /// Bytes, or a file of another tree that never changes, which is read when it is opened.
 #[derive(Clone)]

@@ -7,13 +7,13 @@ use imbl::OrdMap;
 
 use super::body::{Body, There};
 use super::node::{Directory, File, Link, Node, Times};
-use crate::descend::descend;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::hash::ContentHash;
-use crate::parallel;
 use crate::path::TreePath;
-use crate::scope::Exclusions;
+use crate::tree::descend::descend;
+use crate::tree::scope::Exclusions;
 use crate::tree::{Kind, KnownEntry, KnownFile, Tree};
+use crate::util::parallel;
 
 /// Makes nodes of what is in another tree and not excluded.
 pub(super) struct Builder<'a> {

@@ -6,11 +6,11 @@ use imbl::ordmap::DiffItem;
 
 use super::node::{Directory, Node};
 use super::state::State;
-use crate::compare::Difference;
-use crate::descend::descend;
 use crate::error::Result;
 use crate::path::{Name, TreePath};
 use crate::tree::Tree;
+use crate::tree::compare::Difference;
+use crate::tree::descend::descend;
 
 /// Compares two trees where both are states in memory.
 pub(crate) fn compare(before: &dyn Tree, after: &dyn Tree) -> Option<Result<Vec<Difference>>> {

@@ -9,7 +9,7 @@ use super::Live;
 use super::node::Node;
 use super::state::State;
 use crate::error::{Operation, Result};
-use crate::operation::{BeforeImage, KeptEntries, KeptEntry};
+use crate::oplog::{BeforeImage, KeptEntries, KeptEntry};
 use crate::path::TreePath;
 
 /// Collects what is displaced, a place for each line.

@@ -22,24 +22,24 @@ pub(crate) use self::compare::compare;
 use self::image::Image;
 use self::node::{Directory, File, Link, Node, Times};
 use self::state::State;
-use crate::capture::{Capture, Totals};
 use crate::clock::{Clock, SystemClock};
-use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::filesystem::capture::{Capture, Totals};
+use crate::filesystem::checks;
+use crate::filesystem::layer::Source;
+use crate::filesystem::replace_plan::ReplacePlan;
+use crate::filesystem::staged::{Staged, StagedBody, Staging, StagingSink};
 use crate::filesystem::{
     Backend, DoneFirst, Durability, Filesystem, Properties, Put, PutCondition, PutOptions,
     Recursion, Removed, Replaced, Replacement,
 };
 use crate::hash::ContentHash;
-use crate::layer::Source;
-use crate::operation::BeforeImage;
+use crate::oplog::BeforeImage;
 use crate::path::TreePath;
-use crate::refusal;
-use crate::replace_plan::ReplacePlan;
-use crate::scope::{Exclusions, Scope};
-use crate::staged::{Staged, StagedBody, Staging, StagingSink};
+use crate::tree::content::Content;
+use crate::tree::hash::TreeHash;
+use crate::tree::scope::{Exclusions, Scope};
 use crate::tree::{Entry, FileMode, Stat, Tree};
-use crate::tree_hash::TreeHash;
 
 /// Keeps files in memory, as immutable nodes that captured states share.
 ///
@@ -212,7 +212,7 @@ impl Filesystem for MemoryBackend {
     }
 
     fn symlink(&mut self, path: &TreePath, target: &[u8]) -> Result<()> {
-        refusal::check_target(path, target)?;
+        checks::check_target(path, target)?;
         let now = self.clock.now();
         let node = Node::Link(Arc::new(Link { target: target.into(), times: Times::new(now) }));
         self.change(|state| create(state, Operation::Symlink, path, node, now))
@@ -221,7 +221,7 @@ impl Filesystem for MemoryBackend {
     fn set_mode(&mut self, path: &TreePath, mode: FileMode) -> Result<()> {
         self.change(|state| {
             let mut node = state.find(Operation::SetMode, path)?;
-            refusal::check_file(Operation::SetMode, path, node.kind())?;
+            checks::check_file(Operation::SetMode, path, node.kind())?;
             if let Node::File(file) = &mut node {
                 Arc::make_mut(file).mode = mode;
             }
@@ -231,7 +231,7 @@ impl Filesystem for MemoryBackend {
     }
 
     fn remove(&mut self, path: &TreePath, recursion: Recursion) -> Result<Removed> {
-        refusal::check_not_root(Operation::Delete, path)?;
+        checks::check_not_root(Operation::Delete, path)?;
         let now = self.clock.now();
         self.change(|state| {
             let node = state.find(Operation::Delete, path)?;
@@ -240,7 +240,7 @@ impl Filesystem for MemoryBackend {
                     return Err(Error::new(Operation::Delete, ErrorKind::NotEmpty).with_path(path));
                 }
                 Recursion::Unchanged(expected) if node.identity() != expected.0 => {
-                    return Err(refusal::not_expected(path));
+                    return Err(checks::not_expected(path));
                 }
                 _ => {}
             }
@@ -251,12 +251,12 @@ impl Filesystem for MemoryBackend {
     }
 
     fn rename(&mut self, from: &TreePath, to: &TreePath, replacement: Replacement) -> Result<()> {
-        refusal::check_not_root(Operation::Rename, from)?;
-        refusal::check_not_root(Operation::Rename, to)?;
+        checks::check_not_root(Operation::Rename, from)?;
+        checks::check_not_root(Operation::Rename, to)?;
         let now = self.clock.now();
         self.change(|state| {
             let node = state.find(Operation::Rename, from)?;
-            refusal::check_not_into_itself(Operation::Rename, node.kind(), from, to)?;
+            checks::check_not_into_itself(Operation::Rename, node.kind(), from, to)?;
             let place = state.find_place(Operation::Rename, to)?;
             check_replacement(&node, place.as_ref(), from, to, replacement)?;
             state.set(from, None, now);
@@ -367,12 +367,12 @@ fn replaced_file(
         return Err(Error::new(Operation::Write, ErrorKind::AlreadyExists).with_path(path));
     }
     if let Some(node) = &place {
-        refusal::check_file(Operation::Write, path, node.kind())?;
+        checks::check_file(Operation::Write, path, node.kind())?;
     }
     let file = place.and_then(Node::into_file);
     match condition {
         PutCondition::Unchanged(hash) if file.as_ref().map(|file| file.hash) != Some(hash) => {
-            Err(refusal::conflict(path, file.map(|file| file.hash)))
+            Err(checks::conflict(path, file.map(|file| file.hash)))
         }
         _ => Ok(file),
     }
@@ -401,7 +401,7 @@ fn check_replacement(
     if replacement == Replacement::Refuse {
         return Err(Error::new(Operation::Rename, ErrorKind::AlreadyExists).with_path(to));
     }
-    refusal::check_replaceable(moved.kind(), there.kind(), to)?;
+    checks::check_replaceable(moved.kind(), there.kind(), to)?;
     if there.has_entries() && from != to {
         return Err(Error::new(Operation::Rename, ErrorKind::NotEmpty).with_path(to));
     }

@@ -7,15 +7,15 @@ use bytes::Bytes;
 use imbl::OrdMap;
 
 use super::body::Body;
-use crate::capture::Totals;
-use crate::content::Content;
-use crate::descend::descend;
 use crate::error::Result;
+use crate::filesystem::capture::Totals;
 use crate::hash::ContentHash;
-use crate::merkle::{self, Identity};
 use crate::path::Name;
+use crate::tree::content::Content;
+use crate::tree::descend::descend;
+use crate::tree::hash::TreeHash;
+use crate::tree::merkle::{self, Identity};
 use crate::tree::{Entry, FileMode, Kind, Stat};
-use crate::tree_hash::TreeHash;
 
 /// One entry; a clone shares it.
 #[derive(Clone)]

@@ -6,15 +6,15 @@ use std::time::SystemTime;
 use super::build::Builder;
 use super::node::{Directory, Link, Node, Times};
 use super::state::State;
-use crate::compare::Difference;
-use crate::descend::descend;
 use crate::error::{Operation, Result};
 use crate::filesystem::Replaced;
+use crate::filesystem::checks;
+use crate::filesystem::replace_plan::ReplacePlan;
 use crate::path::TreePath;
-use crate::refusal;
-use crate::replace_plan::ReplacePlan;
-use crate::scope::{Exclusions, Scope};
 use crate::tree::Kind;
+use crate::tree::compare::Difference;
+use crate::tree::descend::descend;
+use crate::tree::scope::{Exclusions, Scope};
 
 /// Returns the state that a plan makes of another, and what that changes.
 pub(super) fn replaced(
@@ -80,7 +80,7 @@ fn keep_excluded(
 ) -> Result<()> {
     for (path, node) in before.entries_matching(excluded)? {
         if after.find(Operation::Replace, &path).is_err() {
-            make_parents(after, &path, now).map_err(|_| refusal::in_the_way(&path))?;
+            make_parents(after, &path, now).map_err(|_| checks::in_the_way(&path))?;
             after.set(&path, Some(node), now);
         }
     }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::node::{Directory, Node};
-use crate::capture::Totals;
-use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::filesystem::capture::Totals;
+use crate::filesystem::checks;
 use crate::hash::ContentHash;
 use crate::path::{Name, TreePath};
-use crate::refusal;
+use crate::tree::content::Content;
+use crate::tree::hash::TreeHash;
 use crate::tree::{Entry, Stat, Tree};
-use crate::tree_hash::TreeHash;
 
 /// The files at one moment; a clone shares everything.
 #[derive(Clone)]
@@ -74,7 +74,7 @@ impl State {
                 Err(Error::new(operation, ErrorKind::NotADirectory).with_path(path))
             }
             Ok(Node::Link(_)) | Err(Obstacle::Link) => Err(Error::through_link(operation, path)),
-            Err(Obstacle::Missing) => Err(refusal::no_parent(operation, path)),
+            Err(Obstacle::Missing) => Err(checks::no_parent(operation, path)),
         }
     }
 
@@ -164,20 +164,20 @@ impl Tree for State {
 
     fn list(&self, path: &TreePath) -> Result<Vec<Entry>> {
         let node = self.find(Operation::List, path)?;
-        refusal::check_directory(path, node.kind())?;
+        checks::check_directory(path, node.kind())?;
         Ok(node.entries())
     }
 
     fn open(&self, path: &TreePath) -> Result<Content> {
         let node = self.find(Operation::Read, path)?;
-        refusal::check_file(Operation::Read, path, node.kind())?;
+        checks::check_file(Operation::Read, path, node.kind())?;
         node.content()
     }
 
     fn read_link(&self, path: &TreePath) -> Result<Vec<u8>> {
         match self.find(Operation::Read, path)? {
             Node::Link(link) => Ok(link.target.to_vec()),
-            Node::File(_) | Node::Directory(_) => Err(refusal::not_a_link(path)),
+            Node::File(_) | Node::Directory(_) => Err(checks::not_a_link(path)),
         }
     }
 

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-use crate::compare::{Difference, compare};
-use crate::descend::descend;
 use crate::error::Result;
 use crate::path::TreePath;
-use crate::scope::Scope;
+use crate::tree::compare::{Difference, compare};
+use crate::tree::descend::descend;
+use crate::tree::scope::Scope;
 use crate::tree::{Kind, Tree};
 
 /// What became of one entry.

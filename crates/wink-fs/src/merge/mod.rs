@@ -9,7 +9,7 @@ mod three_way;
 
 use std::fmt;
 
-use crate::operation::OperationChange;
+use crate::oplog::OperationChange;
 use crate::path::TreePath;
 use crate::snapshot::SnapshotId;
 

@@ -6,14 +6,14 @@ use std::ops::Bound;
 use bytes::Bytes;
 
 use super::three_way::Sides;
-use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::filesystem::checks;
 use crate::hash::ContentHash;
 use crate::path::TreePath;
-use crate::refusal;
-use crate::scope::Scope;
+use crate::tree::content::Content;
+use crate::tree::hash::TreeHash;
+use crate::tree::scope::Scope;
 use crate::tree::{Entry, FileMode, Kind, Stat, Tree};
-use crate::tree_hash::TreeHash;
 
 /// What an entry is to become.
 #[derive(Clone, Debug)]
@@ -103,7 +103,7 @@ impl Tree for Patch<'_> {
     }
 
     fn list(&self, path: &TreePath) -> Result<Vec<Entry>> {
-        refusal::check_directory(path, self.find(Operation::List, path)?.kind())?;
+        checks::check_directory(path, self.find(Operation::List, path)?.kind())?;
         let depth = path.depth() + 1;
         let mut entries: Vec<Entry> = Vec::new();
         for (below, edit) in self.below(path).filter(|(_, edit)| !matches!(edit, Edit::Remove)) {
@@ -120,7 +120,7 @@ impl Tree for Patch<'_> {
 
     fn open(&self, path: &TreePath) -> Result<Content> {
         let edit = self.find(Operation::Read, path)?;
-        refusal::check_file(Operation::Read, path, edit.kind())?;
+        checks::check_file(Operation::Read, path, edit.kind())?;
         match edit {
             Edit::File { content, .. } => self.content(content),
             _ => Ok(Content::from(Bytes::new())),
@@ -130,7 +130,7 @@ impl Tree for Patch<'_> {
     fn read_link(&self, path: &TreePath) -> Result<Vec<u8>> {
         match self.find(Operation::Read, path)? {
             Edit::Link => self.sides.theirs.read_link(path),
-            _ => Err(refusal::not_a_link(path)),
+            _ => Err(checks::not_a_link(path)),
         }
     }
 

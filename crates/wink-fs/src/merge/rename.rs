@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::change::{Change, Changes};
+use crate::diff::moved;
 use crate::error::Result;
-use crate::moved;
 use crate::path::TreePath;
 use crate::tree::{Kind, Tree};
 

@@ -6,10 +6,10 @@ use super::change::{Change, Changes};
 use super::patch::{Edit, Patch, Source};
 use super::rename::{Moves, moves};
 use super::{ConflictKind, MergeConflict, OnConflict, file};
-use crate::descend::descend;
 use crate::error::Result;
 use crate::path::TreePath;
-use crate::scope::Scope;
+use crate::tree::descend::descend;
+use crate::tree::scope::Scope;
 use crate::tree::{FileMode, Kind, Tree};
 
 /// The state both sides grew from, and what they are now.

@@ -12,15 +12,15 @@ use rustix::io::{Errno, Result as SystemResult};
 
 use super::HostMount;
 use super::bring_in::refused;
-use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::filesystem::checks;
 use crate::hash::ContentHash;
 use crate::host::root::{by_handle, reopen};
 use crate::host::{entry, failure};
 use crate::path::TreePath;
-use crate::refusal;
+use crate::tree::content::Content;
+use crate::tree::hash::TreeHash;
 use crate::tree::{Entry, Stat, Tree};
-use crate::tree_hash::TreeHash;
 
 /// The allow-list, by handle.
 pub(super) struct AllowedRoots(Vec<Allowed>);
@@ -122,7 +122,7 @@ impl Tree for HeldFile {
     }
 
     fn read_link(&self, path: &TreePath) -> Result<Vec<u8>> {
-        Err(refusal::not_a_link(path))
+        Err(checks::not_a_link(path))
     }
 
     fn known_hash(&self, _: &TreePath) -> Option<ContentHash> {

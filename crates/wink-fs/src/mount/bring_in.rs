@@ -9,7 +9,7 @@ use super::plan::Plan;
 use super::{HostMount, MountReport};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::Backend;
-use crate::scope::Scope;
+use crate::tree::scope::Scope;
 
 /// Finds out what all mounts bring in, and only then changes the backend.
 pub(super) fn bring_in(

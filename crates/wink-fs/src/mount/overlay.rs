@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::filesystem::checks;
 use crate::hash::ContentHash;
 use crate::path::{Name, TreePath};
-use crate::refusal;
+use crate::tree::content::Content;
+use crate::tree::hash::TreeHash;
 use crate::tree::{Entry, Kind, Stat, Tree};
-use crate::tree_hash::TreeHash;
 
 /// The mounted entries by path, parents included.
 #[derive(Default)]
@@ -127,7 +127,7 @@ impl Tree for Overlay {
                 let content = source.open(from).map_err(|error| error.with_path(path))?;
                 if content.len() == stat.size_bytes { Ok(content) } else { Err(grown(path)) }
             }
-            Some(node) => Err(refusal::check_file(Operation::Read, path, node.kind())
+            Some(node) => Err(checks::check_file(Operation::Read, path, node.kind())
                 .err()
                 .unwrap_or_else(|| missing(Operation::Read, path))),
             None if self.base_shows(path) => self.base.open(path),
@@ -138,7 +138,7 @@ impl Tree for Overlay {
     fn read_link(&self, path: &TreePath) -> Result<Vec<u8>> {
         match self.added(path) {
             Some(Node::Link(target)) => Ok(target.clone()),
-            Some(_) => Err(refusal::not_a_link(path)),
+            Some(_) => Err(checks::not_a_link(path)),
             None if self.base_shows(path) => self.base.read_link(path),
             None => Err(missing(Operation::Read, path)),
         }

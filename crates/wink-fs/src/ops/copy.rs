@@ -4,9 +4,9 @@ use std::io;
 
 use super::make::{MoveOptions, with_parents};
 use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::filesystem::checks;
 use crate::filesystem::{Filesystem, PutCondition, PutOptions, Recursion, Replacement};
 use crate::path::TreePath;
-use crate::refusal;
 use crate::tree::{Kind, Stat, Tree};
 
 /// Counts what a copy made.
@@ -42,7 +42,7 @@ pub fn copy(
     to: &TreePath,
     options: &MoveOptions,
 ) -> Result<Copied> {
-    refusal::check_not_root(Operation::Copy, to)?;
+    checks::check_not_root(Operation::Copy, to)?;
     let plan = plan(fs, from, to)?;
     check_place(fs, plan[0].stat.kind, to, options.replacement)?;
     with_parents(fs, to, options.create_parents, |fs| carry_out(fs, &plan, options.replacement))
@@ -59,7 +59,7 @@ struct Step {
 /// Lists everything to be copied, parents first, before anything is made.
 fn plan(tree: &dyn Tree, from: &TreePath, to: &TreePath) -> Result<Vec<Step>> {
     let stat = look_at(tree, from)?;
-    refusal::check_not_into_itself(Operation::Copy, stat.kind, from, to)?;
+    checks::check_not_into_itself(Operation::Copy, stat.kind, from, to)?;
     let mut steps = vec![Step { from: from.clone(), to: to.clone(), stat }];
     let mut done = 0;
     while let Some(Step { from, to, stat }) = steps.get(done) {
@@ -103,7 +103,7 @@ fn check_place(
     };
     match replacement {
         Replacement::Replace if copied == Kind::File => {
-            refusal::check_file(Operation::Copy, to, there)
+            checks::check_file(Operation::Copy, to, there)
         }
         _ => Err(Error::new(Operation::Copy, ErrorKind::AlreadyExists).with_path(to)),
     }

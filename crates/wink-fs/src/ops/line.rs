@@ -1,12 +1,12 @@
 //! Parts of one line, whatever its length.
 
 use super::read::{PageHasher, failed};
-use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::hash::ContentHash;
 use crate::limits::Limits;
 use crate::path::TreePath;
 use crate::tree::Tree;
+use crate::tree::content::Content;
 
 /// The bytes of the longest character: fewer could not show it.
 const LONGEST_CHARACTER: u64 = 4;

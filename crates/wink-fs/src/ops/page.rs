@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::content::Content;
+use crate::tree::content::Content;
 
 /// Which lines are wanted, and how many bytes of them at most.
 pub(super) struct Wanted {

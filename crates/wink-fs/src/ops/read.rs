@@ -5,12 +5,12 @@ use std::borrow::Cow;
 use bytes::Bytes;
 
 use super::page::{self, RawPage, Wanted};
-use crate::content::Content;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::hash::ContentHash;
 use crate::limits::Limits;
 use crate::path::TreePath;
 use crate::tree::Tree;
+use crate::tree::content::Content;
 
 /// Says how much of a file is wanted.
 ///

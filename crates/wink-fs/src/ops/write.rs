@@ -6,11 +6,11 @@ use bytes::Bytes;
 
 use super::make::with_parents;
 use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::filesystem::checks;
+use crate::filesystem::staged::{Staged, Staging};
 use crate::filesystem::{Durability, Filesystem, PutCondition, PutOptions};
 use crate::hash::ContentHash;
 use crate::path::TreePath;
-use crate::refusal;
-use crate::staged::{Staged, Staging};
 use crate::tree::FileMode;
 
 /// How often an append is retried because another writer changed the file meanwhile.
@@ -221,7 +221,7 @@ fn put(
 fn gone(error: Error, path: &TreePath, must_exist: bool) -> Error {
     match error.kind() {
         ErrorKind::NotFound | ErrorKind::NotADirectory if must_exist => {
-            refusal::conflict(path, None)
+            checks::conflict(path, None)
         }
         _ => error,
     }
@@ -257,7 +257,7 @@ fn append_once(
     let mut staging = fs.stage().map_err(|error| error.with_path(path))?;
     let before = carry_over(fs, path, &mut staging)?;
     if options.expected.is_some() && options.expected != before {
-        return Err(refusal::conflict(path, before));
+        return Err(checks::conflict(path, before));
     }
     staging.write_all(content).map_err(failed)?;
     let staged = staging.finish().map_err(failed)?;

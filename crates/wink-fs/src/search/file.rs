@@ -13,8 +13,8 @@ use grep_searcher::{
 
 use super::line::{self, GrepMatch};
 use super::stop::Stop;
-use crate::content::Content;
 use crate::path::TreePath;
+use crate::tree::content::Content;
 
 /// A NUL in so many first bytes tells a binary file, on every backend alike.
 const PROBE: usize = 8 * 1024;

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use super::grep::{GrepOptions, grep};
 use super::line::GrepMatch;
 use super::walk::Skipped;
-use crate::compare::{Difference, compare};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::limits::Limits;
 use crate::memory::MemoryBackend;
 use crate::path::TreePath;
-use crate::scope::Scope;
+use crate::tree::compare::{Difference, compare};
+use crate::tree::scope::Scope;
 use crate::tree::{Kind, Tree};
 
 /// Holds a line that matches, with the states that have it.

@@ -9,10 +9,10 @@ use rayon::Scope;
 use super::ignored::Rules;
 use super::stop::Stop;
 use crate::error::{Error, ErrorKind, Operation, Result};
-use crate::parallel;
+use crate::filesystem::checks;
 use crate::path::TreePath;
-use crate::refusal;
 use crate::tree::{Entry, Kind, Tree};
+use crate::util::parallel;
 
 /// How many files of one directory are looked at by one task.
 const BATCH: usize = 64;
@@ -78,7 +78,7 @@ impl<'a> Walk<'a> {
             };
             parallel::run(|| rayon::scope(|scope| self.directory(scope, base.clone(), rules)));
         } else {
-            refusal::check_file(self.operation, base, kind)?;
+            checks::check_file(self.operation, base, kind)?;
             self.file(base.clone(), kind);
         }
         self.finish(base)

@@ -2,6 +2,7 @@
 
 mod id;
 mod memory;
+pub(crate) mod named;
 mod pin;
 mod reclaimed;
 mod request;

@@ -4,8 +4,8 @@ use std::time::SystemTime;
 
 use super::id::SnapshotId;
 use super::value::{AskedBy, Skipped, Snapshot, SnapshotCause};
-use crate::capture::Capture;
-use crate::progress::Progress;
+use crate::filesystem::capture::Capture;
+use crate::util::progress::Progress;
 
 /// Says what is known of a snapshot before it is kept.
 ///

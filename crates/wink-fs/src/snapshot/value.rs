@@ -4,8 +4,8 @@ use std::time::SystemTime;
 
 use super::id::SnapshotId;
 use super::request::NewSnapshot;
-use crate::capture::NotCaptured;
-use crate::tree_hash::TreeHash;
+use crate::filesystem::capture::NotCaptured;
+use crate::tree::hash::TreeHash;
 
 /// The line of what forks began with, so that they push no others out; no branch is named so.
 pub(crate) const FORKS: &str = "(forks)";

@@ -2,7 +2,7 @@
 
 use super::id::SnapshotId;
 use super::value::Skipped;
-use crate::progress::Progress;
+use crate::util::progress::Progress;
 
 /// Says how much of a store is verified.
 ///

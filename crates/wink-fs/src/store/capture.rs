@@ -3,20 +3,20 @@
 use std::io;
 use std::sync::{Mutex, PoisonError};
 
-use super::library::Shelf;
-use super::object::{ObjectId, ObjectKind};
-use super::pack::PackWriter;
-use super::parts::{self, LARGE_FILE_BYTES};
-use crate::content::Content;
+use super::objects::chunker::{self, LARGE_FILE_BYTES};
+use super::objects::index::Shelf;
+use super::objects::object::{ObjectId, ObjectKind};
+use super::objects::pack::PackWriter;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::hash::ContentHash;
-use crate::merkle::{self, Identity};
-use crate::parallel;
 use crate::path::TreePath;
-use crate::progress::Progress;
 use crate::snapshot::Skipped;
+use crate::tree::content::Content;
+use crate::tree::hash::TreeHash;
+use crate::tree::merkle::{self, Identity};
 use crate::tree::{Entry, Kind, KnownEntry, KnownFile, Tree};
-use crate::tree_hash::TreeHash;
+use crate::util::parallel;
+use crate::util::progress::Progress;
 
 pub(crate) const SPECIAL: &str = "it is a FIFO, socket or device";
 
@@ -210,7 +210,7 @@ impl<'a, 'd> Capture<'a, 'd> {
     fn content(&self, path: &TreePath, claimed: Option<ContentHash>) -> Result<ContentHash> {
         let content = self.tree.open(path)?;
         let hash = match content.len() > LARGE_FILE_BYTES {
-            true => parts::keep(&content, |id, size, bytes| self.keep_sized(id, size, bytes)),
+            true => chunker::keep(&content, |id, size, bytes| self.keep_sized(id, size, bytes)),
             false => self.small(&content),
         };
         let hash = hash.map_err(|error| unstored(path, error))?;

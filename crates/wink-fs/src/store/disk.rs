@@ -27,7 +27,7 @@ pub(crate) struct Disk {
 
 /// Tells a file from another that has taken its place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Stamp {
+pub(crate) struct Stamp {
     pub(super) size: u64,
     /// When it was written, since 1970.
     pub(super) nanoseconds: u128,
@@ -51,7 +51,7 @@ impl Disk {
     }
 
     /// Returns the place of the whole store.
-    pub(super) fn top(&self) -> Self {
+    pub(crate) fn top(&self) -> Self {
         let root = self.marker.parent().unwrap_or(&self.root).to_path_buf();
         Self { root, ..self.clone() }
     }

@@ -1,62 +1,41 @@
 //! The content-addressed store of snapshots; `docs/store-format.md` has its format.
 
-mod bytes;
-mod cache;
 pub(crate) mod capture;
 pub(crate) mod catalog;
-mod catalog_cache;
 pub(crate) mod disk;
 pub(crate) mod failure;
-mod forget;
 pub(crate) mod format;
-mod large;
-pub(crate) mod ledger;
-mod library;
-mod line;
-mod list;
+mod gc;
 pub(crate) mod lock;
-mod missing;
-mod numbers;
-mod object;
-mod operation_places;
-mod operation_record;
-mod pack;
-mod parts;
-mod pins;
-mod reclaim;
-mod record;
-mod redact;
+pub(crate) mod objects;
 mod repair;
-mod roster;
-mod salvage;
 mod save;
-mod tagging;
 pub(crate) mod temporary;
 mod tree;
-mod usage;
 mod verify;
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use self::catalog::Catalog;
+use self::catalog::{Catalog, orphaned_forks, pins, tagging};
 use self::disk::Disk;
-use self::ledger::StoreLedger;
-use self::library::Library;
-use self::reclaim::Care;
-use self::roster::Roster;
+use self::gc::{Care, forget, redact, usage};
+use self::objects::index::Library;
+use self::objects::manifest::{self, Roster};
+use self::objects::pack;
 use self::tree::StoreTree;
 use crate::error::{ErrorKind, Operation, Result, damaged};
-use crate::scope::Exclusions;
+use crate::oplog::file::StoreLedger;
 use crate::snapshot::{
     Choose, NewSnapshot, Pin, Reclaimed, Redacted, Repaired, Snapshot, SnapshotId, SnapshotStore,
     Usage, Verification, VerifyOptions, is_plain_name,
 };
 use crate::tree::Tree;
+use crate::tree::scope::Exclusions;
 
 /// The directory of the histories of other workspaces.
-const BRANCHES: &str = "branches";
+pub(crate) const BRANCHES: &str = "branches";
 
 /// The strategy's name in settings and results.
 const STRATEGY: &str = "store";
@@ -153,7 +132,7 @@ impl Store {
         let disk = Disk::new(path.as_ref());
         let is_there = |directory| disk.names(directory).is_ok();
         let has_records = || catalog::read_whole(&disk).is_ok_and(|all| !all.is_empty());
-        let has_roster = || matches!(Roster::read(&disk), Ok(roster::Found::Whole(_)));
+        let has_roster = || matches!(Roster::read(&disk), Ok(manifest::Found::Whole(_)));
         match [pack::DIRECTORY, catalog::DIRECTORY].into_iter().all(is_there)
             && (has_records() || has_roster())
         {
@@ -297,14 +276,14 @@ impl SnapshotStore for Store {
 
     fn describe(&self, id: &SnapshotId) -> Result<Snapshot> {
         let mut snapshot = catalog::read(self.disk(), &id.to_string())?;
-        line::settle(self.disk(), std::slice::from_mut(&mut snapshot));
+        orphaned_forks::settle(self.disk(), std::slice::from_mut(&mut snapshot));
         Ok(snapshot)
     }
 
     fn list(&self) -> Result<Vec<Snapshot>> {
         let listed = self.catalog.list(self.disk());
         let mut listed = listed.map_err(|error| failure::of(Operation::List, error))?;
-        line::settle(self.disk(), &mut listed);
+        orphaned_forks::settle(self.disk(), &mut listed);
         Ok(listed)
     }
 
@@ -323,11 +302,9 @@ impl SnapshotStore for Store {
     /// Packs go of which nothing is needed; those of which much is not needed, and small ones where there
     /// are many, become new ones. Where anything is damaged nothing is done, and it is Corrupt.
     fn reclaim(&self) -> Result<Reclaimed> {
-        match reclaim::reclaim(self, Care::Usual) {
+        match gc::reclaim(self, Care::Usual) {
             // What is written anew needs space before it gives any back.
-            Err(error) if error.kind() == ErrorKind::NoSpace => {
-                reclaim::reclaim(self, Care::Sparing)
-            }
+            Err(error) if error.kind() == ErrorKind::NoSpace => gc::reclaim(self, Care::Sparing),
             done => done,
         }
     }

@@ -3,14 +3,14 @@
 use std::io;
 
 use super::capture::Capture;
-use super::library::Shelf;
-use super::pack::{FinishedPack, PackWriter};
-use super::roster::Roster;
+use super::objects::index::Shelf;
+use super::objects::manifest::Roster;
+use super::objects::pack::{FinishedPack, PackWriter};
 use super::{STRATEGY, Store, catalog, failure, lock};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::snapshot::{NewSnapshot, Skipped, Snapshot, SnapshotStore, check_new, check_tag};
 use crate::tree::Tree;
-use crate::tree_hash::TreeHash;
+use crate::tree::hash::TreeHash;
 
 /// Keeps a tree; what it relies on is not deleted meanwhile, and a failure leaves nothing behind.
 pub(super) fn save(store: &Store, tree: &dyn Tree, new: &NewSnapshot) -> Result<Snapshot> {

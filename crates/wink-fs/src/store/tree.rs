@@ -5,18 +5,19 @@ use std::fmt;
 use std::io;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use super::large::LargeFile;
-use super::library::Library;
-use super::object::{ObjectId, ObjectKind};
-use super::{failure, list};
-use crate::content::Content;
+use super::catalog::list;
+use super::failure;
+use super::objects::chunked_file::LargeFile;
+use super::objects::index::Library;
+use super::objects::object::{ObjectId, ObjectKind};
 use crate::error::{Error, ErrorKind, Operation, Result, damaged};
+use crate::filesystem::checks;
 use crate::hash::ContentHash;
-use crate::merkle::{self, Identity};
 use crate::path::{Name, TreePath};
-use crate::refusal;
+use crate::tree::content::Content;
+use crate::tree::hash::TreeHash;
+use crate::tree::merkle::{self, Identity};
 use crate::tree::{Entry, KnownEntry, KnownFile, Stat, Tree};
-use crate::tree_hash::TreeHash;
 
 /// The entries of one directory, sorted by name.
 type Directory = Arc<[(Name, Identity)]>;
@@ -118,7 +119,7 @@ impl Tree for StoreTree {
 
     fn list(&self, path: &TreePath) -> Result<Vec<Entry>> {
         let identity = self.find(Operation::List, path)?;
-        refusal::check_directory(path, identity.kind())?;
+        checks::check_directory(path, identity.kind())?;
         let Identity::Directory(hash) = identity else { return Ok(Vec::new()) };
         let directory =
             self.directory(&hash).map_err(|error| unread(Operation::List, path, error))?;
@@ -128,7 +129,7 @@ impl Tree for StoreTree {
 
     fn open(&self, path: &TreePath) -> Result<Content> {
         let identity = self.find(Operation::Read, path)?;
-        refusal::check_file(Operation::Read, path, identity.kind())?;
+        checks::check_file(Operation::Read, path, identity.kind())?;
         let Identity::File { hash, .. } = identity else { return Ok(bytes::Bytes::new().into()) };
         self.content(&hash).map_err(|error| unread(Operation::Read, path, error))
     }
@@ -140,7 +141,7 @@ impl Tree for StoreTree {
                 .get(&ObjectId::link(&hash))
                 .map(|target| target.to_vec())
                 .map_err(|error| unread(Operation::Read, path, error)),
-            _ => Err(refusal::not_a_link(path)),
+            _ => Err(checks::not_a_link(path)),
         }
     }
 
@@ -154,7 +155,7 @@ impl Tree for StoreTree {
     fn list_known(&self, path: &TreePath) -> Result<Vec<KnownEntry>> {
         let failed = |error| unread(Operation::List, path, error);
         let identity = self.find(Operation::List, path)?;
-        refusal::check_directory(path, identity.kind())?;
+        checks::check_directory(path, identity.kind())?;
         let Identity::Directory(hash) = identity else { return Ok(Vec::new()) };
         let known = |(name, identity): &(Name, Identity)| {
             let file = match identity {

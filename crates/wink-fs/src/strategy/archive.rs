@@ -15,13 +15,13 @@ use super::keeper::{Finished, Keeper, KeptContent, Reader, Work};
 use super::manifest::{Directory, KeptFile, Manifest, Place};
 use super::streamed::{ReadFrom, streamed};
 use super::tar::{self, Member};
-use crate::content::{Content, ReadAt};
 use crate::error::{damaged, worded};
 use crate::hash::ContentHash;
 use crate::path::TreePath;
 use crate::snapshot::{Snapshot, SnapshotId};
 use crate::store::disk::Disk;
 use crate::tree::FileMode;
+use crate::tree::content::{Content, ReadAt};
 
 /// The directory that archives are in.
 pub(super) const DIRECTORY: &str = "archives";

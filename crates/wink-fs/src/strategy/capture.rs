@@ -5,14 +5,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::keeper::Work;
 use super::manifest::{Directory, KeptFile, Node};
-use crate::descend::descend;
 use crate::error::{Operation, Result};
-use crate::parallel;
 use crate::path::{Name, TreePath};
 use crate::snapshot::Skipped;
 use crate::store::capture::{SPECIAL, changed};
 use crate::store::failure;
+use crate::tree::descend::descend;
 use crate::tree::{Entry, Kind, Tree};
+use crate::util::parallel;
 
 /// Keeps a tree; returns its root and what was left out, by path.
 pub(super) fn capture(tree: &dyn Tree, work: &dyn Work) -> Result<(Arc<Directory>, Vec<Skipped>)> {

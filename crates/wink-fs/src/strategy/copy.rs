@@ -8,13 +8,13 @@ use std::sync::Arc;
 use super::keeper::{Finished, Keeper, KeptContent, Reader, Work};
 use super::manifest::{Directory, KeptFile, Manifest, Place};
 use super::reflink;
-use crate::content::Content;
 use crate::hash::ContentHash;
-use crate::host::copies::Copies;
+use crate::host::copy::snapshot_files::Copies;
 use crate::path::TreePath;
 use crate::snapshot::{Snapshot, SnapshotId};
 use crate::store::disk::Disk;
 use crate::tree::FileMode;
+use crate::tree::content::Content;
 
 /// The directory that copies are in, those of each snapshot under its id.
 pub(super) const DIRECTORY: &str = "files";

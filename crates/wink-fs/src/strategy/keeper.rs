@@ -5,11 +5,11 @@ use std::io;
 use std::sync::Arc;
 
 use super::manifest::{Directory, KeptFile, Manifest, Node, Place};
-use crate::content::Content;
 use crate::hash::ContentHash;
 use crate::path::{Name, TreePath};
 use crate::snapshot::{Reclaimed, Snapshot, SnapshotId};
 use crate::tree::FileMode;
+use crate::tree::content::Content;
 
 /// Keeps the contents of snapshots; names, kinds, modes and targets are in their manifests.
 pub(super) trait Keeper: Send + Sync + fmt::Debug {

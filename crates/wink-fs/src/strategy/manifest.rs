@@ -6,13 +6,13 @@
 use std::io;
 use std::sync::Arc;
 
-use crate::descend::descend;
 use crate::error::damaged;
 use crate::hash::ContentHash;
-use crate::merkle::{self, Identity};
 use crate::path::Name;
+use crate::tree::descend::descend;
+use crate::tree::hash::TreeHash;
+use crate::tree::merkle::{self, Identity};
 use crate::tree::{FileMode, Kind};
-use crate::tree_hash::TreeHash;
 
 const MAGIC: &[u8] = b"wink manifest 1\n";
 const SUM_BYTES: usize = 32;

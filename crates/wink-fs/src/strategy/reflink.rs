@@ -7,9 +7,9 @@ use std::path::Path;
 use rustix::fd::AsFd;
 use rustix::io::Errno;
 
-use crate::content::Content;
 use crate::error::worded;
 use crate::hash::ContentHash;
+use crate::tree::content::Content;
 
 /// Makes an empty file a clone of content, and returns the content's hash and size.
 ///

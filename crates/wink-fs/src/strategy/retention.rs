@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::error::Result;
-use crate::scope::Exclusions;
 use crate::snapshot::{
     Choose, NewSnapshot, Pin, Reclaimed, Redacted, Repaired, Retention, Snapshot, SnapshotCause,
     SnapshotId, SnapshotStore, Usage, Verification, VerifyOptions, is_pinned,
 };
 use crate::tree::Tree;
+use crate::tree::scope::Exclusions;
 
 /// Removes the oldest snapshots without a tag, once there are too many.
 #[derive(Debug)]

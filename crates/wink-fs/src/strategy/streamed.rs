@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::content::{Content, ReadAt};
+use crate::tree::content::{Content, ReadAt};
 
 type Unpacking = Box<dyn Read + Send>;
 

@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use super::keeper::Reader;
 use super::manifest::{Directory, KeptFile, Node};
-use crate::content::Content;
-use crate::descend::descend;
 use crate::error::{Error, ErrorKind, Operation, Result, damaged};
+use crate::filesystem::checks;
 use crate::hash::ContentHash;
 use crate::path::{Name, TreePath};
-use crate::refusal;
+use crate::tree::content::Content;
+use crate::tree::descend::descend;
+use crate::tree::hash::TreeHash;
 use crate::tree::{Entry, Kind, Stat, Tree};
-use crate::tree_hash::TreeHash;
 
 /// Contents up to this size are checked and returned from memory.
 const WHOLE_BYTES: u64 = 1024 * 1024;
@@ -128,7 +128,7 @@ impl Tree for KeptTree {
 
     fn list(&self, path: &TreePath) -> Result<Vec<Entry>> {
         let found = self.find(Operation::List, path)?;
-        refusal::check_directory(path, found.kind())?;
+        checks::check_directory(path, found.kind())?;
         let Found::Directory(directory) = found else { return Ok(Vec::new()) };
         let entry = |(name, node): &(Name, Node)| Entry::new(name.clone(), node.kind());
         Ok(directory.entries.iter().map(entry).collect())
@@ -136,7 +136,7 @@ impl Tree for KeptTree {
 
     fn open(&self, path: &TreePath) -> Result<Content> {
         let found = self.find(Operation::Read, path)?;
-        refusal::check_file(Operation::Read, path, found.kind())?;
+        checks::check_file(Operation::Read, path, found.kind())?;
         let Found::File(file) = found else { return Ok(bytes::Bytes::new().into()) };
         self.content(path, file).map_err(|error| {
             // What the system does not say itself is said by what cannot unpack damaged bytes.
@@ -150,7 +150,7 @@ impl Tree for KeptTree {
     fn read_link(&self, path: &TreePath) -> Result<Vec<u8>> {
         match self.find(Operation::Read, path)? {
             Found::Link(target) => Ok(target.to_vec()),
-            _ => Err(refusal::not_a_link(path)),
+            _ => Err(checks::not_a_link(path)),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::error::{ErrorKind, Result};
-use crate::layer::{Call, Layer};
+use crate::filesystem::layer::{Call, Layer};
 use crate::tree::Tree;
 
 /// Lets the n-th call fail, or every call from the n-th on; counts calls either way.

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use super::Fault;
 use crate::error::{ErrorKind, Result};
 use crate::filesystem::Properties;
-use crate::layer::{Call, Layer, Layered};
+use crate::filesystem::layer::{Call, Layer, Layered};
 use crate::memory::MemoryBackend;
 use crate::ops::{self, WriteOptions};
 use crate::path::TreePath;

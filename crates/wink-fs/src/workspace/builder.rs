@@ -5,26 +5,26 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use super::excluded::{Excluded, Source};
 use super::fork::Origin;
 use super::history::History;
+use super::history::exclusions::{Excluded, Source};
 use super::{Caller, Shared, Workspace};
 use crate::clock::{Clock, SystemClock};
 use crate::error::Result;
-use crate::event::{Event, Observers};
+use crate::filesystem::event::{Event, Observers};
+use crate::filesystem::guard::Guard;
+use crate::filesystem::layer::Layered;
 use crate::filesystem::{Backend, Filesystem as _};
-use crate::guard::Guard;
 use crate::host::HostBackend;
 use crate::host_options::HostOptions;
-use crate::layer::Layered;
 use crate::limits::Limits;
 use crate::memory::MemoryBackend;
-use crate::operation::Recording;
+use crate::oplog::Recording;
 use crate::path::MountPoint;
-use crate::progress::Progress;
-use crate::scope::Exclusions;
 use crate::snapshot::{Retention, SnapshotStore};
 use crate::store::Store;
+use crate::tree::scope::Exclusions;
+use crate::util::progress::Progress;
 
 /// What a backend in memory says of itself.
 const MEMORY: &str = "in_memory";

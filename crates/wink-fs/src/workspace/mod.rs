@@ -1,31 +1,15 @@
 //! The handle programs work with: paths as text, many readers, one writer.
 
-mod at;
 mod builder;
-mod change;
-mod excluded;
-mod execute;
+mod exec;
 mod fork;
-mod halves;
 mod history;
-mod keep_fork;
-mod look;
-mod made_parents;
-mod merge;
-mod operate;
-mod operation_trees;
-mod outside;
-mod prune;
-mod recover;
-mod recover_executed;
-mod repair;
-mod replacement;
+mod read;
+mod recovery;
 mod restore;
-mod room;
-mod snapshot_after;
-mod snapshots;
-mod take_back;
+mod transaction;
 mod undo;
+mod write;
 
 use std::fmt;
 use std::sync::Arc;
@@ -33,23 +17,23 @@ use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
 
-pub use self::at::At;
 pub use self::builder::WorkspaceBuilder;
-pub use self::execute::{Execution, ExecutionPlace};
-pub use self::operation_trees::OperationTrees;
-pub use self::prune::{PruneOptions, Pruned};
+pub use self::exec::{Execution, ExecutionPlace};
+pub use self::history::operation_trees::OperationTrees;
+pub use self::history::prune::{PruneOptions, Pruned};
+pub use self::history::snapshots::SnapshotOptions;
+pub use self::history::state_ref::At;
 pub use self::restore::{Receipt, RestoreOptions};
-pub use self::snapshots::SnapshotOptions;
 pub use self::undo::Undone;
 
 use self::fork::Origin;
 use self::history::History;
 use crate::error::{Error, ErrorKind, Operation, Result};
-use crate::event::Observers;
+use crate::filesystem::event::Observers;
+use crate::filesystem::guard::Guard;
+use crate::filesystem::layer::Layered;
 use crate::filesystem::{Backend, Properties};
-use crate::guard::Guard;
-use crate::layer::Layered;
-use crate::operation::Recording;
+use crate::oplog::Recording;
 use crate::path::TreePath;
 use crate::tree::Tree;
 

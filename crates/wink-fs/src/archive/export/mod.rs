@@ -20,9 +20,9 @@ use super::portability::Portability;
 use super::spelling::MANIFEST;
 use super::{WHOLE_BYTES, spelling};
 use crate::error::{Error, Operation, Result};
-use crate::parallel;
 use crate::path::TreePath;
 use crate::tree::{Kind, Tree};
+use crate::util::parallel;
 
 /// How many entries are looked at together.
 const GROUP_ENTRIES: usize = 1024;

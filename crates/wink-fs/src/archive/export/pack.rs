@@ -6,9 +6,9 @@ use libdeflater::{CompressionLvl, Compressor};
 use crate::archive::WHOLE_BYTES;
 use crate::archive::options::{ExportOptions, Method};
 use crate::archive::record::{DEFLATED, STORED};
-use crate::content::Content;
 use crate::error::{Error, Operation, Result};
 use crate::path::TreePath;
+use crate::tree::content::Content;
 use crate::tree::{FileMode, Kind, Tree};
 
 /// An entry of the tree on its way into the archive.

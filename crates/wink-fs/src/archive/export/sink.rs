@@ -8,7 +8,7 @@ use flate2::write::DeflateEncoder;
 use super::pack::Packed;
 use crate::archive::options::{ExportOptions, Method};
 use crate::archive::record::{self, Append, DEFLATED, FLAG_DESCRIPTOR, FLAG_UTF8, STORED, Sizes};
-use crate::content::Content;
+use crate::tree::content::Content;
 
 const BUFFER: usize = 256 * 1024;
 

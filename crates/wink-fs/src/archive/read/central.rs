@@ -10,8 +10,8 @@ use crate::archive::record::{
     FLAG_UTF8, Fields, STORED, Sizes,
 };
 use crate::archive::refuse;
-use crate::content::ReadAt;
 use crate::error::Result;
+use crate::tree::content::ReadAt;
 
 const BUFFER: usize = 64 * 1024;
 

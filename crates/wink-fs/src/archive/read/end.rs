@@ -8,8 +8,8 @@ use crate::archive::record::{
     CENTRAL_BYTES, END, END_BYTES, END64, END64_BYTES, Fields, LOCATOR64, LOCATOR64_BYTES,
 };
 use crate::archive::refuse;
-use crate::content::ReadAt;
 use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::tree::content::ReadAt;
 
 /// A comment of the greatest length the format has, with the record before it and what leads to a
 /// larger one.

@@ -11,10 +11,10 @@ use crate::archive::manifest::{self, Manifest};
 use crate::archive::options::ArchiveLimits;
 use crate::archive::refuse;
 use crate::archive::spelling::{self, FILES, MANIFEST};
-use crate::content::ReadAt;
 use crate::error::{Error, Result};
+use crate::filesystem::checks;
 use crate::path::{Name, TreePath};
-use crate::refusal;
+use crate::tree::content::ReadAt;
 use crate::tree::{FileMode, Kind};
 
 const TYPE_BITS: u16 = 0o170_000;
@@ -190,7 +190,7 @@ impl<'a> Index<'a> {
             return Err(WRONG.into());
         }
         let target = self.read(stored)?;
-        refusal::check_target(path, &target).map_err(|_| WRONG)?;
+        checks::check_target(path, &target).map_err(|_| WRONG)?;
         Ok(Node::Link(target.into()))
     }
 

@@ -13,9 +13,9 @@ use crate::archive::record::{
     LOCAL_BYTES, Sizes,
 };
 use crate::archive::refuse;
-use crate::content::ReadAt;
 use crate::error::{Error, Result};
-use crate::parallel;
+use crate::tree::content::ReadAt;
+use crate::util::parallel;
 
 /// Returns where the content of each entry is, in the order of the directory.
 pub(super) fn check(

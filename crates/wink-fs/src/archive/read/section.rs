@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use crate::content::ReadAt;
+use crate::tree::content::ReadAt;
 
 /// Reads the bytes from one position to another.
 #[derive(Clone)]

@@ -13,14 +13,14 @@ use crate::archive::manifest::Manifest;
 use crate::archive::options::ArchiveLimits;
 use crate::archive::portability::{PortabilityProblem, portability};
 use crate::archive::{refuse, spelling};
-use crate::content::{Content, ReadAt};
 use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::filesystem::checks;
 use crate::hash::ContentHash;
-use crate::parallel;
 use crate::path::TreePath;
-use crate::refusal;
+use crate::tree::content::{Content, ReadAt};
+use crate::tree::hash::TreeHash;
 use crate::tree::{Entry, Kind, Stat, Tree};
-use crate::tree_hash::TreeHash;
+use crate::util::parallel;
 
 /// Reads an archive as a tree, without unpacking it.
 ///
@@ -180,7 +180,7 @@ impl Tree for ArchiveTree {
 
     fn list(&self, path: &TreePath) -> Result<Vec<Entry>> {
         let node = self.find(Operation::List, path)?;
-        refusal::check_directory(path, node.kind())?;
+        checks::check_directory(path, node.kind())?;
         let Node::Directory(directory) = node else { return Ok(Vec::new()) };
         let entry = |(name, node): (&_, &Node)| Entry::new(Clone::clone(name), node.kind());
         Ok(directory.children.iter().map(entry).collect())
@@ -188,7 +188,7 @@ impl Tree for ArchiveTree {
 
     fn open(&self, path: &TreePath) -> Result<Content> {
         let node = self.find(Operation::Read, path)?;
-        refusal::check_file(Operation::Read, path, node.kind())?;
+        checks::check_file(Operation::Read, path, node.kind())?;
         match node {
             Node::File(file) => self.content(path, file),
             Node::Directory(_) | Node::Link(_) => Ok(Bytes::new().into()),
@@ -198,7 +198,7 @@ impl Tree for ArchiveTree {
     fn read_link(&self, path: &TreePath) -> Result<Vec<u8>> {
         match self.find(Operation::Read, path)? {
             Node::Link(target) => Ok(target.to_vec()),
-            Node::File(_) | Node::Directory(_) => Err(refusal::not_a_link(path)),
+            Node::File(_) | Node::Directory(_) => Err(checks::not_a_link(path)),
         }
     }
 

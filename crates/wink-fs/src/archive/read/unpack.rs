@@ -9,7 +9,7 @@ use libdeflater::Decompressor;
 
 use super::section::Section;
 use crate::archive::WHOLE_BYTES;
-use crate::content::{Content, ReadAt};
+use crate::tree::content::{Content, ReadAt};
 
 const BUFFER: usize = 64 * 1024;
 

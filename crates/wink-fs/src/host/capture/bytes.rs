@@ -2,7 +2,7 @@
 
 /// Takes bytes from the front; `None` where there are too few.
 #[derive(Clone, Copy)]
-pub(in crate::host) struct Reader<'a>(pub(in crate::host) &'a [u8]);
+pub(crate) struct Reader<'a>(pub(in crate::host) &'a [u8]);
 
 impl<'a> Reader<'a> {
     pub(in crate::host) fn take(&mut self, len: usize) -> Option<&'a [u8]> {

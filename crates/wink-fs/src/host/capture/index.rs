@@ -10,10 +10,10 @@ use super::bytes::Reader;
 use super::stamp::{Moment, Stamp};
 use super::tree::{Node, What};
 use crate::hash::ContentHash;
-use crate::host::mounting::Mounting;
+use crate::host::mount_id::Mounting;
 use crate::path::Name;
-use crate::scope::Exclusions;
-use crate::tree_hash::TreeHash;
+use crate::tree::hash::TreeHash;
+use crate::tree::scope::Exclusions;
 
 const MAGIC: &[u8; 8] = b"WINKIDX\x03";
 const HASH_BYTES: usize = 32;
@@ -259,8 +259,8 @@ fn named(excluded: &Exclusions, mounting: &Mounting) -> [u8; HASH_BYTES] {
 
 #[cfg(test)]
 mod tests {
-    use super::super::stamp::tests::stamp;
     use super::*;
+    use crate::host::capture::stamp::tests::stamp;
 
     fn learnt() -> Vec<Learnt<'static>> {
         let name = |name: &str| Name::from_disk(name.as_bytes()).unwrap();

@@ -3,9 +3,9 @@
 use super::index::{self, Index, Learnt};
 use super::stamp::Stamp;
 use super::tree::{Captured, Directory, Listing, Node, What};
-use crate::parallel;
 use crate::path::TreePath;
 use crate::tree::Tree;
+use crate::util::parallel;
 
 impl Captured {
     /// Writes down what is known of the capture, with the hashes that `saved`, the same tree, knows.

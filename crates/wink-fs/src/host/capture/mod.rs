@@ -6,6 +6,7 @@
 
 pub(super) mod bytes;
 pub(super) mod index;
+pub(crate) mod index_file;
 mod learn;
 pub(super) mod stamp;
 pub(super) mod tree;
@@ -22,9 +23,9 @@ use self::tree::Captured;
 use self::visit::Visitor;
 use self::walk::{Walked, walk};
 use super::Host;
-use crate::capture::Capture;
 use crate::error::{Error, ErrorKind, Operation, Result};
-use crate::scope::Scope;
+use crate::filesystem::capture::Capture;
+use crate::tree::scope::Scope;
 
 /// How often a walk is done again because another process writes meanwhile.
 const TRIES: usize = 4;

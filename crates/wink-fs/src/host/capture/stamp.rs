@@ -58,7 +58,7 @@ impl Moment {
 
 /// The stamp of an entry: an equal one means that nothing was done to the entry meanwhile.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::host) struct Stamp {
+pub(crate) struct Stamp {
     inode: u64,
     pub(super) size: u64,
     pub(in crate::host) mode: u16,

@@ -12,18 +12,18 @@ use rustix::io::Errno;
 
 use super::index::Index;
 use super::stamp::{self, Moment, Stamp};
-use crate::content::{Content, ReadAt};
-use crate::descend::descend;
 use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::filesystem::checks;
 use crate::hash::ContentHash;
-use crate::host::inside::{self, Inside};
+use crate::host::preimage::fingerprint::{self, Inside};
 use crate::host::{Host, entry, failure, lease};
-use crate::parallel;
 use crate::path::{Name, TreePath};
-use crate::refusal;
-use crate::scope::Exclusions;
+use crate::tree::content::{Content, ReadAt};
+use crate::tree::descend::descend;
+use crate::tree::hash::TreeHash;
+use crate::tree::scope::Exclusions;
 use crate::tree::{Entry, Kind, KnownEntry, KnownFile, Stat, Tree};
-use crate::tree_hash::TreeHash;
+use crate::util::parallel;
 
 /// The directories of a capture, each after its parent; the first is the root.
 pub(in crate::host) struct Captured {
@@ -154,7 +154,7 @@ impl Captured {
     pub(in crate::host) fn find_inside(&self, path: &TreePath) -> Option<Inside> {
         match self.find(Operation::Stat, path) {
             Ok(Found::Directory(directory)) => {
-                let mut inside = inside::Builder::default();
+                let mut inside = fingerprint::Builder::default();
                 self.add_inside(directory, &mut inside);
                 Some(inside.finish())
             }
@@ -162,7 +162,7 @@ impl Captured {
         }
     }
 
-    fn add_inside(&self, directory: &Directory, inside: &mut inside::Builder) {
+    fn add_inside(&self, directory: &Directory, inside: &mut fingerprint::Builder) {
         for node in self.nodes(directory) {
             let name = node.name.as_bytes();
             match &node.what {
@@ -223,7 +223,7 @@ impl Tree for Captured {
 
     fn list(&self, path: &TreePath) -> Result<Vec<Entry>> {
         let found = self.find(Operation::List, path)?;
-        refusal::check_directory(path, found.kind())?;
+        checks::check_directory(path, found.kind())?;
         let Found::Directory(directory) = found else { return Ok(Vec::new()) };
         let entry = |node: &Node| Entry::new(node.name.clone(), node.kind());
         Ok(self.nodes(directory).iter().map(entry).collect())
@@ -231,7 +231,7 @@ impl Tree for Captured {
 
     fn open(&self, path: &TreePath) -> Result<Content> {
         let found = self.find(Operation::Read, path)?;
-        refusal::check_file(Operation::Read, path, found.kind())?;
+        checks::check_file(Operation::Read, path, found.kind())?;
         let Found::File(stamp, hash) = found else { return Err(changed(path)) };
         let (fd, _) = self.host.open_file(Operation::Read, path).map_err(|error| {
             let gone = matches!(error.kind(), ErrorKind::NotFound | ErrorKind::IsADirectory);
@@ -248,7 +248,7 @@ impl Tree for Captured {
 
     fn read_link(&self, path: &TreePath) -> Result<Vec<u8>> {
         let Found::Link(stamp) = self.find(Operation::Read, path)? else {
-            return Err(refusal::not_a_link(path));
+            return Err(checks::not_a_link(path));
         };
         let fail = |errno| failure::looking(Operation::Read, path, errno);
         let link = self.host.root.open(path, OFlags::PATH).map_err(fail)?;
@@ -267,7 +267,7 @@ impl Tree for Captured {
 
     fn list_known(&self, path: &TreePath) -> Result<Vec<KnownEntry>> {
         let found = self.find(Operation::List, path)?;
-        refusal::check_directory(path, found.kind())?;
+        checks::check_directory(path, found.kind())?;
         let Found::Directory(directory) = found else { return Ok(Vec::new()) };
         let known = |node: &Node| {
             let entry = Entry::new(node.name.clone(), node.kind());

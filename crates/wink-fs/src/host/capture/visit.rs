@@ -13,12 +13,12 @@ use rustix::io::Errno;
 use super::index::{Block, Index, Known, Rows};
 use super::stamp::{self, Moment, Stamp};
 use super::tree::{Directory, Listing, Node, What, changed};
-use crate::capture::{NotCaptured, Totals};
 use crate::error::{Error, Operation, Result};
+use crate::filesystem::capture::{NotCaptured, Totals};
 use crate::host::root::mount_in;
 use crate::host::{Host, entry, failure, staging};
 use crate::path::{Name, RESERVED_NAME, TreePath};
-use crate::scope::Scope;
+use crate::tree::scope::Scope;
 use crate::tree::{Entry, Kind};
 
 /// Looks at directories.

@@ -3,10 +3,10 @@
 use super::stamp::Moment;
 use super::tree::{Directory, Listing, Node, What};
 use super::visit::{Place, Seen, Visitor};
-use crate::capture::{NotCaptured, Totals};
 use crate::error::Result;
-use crate::parallel;
+use crate::filesystem::capture::{NotCaptured, Totals};
 use crate::path::TreePath;
+use crate::util::parallel;
 
 /// What a walk saw.
 pub(super) struct Walked {

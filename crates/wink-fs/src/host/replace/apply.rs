@@ -13,12 +13,12 @@ use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::Durability;
 use crate::host::capture::stamp::Stamp;
 use crate::host::capture::tree::Captured;
-use crate::host::inside::Inside;
+use crate::host::preimage::fingerprint::Inside;
 use crate::host::staging::Area;
 use crate::host::{Host, failure};
-use crate::parallel;
 use crate::path::TreePath;
 use crate::tree::{Kind, Tree};
+use crate::util::parallel;
 
 /// Renames everything into place; when one rename fails, those before it are undone.
 pub(super) fn apply(
@@ -288,7 +288,7 @@ mod tests {
     use rustix::fd::AsFd;
 
     use super::*;
-    use crate::event::Event;
+    use crate::filesystem::event::Event;
     use crate::host::HostBackend;
 
     /// Another program wrote into a directory that was being removed, and created another in its place.

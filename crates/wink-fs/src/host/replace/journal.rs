@@ -4,7 +4,7 @@ use super::step::{Move, Step};
 use crate::host::capture::bytes::Reader;
 use crate::host::capture::stamp::Stamp;
 use crate::host::identity::Identity;
-use crate::host::inside::Inside;
+use crate::host::preimage::fingerprint::Inside;
 use crate::path::TreePath;
 
 const MAGIC: &[u8; 7] = b"WINKJNL";

@@ -17,18 +17,19 @@ pub(super) use self::apply::{
 pub(super) use self::recover::{Finished, recover};
 use self::stage::{Staged, Writer};
 use super::Host;
-use super::capture::{self, tree::Captured};
+use super::capture;
+use super::capture::tree::Captured;
 use super::staging::Area;
-use crate::capture::Capture;
-use crate::compare::{Difference, count_files, count_in_scope};
 use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::filesystem::capture::Capture;
+use crate::filesystem::checks;
+use crate::filesystem::replace_plan::ReplacePlan;
 use crate::filesystem::{DoneFirst, Replaced};
-use crate::parallel;
 use crate::path::TreePath;
-use crate::refusal;
-use crate::replace_plan::ReplacePlan;
-use crate::scope::Scope;
+use crate::tree::compare::{Difference, count_files, count_in_scope};
+use crate::tree::scope::Scope;
 use crate::tree::{Kind, Tree};
+use crate::util::parallel;
 
 /// Makes the files below the root those of `target`, as far as they are in scope.
 pub(super) fn replace(host: &Arc<Host>, target: &dyn Tree, scope: &Scope) -> Result<Replaced> {
@@ -130,7 +131,7 @@ fn plan_parents(before: &Captured, path: &TreePath, changes: &mut Vec<Change>) -
                     changes.push(Change { path: parent, action: Action::AddParent });
                 }
             }
-            stat => refusal::check_directory(&parent, stat?.kind)
+            stat => checks::check_directory(&parent, stat?.kind)
                 .map_err(|error| error.during(Operation::Replace))?,
         }
     }
@@ -147,7 +148,7 @@ fn plan_difference(
         (_, Some(kind)) if was.is_none() => Action::Add(*kind),
         // A replacement must not remove what was not captured.
         (_, None) if before.hides(path) => return plan_removals(before, path, changes),
-        (_, Some(_)) if before.hides(path) => return Err(refusal::in_the_way(path)),
+        (_, Some(_)) if before.hides(path) => return Err(checks::in_the_way(path)),
         (_, Some(kind)) => Action::Exchange(*kind),
         (_, None) => Action::Remove,
     };

@@ -9,7 +9,7 @@ use rustix::fd::AsFd as _;
 use super::journal::Journal;
 use super::recover::{Finished, recover};
 use super::step::{Move, Places, Step};
-use crate::host::inside::Inside;
+use crate::host::preimage::fingerprint::Inside;
 use crate::host::root::Root;
 use crate::path::TreePath;
 

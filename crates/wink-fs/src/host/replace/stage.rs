@@ -8,7 +8,6 @@ use rustix::fd::{AsFd, BorrowedFd};
 use rustix::fs::{Mode, OFlags, RawMode};
 
 use super::{Action, Change};
-use crate::descend::descend;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::host::capture::stamp::Stamp;
 use crate::host::capture::tree::Captured;
@@ -16,10 +15,11 @@ use crate::host::entry::{self, KEPT_BITS};
 use crate::host::failure;
 use crate::host::purge::Stamps;
 use crate::host::staging::Area;
-use crate::parallel;
 use crate::path::TreePath;
-use crate::scope::Exclusions;
+use crate::tree::descend::descend;
+use crate::tree::scope::Exclusions;
 use crate::tree::{Entry, FileMode, Kind, Tree};
+use crate::util::parallel;
 
 /// A change whose new entry, if any, waits under a name in the staging directory.
 ///

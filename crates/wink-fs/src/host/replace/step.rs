@@ -7,18 +7,19 @@ use rustix::fs::RenameFlags;
 use rustix::io::{Errno, Result};
 
 use super::Action;
-use crate::compare::kind_at;
-use crate::descend::descend;
 use crate::error::{Error, Operation};
 use crate::host::capture::stamp::{self, Stamp};
-use crate::host::inside::Inside;
+use crate::host::copy::transfer::{self, Place};
+use crate::host::displace;
 use crate::host::lease;
+use crate::host::preimage::fingerprint::Inside;
+use crate::host::preimage::read;
 use crate::host::purge::{self, Stamps};
 use crate::host::root::Root;
-use crate::host::transfer::{self, Place};
-use crate::host::{displace, kept};
-use crate::operation::Left;
+use crate::oplog::Left;
 use crate::path::TreePath;
+use crate::tree::compare::kind_at;
+use crate::tree::descend::descend;
 use crate::tree::{Kind, Tree};
 
 /// What a rename does.
@@ -267,7 +268,7 @@ impl Places<'_> {
 
     /// Moves what went out of view to where it is kept for an operation.
     pub(super) fn keep(&self, step: &Step, place: &Path) -> Result<()> {
-        let kept = kept::make_slot(place, &step.path)?;
+        let kept = read::make_slot(place, &step.path)?;
         let (from, to) = (Place(self.staging, step.name.as_bytes()), kept.directory.as_fd());
         transfer::transfer(from, Place(to, kept.name))
     }

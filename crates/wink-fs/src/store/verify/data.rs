@@ -5,16 +5,16 @@ use std::io;
 
 use bytes::Bytes;
 
-use super::super::large::LargeFile;
-use super::super::library::{self, Library, Shelf};
-use super::super::list;
-use super::super::object::{ObjectId, ObjectKind};
-use super::super::pack::{ObjectRow, Pack};
 use crate::error::{Error, ErrorKind, Operation, Result, damaged};
 use crate::hash::ContentHash;
-use crate::parallel;
-use crate::progress::Progress;
 use crate::snapshot::VerifyOptions;
+use crate::store::catalog::list;
+use crate::store::objects::chunked_file::LargeFile;
+use crate::store::objects::index::{self, Library, Shelf};
+use crate::store::objects::object::{ObjectId, ObjectKind};
+use crate::store::objects::pack::{ObjectRow, Pack};
+use crate::util::parallel;
+use crate::util::progress::Progress;
 
 /// Says which objects are read.
 #[derive(Clone, Copy)]
@@ -121,7 +121,7 @@ fn look(library: &Library, pack: &Pack, number: u32, rows: &[ObjectRow]) -> Look
 }
 
 fn check_object(library: &Library, row: &ObjectRow, block: &Bytes) -> io::Result<()> {
-    let bytes = library::check(row, library::cut(row, block))?;
+    let bytes = index::check(row, index::cut(row, block))?;
     match row.id.kind {
         ObjectKind::List => check_list(library, row, &bytes),
         _ => Ok(()),

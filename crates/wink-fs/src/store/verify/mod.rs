@@ -7,13 +7,14 @@ use std::collections::BTreeMap;
 
 use self::data::Part;
 use self::reach::{Reach, Walker};
+use super::catalog::missing::{self, Missing};
+use super::catalog::{self, pins};
 use super::disk::Disk;
-use super::ledger::{self, Contents};
-use super::library::{Library, Shelf};
-use super::missing::{self, Missing};
-use super::roster::{Found, Roster};
-use super::{catalog, failure, lock, pins};
+use super::objects::index::{Library, Shelf};
+use super::objects::manifest::{Found, Roster};
+use super::{failure, lock};
 use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::oplog::file::{self, Contents};
 use crate::snapshot::{Problem, Snapshot, SnapshotId, Verification, VerifyOptions};
 
 /// Verifies a store as it is on disk, whatever of it is in memory.
@@ -151,7 +152,7 @@ impl Findings {
     /// Reports damaged operations; what they kept is no part of what is verified in parts.
     fn operations(&mut self, disk: &Disk, options: &VerifyOptions) -> Result<()> {
         let contents = if options.data { Contents::Read } else { Contents::Unread };
-        for damaged in ledger::damaged_operations(disk, contents)? {
+        for damaged in file::damaged_operations(disk, contents)? {
             self.add(damaged.what, Vec::new());
         }
         Ok(())

@@ -3,15 +3,15 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io;
 
-use super::super::library::Library;
-use super::super::list;
-use super::super::object::{ObjectId, ObjectKind};
-use super::super::tree::read_directory;
 use super::data::Damage;
 use crate::error::damaged;
 use crate::hash::ContentHash;
-use crate::merkle::Identity;
-use crate::tree_hash::TreeHash;
+use crate::store::catalog::list;
+use crate::store::objects::index::Library;
+use crate::store::objects::object::{ObjectId, ObjectKind};
+use crate::store::tree::read_directory;
+use crate::tree::hash::TreeHash;
+use crate::tree::merkle::Identity;
 
 /// Holds what is wrong with a directory and everything below it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

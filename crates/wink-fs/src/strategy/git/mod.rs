@@ -19,12 +19,12 @@ use self::pack::PackWriter;
 use self::packs::Packs;
 use super::keeper::{Condensed, Finished, Keeper, KeptContent, ManifestOf, Reader, Work};
 use super::manifest::{Directory, Manifest, Node, Place};
-use crate::content::Content;
 use crate::path::{Name, TreePath};
 use crate::snapshot::{Reclaimed, Snapshot, SnapshotId};
 use crate::store::disk::Disk;
 use crate::store::temporary::{Temporary, is_temporary};
 use crate::tree::FileMode;
+use crate::tree::content::Content;
 
 const REPOSITORY: &str = "repository";
 const PACKS: &str = "repository/objects/pack";

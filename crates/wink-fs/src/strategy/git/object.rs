@@ -4,12 +4,12 @@ use std::io::{self, Write as _};
 
 use sha1::{Digest, Sha1};
 
-use crate::content::Content;
 use crate::error::damaged;
 use crate::hash::ContentHash;
 use crate::path::Name;
 use crate::snapshot::Snapshot;
 use crate::strategy::manifest::Node;
+use crate::tree::content::Content;
 
 pub(super) const ID_BYTES: usize = 20;
 

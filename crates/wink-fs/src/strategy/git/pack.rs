@@ -15,10 +15,10 @@ use super::index::{self, Row};
 use super::object::{ID_BYTES, ObjectId, ObjectKind};
 use super::packs::Location;
 use super::{PACKS, pack_name};
-use crate::content::Content;
 use crate::error::damaged;
 use crate::store::disk::Disk;
 use crate::store::temporary::Temporary;
+use crate::tree::content::Content;
 
 const HEAD_BYTES: u64 = 12;
 const BUFFER_BYTES: usize = 256 * 1024;

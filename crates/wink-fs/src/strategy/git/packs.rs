@@ -11,12 +11,12 @@ use flate2::read::ZlibDecoder;
 use super::index::Index;
 use super::object::{ID_BYTES, ObjectId, ObjectKind};
 use super::{PACKS, pack_name};
-use crate::content::{Content, ReadAt};
 use crate::error::damaged;
 use crate::store::disk::Disk;
 use crate::strategy::keeper::Reader;
 use crate::strategy::manifest::KeptFile;
 use crate::strategy::streamed::{ReadFrom, streamed};
+use crate::tree::content::{Content, ReadAt};
 
 /// No table comes near; what is larger is not one.
 const MAX_INDEX_BYTES: u64 = 4 * 1024 * 1024 * 1024;

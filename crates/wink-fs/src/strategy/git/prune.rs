@@ -10,13 +10,13 @@ use super::object::{ID_BYTES, ObjectId, ObjectKind};
 use super::pack::PackWriter;
 use super::packs::Packs;
 use super::{PACKS, REPOSITORY, pack_name};
-use crate::descend::descend;
 use crate::error::damaged;
 use crate::snapshot::{Reclaimed, Snapshot, SnapshotId};
 use crate::store::disk::Disk;
 use crate::store::temporary::Temporary;
 use crate::strategy::keeper::{Condensed, ManifestOf};
 use crate::strategy::manifest::{Directory, Node};
+use crate::tree::descend::descend;
 
 /// So many packs may stay although nothing in them is to go.
 pub(super) const MANY_PACKS: usize = 64;

@@ -8,15 +8,13 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::content::Content;
 use crate::error::{Error, damaged};
 use crate::filesystem::Backend as _;
 use crate::hash::ContentHash;
 use crate::host::HostBackend;
-use crate::host::copies::Copies;
+use crate::host::copy::snapshot_files::Copies;
 use crate::host_options::HostOptions;
 use crate::path::TreePath;
-use crate::scope::Exclusions;
 use crate::snapshot::Snapshot;
 use crate::store::disk::Disk;
 use crate::strategy::capture::capture;
@@ -24,7 +22,9 @@ use crate::strategy::keeper::{Finished, KeptContent, Reader, Work};
 use crate::strategy::manifest::{Directory, KeptFile, Manifest, Node, Place};
 use crate::strategy::tree::KeptTree;
 use crate::tree::FileMode;
-use crate::tree_hash::tree_hash;
+use crate::tree::content::Content;
+use crate::tree::hash::tree_hash;
+use crate::tree::scope::Exclusions;
 
 /// The file that says where the base is, and what it held.
 const NAME: &str = "base";
@@ -112,7 +112,7 @@ fn gather(directory: &Directory, places: &mut HashMap<ContentHash, Place>) {
     for (_, node) in &directory.entries {
         match node {
             Node::File(file) => drop(places.insert(file.hash, file.place.clone())),
-            Node::Directory(below) => crate::descend::descend(|| gather(below, places)),
+            Node::Directory(below) => crate::tree::descend::descend(|| gather(below, places)),
             Node::Link(_) => {}
         }
     }

@@ -17,11 +17,11 @@ pub use self::mount::OverlayMount;
 use super::copy::{CopyKeeper, Way};
 use super::keeper::{Finished, Keeper, KeptContent, Reader, Work};
 use super::manifest::{Directory, KeptFile, Manifest};
-use crate::content::Content;
 use crate::path::TreePath;
 use crate::snapshot::{Snapshot, SnapshotId};
 use crate::store::disk::Disk;
 use crate::tree::FileMode;
+use crate::tree::content::Content;
 
 /// Returns the base of a workspace; one that was not mounted by [`OverlayMount`] is Unsupported.
 pub(super) fn base_of(root: &Path) -> io::Result<PathBuf> {

@@ -1,13 +1,13 @@
 //! The files of one moment, and going back to them.
 
 use super::support::*;
-use crate::capture::Capture;
 use crate::error::ErrorKind;
+use crate::filesystem::capture::Capture;
 use crate::filesystem::{Backend, Recursion};
-use crate::scope::{Exclusions, Scope};
 use crate::testkit::dump;
 use crate::tree::FileMode;
-use crate::tree_hash::tree_hash;
+use crate::tree::hash::tree_hash;
+use crate::tree::scope::{Exclusions, Scope};
 
 fn captured(fs: &dyn Backend) -> Capture {
     fs.capture(&Exclusions::default()).unwrap()

@@ -3,9 +3,9 @@
 use std::io::{Read as _, Write as _};
 
 use super::support::*;
-use crate::content::Content;
 use crate::filesystem::{Backend, PutOptions, Recursion, Replacement};
 use crate::hash::ContentHash;
+use crate::tree::content::Content;
 
 /// Opens a file with known content.
 fn opened(fs: &mut dyn Backend) -> Content {

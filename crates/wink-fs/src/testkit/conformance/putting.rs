@@ -2,10 +2,10 @@
 
 use super::support::*;
 use crate::error::ErrorKind;
+use crate::filesystem::staged::Staged;
 use crate::filesystem::{Backend, Filesystem as _, PutCondition, PutOptions};
 use crate::hash::ContentHash;
 use crate::memory::MemoryBackend;
-use crate::staged::Staged;
 
 use PutCondition::{Absent, AbsentOrFile, Unchanged};
 

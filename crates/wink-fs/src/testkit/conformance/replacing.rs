@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use super::support::*;
-use crate::content::{Content, ReadAt};
 use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::filesystem::replace_plan::ReplacePlan;
 use crate::filesystem::{Backend, Filesystem, Replaced};
 use crate::hash::ContentHash;
 use crate::memory::MemoryBackend;
 use crate::path::TreePath;
-use crate::replace_plan::ReplacePlan;
-use crate::scope::{Exclusions, Scope};
 use crate::testkit::dump;
+use crate::tree::content::{Content, ReadAt};
+use crate::tree::hash::TreeHash;
+use crate::tree::scope::{Exclusions, Scope};
 use crate::tree::{Entry, FileMode, Kind, Stat, Tree};
-use crate::tree_hash::TreeHash;
 
 /// A tree with something of every kind.
 fn varied() -> MemoryBackend {

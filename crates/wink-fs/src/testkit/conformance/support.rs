@@ -5,10 +5,10 @@ use std::fmt::Debug;
 use bytes::Bytes;
 
 use crate::error::{ErrorKind, Result};
+use crate::filesystem::staged::Staged;
 use crate::filesystem::{Backend, Filesystem, Put, PutCondition, PutOptions};
 use crate::ops::{self, WriteOptions};
 use crate::path::TreePath;
-use crate::staged::Staged;
 use crate::testkit::dump;
 use crate::tree::{FileMode, Kind, Tree};
 

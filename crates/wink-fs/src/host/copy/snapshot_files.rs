@@ -1,0 +1,68 @@
+//! A directory of copies, written and read by handles: every name as it is, no link followed.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use rustix::fd::OwnedFd;
+use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::io::Result;
+
+use crate::host::entry;
+use crate::host::root::{Root, Slot};
+use crate::path::TreePath;
+use crate::tree::Kind;
+
+/// No other user may read a copy, even one who could read its original.
+const FILE: Mode = Mode::RUSR.union(Mode::WUSR);
+
+/// Reaches the copies below one directory.
+pub(crate) struct Copies {
+    root: Root,
+}
+
+impl Copies {
+    /// Opens a directory with the ambient authority of the process.
+    pub(crate) fn open_ambient(path: &Path) -> io::Result<Self> {
+        Ok(Self { root: Root::open_ambient(path, None)? })
+    }
+
+    /// Makes a directory; the root is there.
+    pub(crate) fn make_dir(&self, path: &TreePath) -> io::Result<()> {
+        let Some(Slot { directory, name }) = self.root.open_parent(path)? else { return Ok(()) };
+        Ok(rustix::fs::mkdirat(directory, name, Mode::RWXU)?)
+    }
+
+    pub(crate) fn make_link(&self, path: &TreePath, target: &[u8]) -> io::Result<()> {
+        let slot = self.root.open_parent(path)?;
+        let Slot { directory, name } = slot.ok_or(io::ErrorKind::AlreadyExists)?;
+        Ok(rustix::fs::symlinkat(target, directory, name)?)
+    }
+
+    /// Makes an empty file.
+    pub(crate) fn make_file(&self, path: &TreePath) -> io::Result<File> {
+        Ok(self.root.create(path, FILE)?.into())
+    }
+
+    /// Opens a file; anything else that lies there now is as good as nothing.
+    pub(crate) fn open(&self, path: &TreePath) -> io::Result<File> {
+        let found = match self.root.looks_special(path) {
+            true => None,
+            false => Some(self.root.open(path, OFlags::RDONLY)?),
+        };
+        let is_file = |fd: &OwnedFd| -> Result<bool> {
+            let stat = rustix::fs::statat(fd, "", AtFlags::EMPTY_PATH)?;
+            Ok(entry::kind_of(stat.st_mode) == Kind::File)
+        };
+        match found {
+            Some(fd) if is_file(&fd)? => Ok(fd.into()),
+            _ => Err(io::ErrorKind::NotFound.into()),
+        }
+    }
+
+    /// Makes everything on the file system of the copies durable, in one go.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        let directory = self.root.open(&TreePath::root(), OFlags::RDONLY | OFlags::DIRECTORY)?;
+        Ok(rustix::fs::syncfs(directory)?)
+    }
+}

@@ -1,0 +1,145 @@
+//! What an operation's changes displaced, found by the numbers of their lines.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{CWD, Mode, OFlags};
+use rustix::io::{Errno, Result as SystemResult};
+
+use crate::error::{Error, Operation, Result};
+use crate::host::Host;
+use crate::host::root::{Resolver, Root, Slot};
+use crate::oplog::{BEFORE, KeptEntries, KeptEntry, Recorded, Step, beside, numbered};
+use crate::path::TreePath;
+use crate::tree::descend::descend;
+use crate::tree::{Kind, Tree as _};
+
+/// The entries that are kept in the place of one operation.
+pub(crate) struct HostKept {
+    place: PathBuf,
+    resolver: Option<Resolver>,
+    /// The directory of all operations, opened when a caller first asks for an entry.
+    directory: OnceLock<Option<Arc<Host>>>,
+    /// The paths of the lines, where an earlier version kept directories at their own path.
+    earlier: Vec<(usize, TreePath)>,
+}
+
+impl HostKept {
+    pub(crate) fn new(place: PathBuf, resolver: Option<Resolver>) -> Self {
+        Self { place, resolver, directory: OnceLock::new(), earlier: Vec::new() }
+    }
+
+    /// Opens what is kept in the place of an operation that may be of an earlier version, with the paths of its lines.
+    pub(crate) fn open(place: PathBuf, earlier: Vec<(usize, TreePath)>) -> Self {
+        Self { earlier, ..Self::new(place, None) }
+    }
+
+    /// Returns the files and links that are kept at their own path in the place of a replacement.
+    pub(crate) fn written(place: &Path) -> Result<Option<Recorded>> {
+        let Some(tree) = open(&place.join(BEFORE), None)? else { return Ok(None) };
+        let mut paths = Vec::new();
+        collect(&tree, &TreePath::root(), &mut paths)?;
+        let steps = paths.iter().map(|path| Step::Remove { path: path.clone() }).enumerate();
+        Ok(Some(Recorded::new(steps.collect(), Arc::new(Written { tree, paths }))))
+    }
+
+    fn directory(&self) -> Result<Option<Arc<Host>>> {
+        if let Some(known) = self.directory.get() {
+            return Ok(known.clone());
+        }
+        let opened = match self.place.parent() {
+            Some(parent) => open(parent, self.resolver)?,
+            None => None,
+        };
+        Ok(self.directory.get_or_init(|| opened).clone())
+    }
+
+    fn is_there(entry: &KeptEntry) -> Result<bool> {
+        match entry.tree.stat(&entry.at) {
+            Err(error) if error.is_absence() => Ok(false),
+            stat => stat.map(|_| true),
+        }
+    }
+
+    /// Finds an entry that an earlier version kept at its own path.
+    fn earlier(&self, line: usize) -> Result<Option<KeptEntry>> {
+        let Some((_, path)) = self.earlier.iter().find(|(known, _)| *known == line) else {
+            return Ok(None);
+        };
+        let Some(tree) = open(&self.place.join(BEFORE), self.resolver)? else { return Ok(None) };
+        let entry = KeptEntry { tree, at: path.clone() };
+        Ok(Self::is_there(&entry)?.then_some(entry))
+    }
+}
+
+impl KeptEntries for HostKept {
+    fn entry(&self, line: usize) -> Result<Option<KeptEntry>> {
+        let Some(tree) = self.directory()? else { return Ok(None) };
+        let entry = KeptEntry { tree, at: name_of(&self.place, line)? };
+        match Self::is_there(&entry)? {
+            true => Ok(Some(entry)),
+            false => self.earlier(line),
+        }
+    }
+}
+
+/// The entries that are kept at their own path, one for each line.
+struct Written {
+    tree: Arc<Host>,
+    paths: Vec<TreePath>,
+}
+
+impl KeptEntries for Written {
+    fn entry(&self, line: usize) -> Result<Option<KeptEntry>> {
+        let at = self.paths.get(line).cloned();
+        Ok(at.map(|at| KeptEntry { tree: self.tree.clone(), at }))
+    }
+}
+
+/// Finds the files and links in a directory and below.
+fn collect(tree: &Host, directory: &TreePath, paths: &mut Vec<TreePath>) -> Result<()> {
+    for entry in tree.list(directory)? {
+        let path = directory.join(&entry.name)?;
+        match entry.kind {
+            Kind::Directory => descend(|| collect(tree, &path, paths))?,
+            Kind::File | Kind::Symlink => paths.push(path),
+            Kind::Other => {}
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn open(directory: &Path, resolver: Option<Resolver>) -> Result<Option<Arc<Host>>> {
+    match Root::open_ambient(directory, resolver) {
+        Err(Errno::NOENT) => Ok(None),
+        Err(errno) => Err(Error::system(Operation::Open, errno)),
+        Ok(root) => Ok(Some(Arc::new(Host::new(root)))),
+    }
+}
+
+/// Makes room for an entry that is kept at its own path below the place of an operation.
+pub(crate) fn make_slot<'p>(place: &Path, path: &'p TreePath) -> SystemResult<Slot<'p>> {
+    let make = |directory: BorrowedFd<'_>, name: &OsStr| -> SystemResult<OwnedFd> {
+        match rustix::fs::mkdirat(directory, name, Mode::RWXU) {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(errno) => return Err(errno),
+        }
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        rustix::fs::openat(directory, name, flags, Mode::empty())
+    };
+    let (parent, name) = path.split().ok_or(Errno::EXIST)?;
+    let mut directory = make(make(CWD, place.as_os_str())?.as_fd(), OsStr::new(BEFORE))?;
+    for segment in parent.split(|byte| *byte == b'/').filter(|it| !it.is_empty()) {
+        directory = make(directory.as_fd(), OsStr::from_bytes(segment))?;
+    }
+    Ok(Slot { directory, name })
+}
+
+/// Returns the name of the entry that is kept for a line.
+fn name_of(place: &Path, line: usize) -> Result<TreePath> {
+    let place = beside(place, &numbered(line));
+    TreePath::from_disk(place.file_name().unwrap_or_default().as_encoded_bytes())
+}

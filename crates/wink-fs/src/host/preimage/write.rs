@@ -1,0 +1,164 @@
+//! The list of an operation's changes, and the places of what they displace.
+//!
+//! What a change displaces goes by the same rename, so that what is kept is what was there, even if another program
+//! wrote it a moment before. It lies beside the list, under the number of the change's line.
+
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError};
+
+use rustix::fs::{AtFlags, CWD, Mode, OFlags};
+use rustix::io::Errno;
+
+use super::read::HostKept;
+use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::host::copy::links::copy_file;
+use crate::host::{Host, entry, lease};
+use crate::oplog::{BEGUN, BeforeImage, KeptEntries, beside, numbered};
+use crate::path::TreePath;
+use crate::tree::Kind;
+
+/// How large a file may be of which a copy is made because it moves.
+const MOST_COPIED: i64 = 64 * 1024 * 1024;
+
+/// The list of one operation, whose names begin with its number.
+pub(crate) struct Aside {
+    host: Arc<Host>,
+    place: PathBuf,
+    list: Option<File>,
+    lines: usize,
+    /// Whether a line could not be written: whatever came next could be taken for that line's.
+    is_broken: bool,
+}
+
+impl Aside {
+    pub(crate) fn new(host: Arc<Host>, place: PathBuf) -> Self {
+        host.keep_nothing();
+        Self { host, place, list: None, lines: 0, is_broken: false }
+    }
+
+    fn list(&mut self) -> io::Result<&File> {
+        if self.list.is_none() {
+            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::APPEND | OFlags::CLOEXEC;
+            let list = beside(&self.place, BEGUN);
+            let list = rustix::fs::openat(CWD, list, flags, Mode::RUSR | Mode::WUSR)?;
+            self.list = Some(list.into());
+        }
+        self.list.as_ref().ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    /// Returns the place of what the change of a line displaces.
+    fn place_of(&self, line: usize) -> PathBuf {
+        beside(&self.place, &numbered(line))
+    }
+}
+
+impl BeforeImage for Aside {
+    fn begin(&mut self, line: &str, displaced: Option<&TreePath>) -> Result<()> {
+        let place = self.place_of(self.lines);
+        self.note(line)?;
+        if let Some(path) = displaced {
+            self.host.keep_at(path, place);
+        }
+        Ok(())
+    }
+
+    fn keep_copy(&mut self, path: &TreePath) -> Result<()> {
+        let place = self.place_of(self.lines.saturating_sub(1));
+        let Ok(Some(slot)) = self.host.root.open_parent(path) else { return Ok(()) };
+        let found = rustix::fs::statat(&slot.directory, slot.name, AtFlags::SYMLINK_NOFOLLOW);
+        let is_worth_it = |stat: &rustix::fs::Stat| {
+            entry::kind_of(stat.st_mode) == Kind::File && stat.st_size <= MOST_COPIED
+        };
+        if let Some(found) = found.ok().filter(is_worth_it) {
+            // Without a copy less can be taken back.
+            let _ = copy_file(&slot, &found, &place);
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, line: &str) -> Result<()> {
+        if self.is_broken {
+            return Err(Error::new(Operation::Write, ErrorKind::Io));
+        }
+        let noted = self.list().and_then(|mut list| list.write_all(line.as_bytes()));
+        noted.map_err(|error| {
+            self.is_broken = true;
+            Error::system(Operation::Write, error)
+        })?;
+        self.lines += 1;
+        Ok(())
+    }
+
+    fn kept(&self) -> Arc<dyn KeptEntries> {
+        Arc::new(HostKept::new(self.place.clone(), Some(self.host.root.resolver())))
+    }
+
+    fn keeps_by_the_change(&self) -> bool {
+        true
+    }
+
+    fn may_be_written(&self, line: usize) -> bool {
+        lease::may_be_written(&self.place_of(line))
+    }
+}
+
+impl Drop for Aside {
+    fn drop(&mut self) {
+        self.host.keep_nothing();
+    }
+}
+
+impl Host {
+    /// Says where what the next change displaces at a path is to go.
+    fn keep_at(&self, path: &TreePath, place: PathBuf) {
+        let mut keep = self.keep.lock().unwrap_or_else(PoisonError::into_inner);
+        keep.retain(|(known, _)| known != path);
+        keep.push((path.clone(), place));
+    }
+
+    /// Returns where what a change displaces at a path is to go, if it is to be kept.
+    pub(crate) fn kept_place(&self, path: &TreePath) -> Option<PathBuf> {
+        let keep = self.keep.lock().unwrap_or_else(PoisonError::into_inner);
+        keep.iter().find(|(known, _)| known == path).map(|(_, place)| place.clone())
+    }
+
+    /// Forgets what was said for a change that was made.
+    pub(crate) fn keep_nothing(&self) {
+        self.keep.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}
+
+/// Takes away what is not kept after all; where it stays, it goes with the operation.
+pub(crate) fn remove(entry: &Path) {
+    if rustix::fs::unlinkat(CWD, entry, AtFlags::empty()) == Err(Errno::ISDIR) {
+        let _ = rustix::fs::unlinkat(CWD, entry, AtFlags::REMOVEDIR);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::filesystem::{Backend as _, Filesystem as _, Recursion};
+    use crate::host::HostBackend;
+    use crate::ops;
+    use crate::tree::Tree as _;
+
+    /// Once, what was kept stayed under the number that the next operation got, and was taken for its own.
+    #[test]
+    fn what_cannot_be_listed_is_not_changed_and_nothing_is_after_it() {
+        let (mut files, mut store) =
+            (HostBackend::temporary().unwrap(), HostBackend::temporary().unwrap());
+        let path = |text: &str| TreePath::parse(text).unwrap();
+        ops::write(&mut files, &path("a"), "a", &ops::WriteOptions::default()).unwrap();
+        let place = store.directory().unwrap().join("7");
+        let mut image = files.before_image(&place).unwrap();
+        store.create_dir(&path("7.begun")).unwrap();
+        assert!(image.begin("line\n", Some(&path("a"))).is_err());
+        store.remove(&path("7.begun"), Recursion::OnlyEmpty).unwrap();
+        assert_eq!(image.begin("line\n", Some(&path("a"))).unwrap_err().kind(), ErrorKind::Io);
+        assert!(store.list(&TreePath::root()).unwrap().is_empty());
+        assert!(image.kept().entry(0).unwrap().is_none());
+    }
+}

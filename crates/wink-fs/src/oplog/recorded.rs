@@ -1,0 +1,300 @@
+//! What an operation did, step by step, with what it displaced; and the files as they were before it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::step::Step;
+use super::value::{OperationChange, OperationRecord};
+use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::hash::ContentHash;
+use crate::path::{Name, TreePath};
+use crate::tree::compare::kind_at;
+use crate::tree::content::Content;
+use crate::tree::hash::TreeHash;
+use crate::tree::{Entry, FileMode, Kind, Stat, Tree};
+
+/// An entry that was displaced, in the tree that has it now.
+#[derive(Clone)]
+pub struct KeptEntry {
+    /// The tree that it is kept in.
+    pub tree: Arc<dyn Tree>,
+    /// Its path there.
+    pub at: TreePath,
+}
+
+impl std::fmt::Debug for KeptEntry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("KeptEntry").field("at", &self.at).finish_non_exhaustive()
+    }
+}
+
+/// Finds what the changes of an operation displaced.
+pub trait KeptEntries: Send + Sync {
+    /// Returns what the change of a line displaced, if it displaced anything.
+    fn entry(&self, line: usize) -> Result<Option<KeptEntry>>;
+}
+
+/// The changes of an operation in their order, with what they displaced.
+#[derive(Clone)]
+pub(crate) struct Recorded {
+    pub(crate) steps: Vec<(usize, Step)>,
+    pub(crate) kept: Arc<dyn KeptEntries>,
+    /// The paths of the last changes, which were given up, and for which something of another program is kept.
+    pub(crate) rescued: Vec<TreePath>,
+}
+
+impl Recorded {
+    pub(crate) fn new(steps: Vec<(usize, Step)>, kept: Arc<dyn KeptEntries>) -> Self {
+        Self { steps, kept, rescued: Vec::new() }
+    }
+
+    /// Adds changes that were given up, for which something of another program is kept.
+    pub(crate) fn and(mut self, rescued: Self) -> Self {
+        self.rescued.extend(rescued.steps.iter().map(|(_, step)| step.path().clone()));
+        self.steps.extend(rescued.steps);
+        self
+    }
+
+    /// Tells whether any change was made that was not given up.
+    pub(crate) fn has_changes(&self) -> bool {
+        self.steps.len() > self.rescued.len()
+    }
+
+    /// Returns what a change displaced, if it displaced anything.
+    pub(crate) fn kept(&self, line: usize) -> Result<Option<KeptEntry>> {
+        self.kept.entry(line)
+    }
+
+    /// Returns all paths that were changed.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &TreePath> {
+        self.steps.iter().flat_map(|(_, step)| step.paths())
+    }
+
+    /// Takes what replaced files as a whole for changes of single paths, of which a snapshot holds what was there.
+    pub(crate) fn replacement(operation: &OperationRecord, saved: Arc<dyn Tree>) -> Self {
+        let step = |change: &OperationChange| match &change.left {
+            Some(left) => Step::Place { path: change.path.clone(), left: left.clone() },
+            None => Step::Remove { path: change.path.clone() },
+        };
+        let steps = operation.changes.iter().map(step).enumerate().collect();
+        let path = |it: &OperationChange| it.before.is_some().then(|| it.path.clone());
+        let paths = operation.changes.iter().map(path).collect();
+        Self::new(steps, Arc::new(Saved { saved, paths }))
+    }
+
+    /// Tells whether what was at a path is kept nowhere because it moved, or only its mode changed.
+    pub(crate) fn has_moved(&self, path: &TreePath) -> bool {
+        self.steps.iter().any(|(_, step)| match step {
+            Step::Move { from, .. } => path.starts_with(from),
+            Step::SetMode { path: at, .. } => at == path,
+            _ => false,
+        })
+    }
+
+    /// Returns what the first change displaced at a path that displaced anything there.
+    pub(crate) fn first_kept(&self, path: &TreePath) -> Result<Option<KeptEntry>> {
+        for (line, step) in self.steps.iter().filter(|(_, step)| path.starts_with(step.path())) {
+            let Some(KeptEntry { tree, at }) = self.kept(*line)? else { continue };
+            let inside = path.rebase(step.path(), &at).transpose()?;
+            return Ok(inside.map(|at| KeptEntry { tree, at }));
+        }
+        Ok(None)
+    }
+
+    /// Returns the kind of that.
+    pub(crate) fn displaced_kind(&self, path: &TreePath) -> Result<Option<Kind>> {
+        match self.first_kept(path)? {
+            Some(kept) => kind_at(&*kept.tree, &kept.at),
+            None => Ok(None),
+        }
+    }
+
+    /// Shows the files as they were before the operation, where `after` are the files as it left them.
+    pub(crate) fn before(self, after: Arc<dyn Tree>) -> BeforeView {
+        BeforeView { recorded: self, after }
+    }
+}
+
+/// What a snapshot holds of some paths.
+struct Saved {
+    saved: Arc<dyn Tree>,
+    paths: Vec<Option<TreePath>>,
+}
+
+impl KeptEntries for Saved {
+    fn entry(&self, line: usize) -> Result<Option<KeptEntry>> {
+        let at = self.paths.get(line).cloned().flatten();
+        Ok(at.map(|at| KeptEntry { tree: self.saved.clone(), at }))
+    }
+}
+
+/// The files as they were before an operation: those that it left, but for what it changed.
+pub(crate) struct BeforeView {
+    recorded: Recorded,
+    after: Arc<dyn Tree>,
+}
+
+/// Where an entry of the state before is found now.
+enum Place {
+    Nowhere,
+    Kept(KeptEntry),
+    /// In the state after, at a path that may be another.
+    After(TreePath),
+}
+
+impl BeforeView {
+    /// Follows a path of the state before through the changes.
+    fn place(&self, path: &TreePath) -> Result<Place> {
+        let mut path = path.clone();
+        for (line, step) in &self.recorded.steps {
+            match step {
+                Step::SetMode { .. } => {}
+                Step::Move { from, to, .. } => match path.rebase(from, to) {
+                    Some(moved) => path = moved?,
+                    None if path.starts_with(to) => return Ok(Place::Nowhere),
+                    None => {}
+                },
+                Step::Put { path: at, .. }
+                | Step::Place { path: at, .. }
+                | Step::MakeDir { path: at }
+                | Step::Remove { path: at } => {
+                    if path.starts_with(at) {
+                        return self.displaced(*line, at, &path);
+                    }
+                }
+            }
+        }
+        Ok(Place::After(path))
+    }
+
+    /// Returns what a change displaced at a path, or in the directory that was there.
+    fn displaced(&self, line: usize, at: &TreePath, path: &TreePath) -> Result<Place> {
+        let Some(KeptEntry { tree, at: kept }) = self.recorded.kept(line)? else {
+            return Ok(Place::Nowhere);
+        };
+        Ok(match path.rebase(at, &kept) {
+            Some(inside) => Place::Kept(KeptEntry { tree, at: inside? }),
+            None => Place::Nowhere,
+        })
+    }
+
+    /// Looks at an entry wherever it is now.
+    fn look<T>(
+        &self,
+        operation: Operation,
+        path: &TreePath,
+        look: impl FnOnce(&dyn Tree, &TreePath) -> Result<T>,
+    ) -> Result<T> {
+        let found = match self.place(path)? {
+            Place::Nowhere => Err(Error::new(operation, ErrorKind::NotFound)),
+            Place::Kept(KeptEntry { tree, at }) => look(&*tree, &at),
+            Place::After(at) => look(&*self.after, &at),
+        };
+        found.map_err(|error| error.with_path(path))
+    }
+
+    /// Returns the mode that a file had before the first change of it.
+    fn earlier_mode(&self, path: &TreePath) -> Result<Option<FileMode>> {
+        let mut path = path.clone();
+        for (_, step) in &self.recorded.steps {
+            match step {
+                Step::SetMode { path: at, was, .. } if *at == path => return Ok(Some(*was)),
+                Step::Move { from, to, .. } => {
+                    if let Some(moved) = path.rebase(from, to) {
+                        path = moved?;
+                    }
+                }
+                // What was kept has the mode that it had.
+                step if path.starts_with(step.path()) => return Ok(None),
+                _ => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the names in a directory that changes may have taken out of it.
+    fn changed_names(&self, directory: &TreePath) -> Result<BTreeSet<Name>> {
+        let mut names = BTreeSet::new();
+        for (number, (_, step)) in self.recorded.steps.iter().enumerate() {
+            let Some(path) = self.path_before(step.path(), number)? else { continue };
+            if path.starts_with(directory) {
+                names.extend(path.segments().nth(directory.depth()).map(Name::from_segment));
+            }
+        }
+        Ok(names)
+    }
+
+    /// Tells whether something is kept that was below a path: then a directory was there.
+    fn is_above_kept(&self, path: &TreePath) -> bool {
+        let mut below = self.recorded.steps.iter().filter(|(_, step)| {
+            matches!(step, Step::Remove { path: at } if at != path && at.starts_with(path))
+        });
+        below.any(|(line, _)| self.recorded.kept(*line).is_ok_and(|kept| kept.is_some()))
+    }
+
+    /// Returns the path that something had before the operation which had this one before a change of it.
+    fn path_before(&self, path: &TreePath, change: usize) -> Result<Option<TreePath>> {
+        let mut path = path.clone();
+        for (_, step) in self.recorded.steps[..change].iter().rev() {
+            if let Step::Move { from, to, .. } = step {
+                match path.rebase(to, from) {
+                    Some(before) => path = before?,
+                    // It was away at that time.
+                    None if path.starts_with(from) => return Ok(None),
+                    None => {}
+                }
+            }
+        }
+        Ok(Some(path))
+    }
+}
+
+impl Tree for BeforeView {
+    fn stat(&self, path: &TreePath) -> Result<Stat> {
+        let mut stat = match self.look(Operation::Stat, path, |tree, path| tree.stat(path)) {
+            Err(error) if error.is_absence() && self.is_above_kept(path) => {
+                return Ok(Stat::new(Kind::Directory, 0));
+            }
+            stat => stat?,
+        };
+        if stat.kind == Kind::File
+            && let Some(mode) = self.earlier_mode(path)?
+        {
+            stat.mode = mode;
+        }
+        Ok(stat)
+    }
+
+    fn list(&self, path: &TreePath) -> Result<Vec<Entry>> {
+        let entries = match self.look(Operation::List, path, |tree, path| tree.list(path)) {
+            Err(error) if error.is_absence() && self.is_above_kept(path) => Vec::new(),
+            entries => entries?,
+        };
+        let mut names = self.changed_names(path)?;
+        names.extend(entries.into_iter().map(|entry| entry.name));
+        let mut found = Vec::new();
+        for name in names {
+            match self.stat(&path.join(&name)?) {
+                Err(error) if error.is_absence() => {}
+                stat => found.push(Entry::new(name, stat?.kind)),
+            }
+        }
+        Ok(found)
+    }
+
+    fn open(&self, path: &TreePath) -> Result<Content> {
+        self.look(Operation::Read, path, |tree, path| tree.open(path))
+    }
+
+    fn read_link(&self, path: &TreePath) -> Result<Vec<u8>> {
+        self.look(Operation::Read, path, |tree, path| tree.read_link(path))
+    }
+
+    fn known_hash(&self, path: &TreePath) -> Option<ContentHash> {
+        self.look(Operation::Stat, path, |tree, path| Ok(tree.known_hash(path))).ok().flatten()
+    }
+
+    fn known_tree_hash(&self, _: &TreePath) -> Option<TreeHash> {
+        None
+    }
+}

@@ -1,0 +1,99 @@
+//! Where each object of a store is, once.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::io;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::error::damaged;
+use crate::hash::ContentHash;
+use crate::store::catalog::list::{self, Part};
+use crate::store::objects::index::{Library, Located, Shelf};
+use crate::store::objects::manifest::Trust;
+use crate::store::objects::object::{ObjectId, ObjectKind};
+use crate::store::objects::pack::{ObjectRow, Pack};
+use crate::tree::hash::TreeHash;
+use crate::tree::merkle::{self, Identity};
+
+/// Holds one place for each object: that of the largest pack, which is the one that stays most likely.
+///
+/// There may be a thousand packs, and looking through all of them for each object would take seconds.
+pub(super) struct Places<'l> {
+    library: &'l Library,
+    places: HashMap<ObjectId, Located>,
+}
+
+impl<'l> Places<'l> {
+    /// Looks at all packs but those that are about to go.
+    pub(super) fn new(
+        library: &'l Library,
+        shelf: &Shelf,
+        trust: &BTreeMap<String, Trust>,
+        without: &BTreeSet<String>,
+    ) -> io::Result<Self> {
+        let packs = shelf.packs().iter().filter(|pack| !without.contains(&pack.id));
+        let mut packs: Vec<&Arc<Pack>> = packs.collect();
+        packs.sort_unstable_by_key(|pack| (std::cmp::Reverse(pack.bytes), &pack.id));
+        let mut places = Self { library, places: HashMap::new() };
+        let is_superseded = |pack: &Pack, row: &ObjectRow| {
+            row.id.kind.names_others() && trust.get(&pack.id) == Some(&Trust::Contents)
+        };
+        for superseded in [false, true] {
+            for pack in &packs {
+                places.add(pack, |row| is_superseded(pack, row) == superseded)?;
+            }
+        }
+        Ok(places)
+    }
+
+    fn add(&mut self, pack: &Arc<Pack>, wanted: impl Fn(&ObjectRow) -> bool) -> io::Result<()> {
+        for row in pack.objects() {
+            let row = row?;
+            if wanted(&row) {
+                self.places.entry(row.id).or_insert_with(|| Located::new(pack, row));
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells whether an object is in this pack and in none that is preferred.
+    pub(super) fn is_here(&self, pack: &Arc<Pack>, id: &ObjectId) -> bool {
+        self.places.get(id).is_some_and(|place| Arc::ptr_eq(place.pack(), pack))
+    }
+
+    pub(super) fn has(&self, id: &ObjectId) -> bool {
+        self.places.contains_key(id)
+    }
+
+    fn get(&self, id: &ObjectId) -> io::Result<Bytes> {
+        let place = self.places.get(id).ok_or_else(|| missing(id))?;
+        self.library.read(place)
+    }
+
+    pub(super) fn directory(&self, hash: &TreeHash) -> io::Result<Vec<Identity>> {
+        let id = ObjectId::directory(hash);
+        let entries = merkle::decode(&self.get(&id)?)
+            .ok_or_else(|| damaged(format!("the {id} has names that no directory has")))?;
+        Ok(entries.into_iter().map(|(_, identity)| identity).collect())
+    }
+
+    /// Returns the objects that a file's content is: itself, or a list and its parts.
+    pub(super) fn file(&self, hash: &ContentHash) -> io::Result<Vec<ObjectId>> {
+        let (whole, list) = (ObjectId::blob(hash), ObjectId::list(hash));
+        if self.has(&whole) {
+            return Ok(vec![whole]);
+        }
+        let parts = list::decode(&self.get(&list)?).ok_or_else(|| missing(&list))?;
+        let parts = parts.iter().map(|part: &Part| ObjectId::blob(&part.hash));
+        Ok(std::iter::once(list).chain(parts).collect())
+    }
+}
+
+fn missing(id: &ObjectId) -> io::Error {
+    let id = match id.kind {
+        ObjectKind::List => ObjectId { kind: ObjectKind::Blob, ..*id },
+        _ => *id,
+    };
+    damaged(format!("the {id} is missing; verify the store"))
+}

@@ -1,0 +1,118 @@
+//! The content of a large file, read part by part.
+
+use std::io;
+use std::ops::Deref;
+use std::sync::{Mutex, PoisonError};
+
+use bytes::Bytes;
+
+use super::index::Library;
+use super::object::ObjectId;
+use crate::error::damaged;
+use crate::hash::ContentHash;
+use crate::store::catalog::list::Part;
+use crate::tree::content::ReadAt;
+
+/// Reads a large file at any position.
+///
+/// Every part is checked by its own hash. That the parts together are the file is checked when they are
+/// read from the first byte to the last, before the last bytes are returned.
+pub(crate) struct LargeFile<L> {
+    library: L,
+    hash: ContentHash,
+    parts: Vec<Placed>,
+    state: Mutex<State>,
+}
+
+struct Placed {
+    part: Part,
+    start: u64,
+}
+
+#[derive(Default)]
+struct State {
+    /// The part that was read last.
+    last: Option<(usize, Bytes)>,
+    /// The hash of everything up to a position, where all was read in order.
+    hasher: blake3::Hasher,
+    hashed: u64,
+}
+
+impl<L: Deref<Target = Library>> LargeFile<L> {
+    pub(crate) fn new(library: L, hash: ContentHash, parts: &[Part]) -> Self {
+        let mut start = 0;
+        let place = |part: &Part| {
+            let placed = Placed { part: *part, start };
+            start += u64::from(part.len);
+            placed
+        };
+        let parts = parts.iter().map(place).collect();
+        Self { library, hash, parts, state: Mutex::default() }
+    }
+
+    /// Reads the whole file, keeping nothing.
+    pub(crate) fn check(&self) -> io::Result<()> {
+        let mut state = State::default();
+        for at in 0..self.parts.len() {
+            let bytes = self.part(at, &mut state)?;
+            self.see(&mut state, self.parts[at].start, &bytes)?;
+        }
+        Ok(())
+    }
+
+    fn size(&self) -> u64 {
+        self.parts.last().map_or(0, |last| last.start + u64::from(last.part.len))
+    }
+
+    fn part(&self, at: usize, state: &mut State) -> io::Result<Bytes> {
+        match &state.last {
+            Some((last, bytes)) if *last == at => return Ok(bytes.clone()),
+            _ => {}
+        }
+        let Part { hash, len } = self.parts[at].part;
+        let bytes = self.library.get(&ObjectId::blob(&hash))?;
+        if bytes.len() != len as usize {
+            return Err(self.broken());
+        }
+        state.last = Some((at, bytes.clone()));
+        Ok(bytes)
+    }
+
+    /// Hashes bytes that continue what was read before, and judges the whole at its end.
+    fn see(&self, state: &mut State, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        if offset == 0 {
+            (state.hasher, state.hashed) = (blake3::Hasher::new(), 0);
+        }
+        if offset != state.hashed {
+            return Ok(());
+        }
+        state.hasher.update(bytes);
+        state.hashed += bytes.len() as u64;
+        let whole = state.hashed == self.size();
+        match whole && state.hasher.finalize() != *self.hash.as_bytes() {
+            true => Err(self.broken()),
+            false => Ok(()),
+        }
+    }
+
+    fn broken(&self) -> io::Error {
+        let id = ObjectId::list(&self.hash);
+        damaged(format!("the {id} is not that of its file; verify the store"))
+    }
+}
+
+impl<L: Deref<Target = Library> + Send + Sync> ReadAt for LargeFile<L> {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        if offset >= self.size() {
+            return Ok(0);
+        }
+        let at = self.parts.partition_point(|placed| placed.start <= offset) - 1;
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let bytes = self.part(at, &mut state)?;
+        let rest = &bytes[(offset - self.parts[at].start) as usize..];
+        let count = rest.len().min(buffer.len());
+        self.see(&mut state, offset, &rest[..count])?;
+        buffer[..count].copy_from_slice(&rest[..count]);
+        Ok(count)
+    }
+}

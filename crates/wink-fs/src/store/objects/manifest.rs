@@ -1,0 +1,182 @@
+//! The list of the packs that must be there, and of what in them a snapshot may rely on.
+//!
+//! A record names the pack that was written with it. When space is given back, packs go and others take
+//! over what is still needed of them; then the roster says which packs there are, for all records up to
+//! a number. What records after that name is to be there too.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write as _};
+
+use serde::{Deserialize, Serialize};
+
+use super::interval_set::Numbers;
+use crate::snapshot::Snapshot;
+use crate::store::catalog::record::{checked_json, with_sum};
+use crate::store::disk::Disk;
+use crate::store::temporary::Temporary;
+
+pub(crate) const NAME: &str = "roster";
+const MAX_BYTES: u64 = 64 * 1024 * 1024;
+const VERSION: u32 = 1;
+
+/// Says how far a pack can be relied on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Trust {
+    /// All that is below its directories, and all parts of its lists, are in the store.
+    Everything,
+    /// Some of what its directories and lists name is gone; those that are needed are in other packs.
+    Contents,
+}
+
+/// Holds what the file says.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Roster {
+    /// The number of the last record whose pack is accounted for here.
+    pub(crate) through: u64,
+    pub(crate) packs: BTreeMap<String, Trust>,
+    /// The numbers of the snapshots that were forgotten, where that was written down from the beginning, or all
+    /// that were missing once were taken for forgotten.
+    pub(crate) gone: Option<Numbers>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    version: u32,
+    through: u64,
+    packs: BTreeMap<String, Trust>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    gone: Option<Numbers>,
+}
+
+/// Says what became of the file.
+#[derive(Debug)]
+pub(crate) enum Found {
+    Whole(Roster),
+    /// Only stores of an earlier time have none.
+    Missing,
+    Damaged,
+}
+
+impl Found {
+    pub(crate) fn whole(self) -> Option<Roster> {
+        match self {
+            Self::Whole(roster) => Some(roster),
+            Self::Missing | Self::Damaged => None,
+        }
+    }
+}
+
+impl Roster {
+    /// Returns that of a store in which nothing was forgotten yet.
+    pub(crate) fn of_new_store() -> Self {
+        Self { gone: Some(Numbers::default()), ..Self::default() }
+    }
+
+    /// Returns the number after which that of a new snapshot comes: none is given again.
+    pub(crate) fn last_number(&self) -> u64 {
+        self.through.max(self.gone.as_ref().map_or(0, Numbers::last))
+    }
+
+    /// Reads the file.
+    pub(crate) fn read(disk: &Disk) -> io::Result<Found> {
+        match disk.read(NAME, MAX_BYTES) {
+            Ok(bytes) => Ok(decode(&bytes).map_or(Found::Damaged, Found::Whole)),
+            Err(error) => match error.kind() {
+                io::ErrorKind::NotFound => Ok(Found::Missing),
+                io::ErrorKind::InvalidData => Ok(Found::Damaged),
+                _ => Err(error),
+            },
+        }
+    }
+
+    /// Replaces the file; only the holder of the lock for publishing does.
+    pub(crate) fn write(&self, disk: &Disk) -> io::Result<()> {
+        let file = self.prepare(disk)?;
+        file.sync()?;
+        file.replace()
+    }
+
+    /// Replaces the file without waiting for the disk: a loss of power leaves this one, or damage.
+    pub(crate) fn note(&self, disk: &Disk) -> io::Result<()> {
+        let mut file = self.prepare(disk)?;
+        file.rename()?;
+        file.keep();
+        Ok(())
+    }
+
+    fn prepare<'d>(&self, disk: &'d Disk) -> io::Result<Temporary<'d>> {
+        let mut file = Temporary::over(disk, ".", NAME.to_owned())?;
+        file.write_all(self.encode()?.as_bytes())?;
+        Ok(file)
+    }
+
+    fn encode(&self) -> io::Result<String> {
+        let Self { through, packs, gone } = self.clone();
+        Ok(with_sum(&serde_json::to_string(&Stored { version: VERSION, through, packs, gone })?))
+    }
+
+    /// Adds the packs of records that are about to go, and tells whether there were any to add.
+    pub(crate) fn take_over<'s>(&mut self, going: impl IntoIterator<Item = &'s Snapshot>) -> bool {
+        let before = self.packs.len();
+        for snapshot in going {
+            if self.is_later(snapshot) {
+                self.packs.entry(snapshot.reference.clone()).or_insert(Trust::Everything);
+            }
+        }
+        self.packs.len() > before
+    }
+
+    /// Returns the packs that must be there, with how far each can be relied on.
+    pub(crate) fn expected(&self, snapshots: &[Snapshot]) -> BTreeMap<String, Trust> {
+        let mut expected = self.packs.clone();
+        let later = snapshots.iter().filter(|it| self.is_later(it));
+        expected.extend(later.map(|it| (it.reference.clone(), Trust::Everything)));
+        expected
+    }
+
+    fn is_later(&self, snapshot: &Snapshot) -> bool {
+        snapshot.sequence > self.through && !snapshot.reference.is_empty()
+    }
+}
+
+fn decode(bytes: &[u8]) -> Option<Roster> {
+    let stored: Stored = serde_json::from_str(checked_json(bytes)?).ok()?;
+    let Stored { version, through, packs, gone } = stored;
+    (version == VERSION).then_some(Roster { through, packs, gone })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::snapshot::NewSnapshot;
+    use std::time::SystemTime;
+
+    fn snapshot(sequence: u64, reference: &str) -> Snapshot {
+        let new = NewSnapshot::new(SystemTime::UNIX_EPOCH);
+        let reference = reference.to_owned();
+        Snapshot { sequence, reference, ..Snapshot::of(&new, "store") }
+    }
+
+    #[test]
+    fn records_up_to_its_number_are_accounted_for_and_later_ones_name_their_packs() {
+        let packs = BTreeMap::from([("merged".to_owned(), Trust::Contents)]);
+        let mut roster = Roster { through: 2, packs, gone: None };
+        let all = [snapshot(1, "gone"), snapshot(3, "new"), snapshot(4, "")];
+        let expected = roster.expected(&all);
+        assert_eq!(expected.keys().collect::<Vec<_>>(), ["merged", "new"]);
+        assert_eq!(expected["merged"], Trust::Contents);
+        assert!(!roster.take_over(&all[..1]) && roster.take_over(&all[1..]));
+        assert_eq!(roster.expected(&all[..1]), expected, "what goes is still to be there");
+    }
+
+    #[test]
+    fn what_was_written_is_read_and_nothing_else() {
+        let packs = BTreeMap::from([("a".to_owned(), Trust::Everything)]);
+        let roster = Roster { through: 7, packs, gone: Some(Numbers::without(&[1, 2, 5], 9)) };
+        let text = roster.encode().unwrap();
+        assert_eq!(decode(text.as_bytes()), Some(roster));
+        assert_eq!(decode(text.replace("\"version\":1", "\"version\":2").as_bytes()), None);
+        (0..text.len()).for_each(|len| assert_eq!(decode(&text.as_bytes()[..len]), None, "{len}"));
+    }
+}

@@ -1,0 +1,263 @@
+//! Puts damage aside, so that the rest is whole again; nothing is deleted.
+
+pub(crate) mod salvage;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::sync::Arc;
+
+use super::catalog::list::{self, Part};
+use super::catalog::{self, missing, pins};
+use super::gc::redact;
+use super::objects::chunked_file::LargeFile;
+use super::objects::index::{self, Library, Shelf};
+use super::objects::manifest::{self, Found, Roster, Trust};
+use super::objects::object::{ObjectId, ObjectKind};
+use super::objects::pack::{self, ObjectRow, Pack, PackWriter};
+use super::{Store, failure, lock, verify};
+use crate::error::{Error, Operation, Result};
+use crate::hash::ContentHash;
+use crate::oplog::file::{self, Contents};
+use crate::snapshot::{Repaired, SnapshotId, Verification, VerifyOptions};
+
+/// The directory for what is damaged.
+const DIRECTORY: &str = "quarantine";
+
+/// Moves what is damaged aside and keeps all that is whole of it.
+///
+/// After each step the store is no worse than before: what is whole of a pack is in another one before
+/// the pack is moved.
+pub(super) fn repair(store: &Store, heal: &mut dyn FnMut() -> Result<()>) -> Result<Repaired> {
+    let mut repair = Repair { store, repaired: Repaired::default() };
+    let is_whole = |repair: &Repair<'_>| Ok::<_, Error>(repair.look()?.problems.is_empty());
+    if repair.alone(|repair| {
+        if is_whole(repair)? {
+            return Ok(true);
+        }
+        repair.put_damage_aside()?;
+        is_whole(repair)
+    })? {
+        return Ok(repair.repaired);
+    }
+    // No other process is locked out meanwhile: what is missing is stored as usual.
+    heal()?;
+    repair.alone(Repair::lost_snapshots)?;
+    Ok(repair.repaired)
+}
+
+fn failed(error: io::Error) -> Error {
+    failure::of(Operation::Repair, error)
+}
+
+struct Repair<'s> {
+    store: &'s Store,
+    repaired: Repaired,
+}
+
+impl Repair<'_> {
+    /// Does something while no other process uses the store.
+    fn alone<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let store = self.store;
+        let _only = lock::prune(store.disk())?;
+        let _alone = lock::exclusive(store.disk())?;
+        let done = work(self)?;
+        store.catalog.forget();
+        store.library.refresh().map_err(failed)?;
+        Ok(done)
+    }
+
+    /// Leaves only what is whole; snapshots may miss something then.
+    fn put_damage_aside(&mut self) -> Result<()> {
+        self.packs().map_err(failed)?;
+        self.damaged_records()?;
+        self.missing_records()?;
+        self.pins().map_err(failed)?;
+        self.operations()?;
+        self.roster().map_err(failed)
+    }
+
+    fn look(&self) -> Result<Verification> {
+        verify::verify_alone(self.store.disk(), &VerifyOptions::default().data(true))
+    }
+
+    /// Moves packs aside that are not whole, after what is whole in them is in a new one.
+    fn packs(&mut self) -> io::Result<()> {
+        let library = Library::new(self.store.disk().clone());
+        let shelf = library.refresh()?;
+        let mut hurt: Vec<String> = shelf.unusable.iter().map(|(id, _)| id.clone()).collect();
+        let mut rescued = Vec::new();
+        for pack in shelf.packs() {
+            let whole = whole_objects(&library, &shelf, pack)?;
+            if let Some(whole) = whole {
+                hurt.push(pack.id.clone());
+                rescued.push((Arc::clone(pack), whole));
+            }
+        }
+        self.rescue(&library, rescued)?;
+        hurt.iter().try_for_each(|id| self.put_aside(&pack::place(id)))
+    }
+
+    fn rescue(
+        &mut self,
+        library: &Library,
+        packs: Vec<(Arc<Pack>, Vec<ObjectRow>)>,
+    ) -> io::Result<()> {
+        let writer = PackWriter::new(&library.disk);
+        for (pack, rows) in &packs {
+            for row in rows {
+                let block = pack.read_block(&library.disk, row.block)?;
+                writer.add(row.id, row.size, &index::check(row, index::cut(row, &block))?)?;
+                self.repaired.objects_saved += 1;
+            }
+        }
+        if let Some(mut pack) = writer.finish()? {
+            pack.file.publish()?;
+            pack.file.keep();
+        }
+        Ok(())
+    }
+
+    fn damaged_records(&mut self) -> Result<()> {
+        for name in catalog::names(self.store.disk()).map_err(failed)? {
+            if catalog::read(self.store.disk(), &name).is_err() {
+                self.lose(&name)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes records again that are missing, or were damaged, and still known; whether the snapshots are whole is looked at later.
+    fn missing_records(&mut self) -> Result<()> {
+        let disk = self.store.disk();
+        let there = catalog::read_whole(disk).map_err(failed)?;
+        let roster = Roster::read(disk).map_err(failed)?.whole().unwrap_or_default();
+        for mut snapshot in missing::look(disk, &roster, &there).known {
+            if there.iter().any(|it| it.tag == snapshot.tag) {
+                snapshot.tag = None;
+            }
+            redact::replace_record(self.store, &snapshot)?;
+            self.repaired.found.push(snapshot.id);
+        }
+        let Repaired { found, lost, .. } = &mut self.repaired;
+        lost.retain(|id| !found.contains(id));
+        Ok(())
+    }
+
+    /// Moves the records of snapshots aside that are not whole any more; what is whole of them stays under their
+    /// names.
+    fn lost_snapshots(&mut self) -> Result<()> {
+        let problems = self.look()?.problems.into_iter();
+        let lost: BTreeSet<SnapshotId> = problems.flat_map(|problem| problem.snapshots).collect();
+        let records = lost.iter().map(|id| catalog::read(self.store.disk(), &id.to_string()));
+        let salvaged = salvage::salvage(self.store, records.filter_map(Result::ok).collect())?;
+        lost.iter().try_for_each(|id| self.lose(&id.to_string()))?;
+        for snapshot in &salvaged {
+            redact::replace_record(self.store, snapshot)?;
+        }
+        self.repaired.salvaged = salvaged.iter().map(|it| it.id).collect();
+        self.account().map_err(failed)
+    }
+
+    /// Takes all snapshots that are missing by now for forgotten.
+    fn account(&self) -> io::Result<()> {
+        let disk = self.store.disk();
+        let Some(mut roster) = Roster::read(disk)?.whole() else { return Ok(()) };
+        roster.gone = Some(missing::account(disk, &roster, &catalog::read_whole(disk)?));
+        roster.write(disk)
+    }
+
+    fn lose(&mut self, name: &str) -> Result<()> {
+        self.put_aside(&catalog::place(name)).map_err(failed)?;
+        self.repaired.lost.extend(name.parse::<SnapshotId>().ok());
+        Ok(())
+    }
+
+    fn pins(&mut self) -> io::Result<()> {
+        let damaged = pins::damaged(self.store.disk())?;
+        damaged.iter().try_for_each(|name| self.put_aside(&format!("{}/{name}", pins::DIRECTORY)))
+    }
+
+    /// Moves damaged operations aside, the record after what was kept: without one it would be taken for that of
+    /// an operation that was interrupted.
+    fn operations(&mut self) -> Result<()> {
+        for damaged in file::damaged_operations(self.store.disk(), Contents::Read)? {
+            let mut all = damaged.kept.iter().chain([&damaged.record]);
+            all.try_for_each(|place| self.put_aside(place)).map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    /// Lists the packs that are left; their directories may name what is not there any more.
+    fn roster(&mut self) -> io::Result<()> {
+        let disk = self.store.disk();
+        if let Found::Damaged = Roster::read(disk)? {
+            self.put_aside(manifest::NAME)?;
+        }
+        let old = Roster::read(disk)?.whole().unwrap_or_default();
+        let snapshots = catalog::read_whole(disk)?;
+        let last = snapshots.iter().map(|it| it.sequence).max().unwrap_or(0);
+        let ids = Library::new(disk.clone()).pack_ids()?;
+        let packs: BTreeMap<_, _> = ids.into_iter().map(|id| (id, Trust::Contents)).collect();
+        let gone = Some(missing::account(disk, &old, &snapshots));
+        Roster { through: last.max(old.through), packs, gone }.write(disk)
+    }
+
+    /// Moves a file into the quarantine, under a name that nothing there has.
+    fn put_aside(&mut self, place: &str) -> io::Result<()> {
+        let disk = self.store.disk();
+        disk.make_dir_unless_there(DIRECTORY)?;
+        let (directory, name) = place.rsplit_once('/').unwrap_or((".", place));
+        let there = disk.names(DIRECTORY)?;
+        let mut free = (0..).map(|number: u64| format!("{name}.{number}"));
+        let name = free.find(|name| !there.contains(name)).ok_or(io::ErrorKind::AlreadyExists)?;
+        disk.rename(place, &format!("{DIRECTORY}/{name}"))?;
+        disk.sync_dir(DIRECTORY)?;
+        disk.sync_dir(directory)?;
+        self.repaired.quarantined.push(name);
+        Ok(())
+    }
+}
+
+/// Returns the objects of a pack that are whole, where not all of them are or its tables are damaged.
+fn whole_objects(
+    library: &Library,
+    shelf: &Shelf,
+    pack: &Arc<Pack>,
+) -> io::Result<Option<Vec<ObjectRow>>> {
+    let mut rows: Vec<ObjectRow> = pack.objects().flatten().collect();
+    let mut is_hurt = pack.check_rows().is_err() || rows.len() < pack.object_count();
+    rows.sort_unstable_by_key(|row| (row.block, row.offset));
+    let mut whole = Vec::new();
+    for rows in rows.chunk_by(|a, b| a.block == b.block) {
+        let block = pack.read_block(&library.disk, rows[0].block);
+        let is_whole = |row: &&ObjectRow| {
+            let bytes = block.as_ref().ok().and_then(|block| index::cut(row, block));
+            bytes.is_some_and(|bytes| {
+                row.id.names(&bytes) && is_sound_list(library, shelf, row, &bytes)
+            })
+        };
+        let before = whole.len();
+        whole.extend(rows.iter().filter(is_whole).copied());
+        is_hurt |= whole.len() - before < rows.len();
+    }
+    Ok(is_hurt.then_some(whole))
+}
+
+/// Tells of a list whether its parts make its file, as far as they are there; other objects name nothing.
+fn is_sound_list(library: &Library, shelf: &Shelf, row: &ObjectRow, bytes: &[u8]) -> bool {
+    if row.id.kind != ObjectKind::List {
+        return true;
+    }
+    let Some(parts) = list::decode(bytes).filter(|parts| list::size(parts) == row.size) else {
+        return false;
+    };
+    let are_there = parts.iter().all(|part| shelf.contains(&ObjectId::blob(&part.hash)));
+    let hash = ContentHash::from_bytes(row.id.key);
+    let file = LargeFile::new(library, hash, &parts);
+    // Where a part is missing or damaged nothing can be said of the list itself.
+    !are_there || file.check().is_ok() || !all_readable(library, &parts)
+}
+
+fn all_readable(library: &Library, parts: &[Part]) -> bool {
+    parts.iter().all(|part| library.get(&ObjectId::blob(&part.hash)).is_ok())
+}

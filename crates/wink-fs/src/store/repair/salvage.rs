@@ -1,0 +1,141 @@
+//! What is whole of a snapshot that misses something, as a snapshot of its own right.
+
+use std::collections::HashMap;
+use std::io;
+
+use crate::error::{Error, Operation, Result, damaged};
+use crate::hash::ContentHash;
+use crate::path::TreePath;
+use crate::snapshot::{Skipped, Snapshot};
+use crate::store::catalog::list;
+use crate::store::gc::redact;
+use crate::store::objects::object::{ObjectId, ObjectKind};
+use crate::store::objects::pack::PackWriter;
+use crate::store::tree::read_directory;
+use crate::store::{Store, failure};
+use crate::tree::descend::descend;
+use crate::tree::hash::TreeHash;
+use crate::tree::merkle::{self, Identity};
+use crate::tree::scope::Exclusions;
+
+const WHY: &str = "it is damaged";
+
+/// Returns snapshots without what they miss; those of which no file is whole are not among them.
+///
+/// What they miss they say nothing of: a restore leaves it alone.
+pub(crate) fn salvage(store: &Store, snapshots: Vec<Snapshot>) -> Result<Vec<Snapshot>> {
+    store.library.refresh().map_err(failed)?;
+    let writer = PackWriter::new(store.disk());
+    let mut salvage = Salvage { store, writer: &writer, known: HashMap::new() };
+    let mut salvaged = Vec::new();
+    for snapshot in snapshots {
+        salvaged.extend(salvage.snapshot(snapshot)?);
+    }
+    redact::publish(store, writer).map_err(failed)?;
+    Ok(salvaged)
+}
+
+fn failed(error: io::Error) -> Error {
+    failure::of(Operation::Repair, error)
+}
+
+/// What is whole of a directory.
+#[derive(Clone)]
+struct Whole {
+    hash: TreeHash,
+    files: u64,
+    bytes: u64,
+    /// What is not.
+    lost: Vec<TreePath>,
+}
+
+struct Salvage<'a, 'd> {
+    store: &'a Store,
+    writer: &'a PackWriter<'d>,
+    /// What is whole of directories; most are the same in many snapshots.
+    known: HashMap<(TreePath, TreeHash), Option<Whole>>,
+}
+
+impl Salvage<'_, '_> {
+    fn snapshot(&mut self, mut snapshot: Snapshot) -> Result<Option<Snapshot>> {
+        let Some(root) = snapshot.tree_hash else { return Ok(None) };
+        let Some(whole) = self.directory(&TreePath::root(), &root)?.filter(|it| it.files > 0)
+        else {
+            return Ok(None);
+        };
+        snapshot.tree_hash = Some(whole.hash);
+        (snapshot.file_count, snapshot.total_bytes) = (whole.files, whole.bytes);
+        for path in whole.lost {
+            snapshot.skipped.push(Skipped::new(path.to_string(), WHY));
+            snapshot.excluded.push(Exclusions::pattern_of(&path));
+        }
+        Ok(Some(snapshot))
+    }
+
+    /// Returns what is whole of a directory, where it can be read itself.
+    fn directory(&mut self, path: &TreePath, hash: &TreeHash) -> Result<Option<Whole>> {
+        let key = (path.clone(), *hash);
+        if let Some(known) = self.known.get(&key) {
+            return Ok(known.clone());
+        }
+        let whole = descend(|| self.look(path, hash))?;
+        self.known.insert(key, whole.clone());
+        Ok(whole)
+    }
+
+    fn look(&mut self, path: &TreePath, hash: &TreeHash) -> Result<Option<Whole>> {
+        let Ok(entries) = read_directory(&self.store.library, hash) else { return Ok(None) };
+        let mut whole = Whole { hash: *hash, files: 0, bytes: 0, lost: Vec::new() };
+        let mut encoded = Vec::new();
+        for (name, identity) in entries {
+            let path = path.join(&name)?;
+            match self.entry(&mut whole, &path, identity)? {
+                Some(identity) => merkle::encode_entry(&mut encoded, name.as_bytes(), &identity),
+                None => whole.lost.push(path),
+            }
+        }
+        if !whole.lost.is_empty() {
+            whole.hash = merkle::directory_hash(&encoded);
+            let (id, size) = (ObjectId::directory(&whole.hash), encoded.len() as u64);
+            self.writer.add(id, size, &encoded).map_err(failed)?;
+        }
+        Ok(Some(whole))
+    }
+
+    /// Returns what an entry is known by from now on, where anything of it is whole.
+    fn entry(
+        &mut self,
+        whole: &mut Whole,
+        path: &TreePath,
+        identity: Identity,
+    ) -> Result<Option<Identity>> {
+        let bytes = match &identity {
+            Identity::Directory(hash) => {
+                let Some(below) = self.directory(path, hash)? else { return Ok(None) };
+                whole.files += below.files;
+                whole.bytes += below.bytes;
+                whole.lost.extend(below.lost);
+                return Ok(Some(Identity::Directory(below.hash)));
+            }
+            Identity::Link(hash) => self.store.library.size(&ObjectId::link(hash)),
+            Identity::File { hash, .. } => self.file(hash),
+        };
+        let Ok(bytes) = bytes else { return Ok(None) };
+        whole.files += 1;
+        whole.bytes += bytes;
+        Ok(Some(identity))
+    }
+
+    /// Returns the size of a file that is whole; damaged objects are not there any more.
+    fn file(&self, hash: &ContentHash) -> io::Result<u64> {
+        let library = &self.store.library;
+        let row = library.locate_file(hash)?.row;
+        if row.id.kind == ObjectKind::List {
+            let parts = list::decode(&library.get(&row.id)?);
+            let parts = parts.ok_or_else(|| damaged(format!("the {} is damaged", row.id)))?;
+            let is_there = |part: &list::Part| library.size(&ObjectId::blob(&part.hash)).map(drop);
+            parts.iter().try_for_each(is_there)?;
+        }
+        Ok(row.size)
+    }
+}

@@ -1,0 +1,96 @@
+//! A tree without what is excluded.
+
+use std::sync::Arc;
+
+use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::hash::ContentHash;
+use crate::path::TreePath;
+use crate::tree::content::Content;
+use crate::tree::hash::TreeHash;
+use crate::tree::scope::Exclusions;
+use crate::tree::{Entry, Stat, Tree};
+
+/// Shows a tree as if what is excluded were not there.
+pub(crate) struct Excluding {
+    pub(crate) tree: Arc<dyn Tree>,
+    pub(crate) excluded: Exclusions,
+}
+
+impl Excluding {
+    fn check(&self, operation: Operation, path: &TreePath) -> Result<()> {
+        match self.excluded.matches(path) {
+            true => Err(Error::new(operation, ErrorKind::NotFound).with_path(path)),
+            false => Ok(()),
+        }
+    }
+}
+
+impl Tree for Excluding {
+    fn stat(&self, path: &TreePath) -> Result<Stat> {
+        self.check(Operation::Stat, path)?;
+        self.tree.stat(path)
+    }
+
+    fn list(&self, path: &TreePath) -> Result<Vec<Entry>> {
+        self.check(Operation::List, path)?;
+        let mut entries = self.tree.list(path)?;
+        // A name too long to be joined stays in the list: the caller that walks on reports it.
+        let is_excluded = |entry: &Entry| {
+            path.join(&entry.name).is_ok_and(|path| self.excluded.matches_entry(&path))
+        };
+        entries.retain(|entry| !is_excluded(entry));
+        Ok(entries)
+    }
+
+    fn open(&self, path: &TreePath) -> Result<Content> {
+        self.check(Operation::Read, path)?;
+        self.tree.open(path)
+    }
+
+    fn read_link(&self, path: &TreePath) -> Result<Vec<u8>> {
+        self.check(Operation::Read, path)?;
+        self.tree.read_link(path)
+    }
+
+    fn known_hash(&self, path: &TreePath) -> Option<ContentHash> {
+        self.check(Operation::Stat, path).ok().and_then(|()| self.tree.known_hash(path))
+    }
+
+    /// What is below may be excluded.
+    fn known_tree_hash(&self, _: &TreePath) -> Option<TreeHash> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Workspace;
+
+    #[test]
+    fn what_is_excluded_is_not_there_for_any_question() {
+        let files = Workspace::memory();
+        for path in [".git/config", "web/node_modules/a.js", "web/a.js"] {
+            files.write(path, "x").unwrap();
+        }
+        let excluded = Exclusions::parse(["/.git", "node_modules/"]).unwrap();
+        let tree = Excluding { tree: files.tree(), excluded };
+        let names = |path: &str| {
+            let listed = tree.list(&TreePath::parse(path).unwrap()).unwrap();
+            listed.iter().map(|it| it.name.to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!((names(""), names("web")), (vec!["web".into()], vec!["a.js".into()]));
+        for path in [".git", ".git/config", "web/node_modules/a.js"].map(TreePath::parse) {
+            let path = path.unwrap();
+            let kinds = [
+                tree.stat(&path).unwrap_err().kind(),
+                tree.list(&path).unwrap_err().kind(),
+                tree.open(&path).unwrap_err().kind(),
+                tree.read_link(&path).unwrap_err().kind(),
+            ];
+            assert_eq!(kinds, [ErrorKind::NotFound; 4], "{path}");
+            assert_eq!((tree.known_hash(&path), tree.known_tree_hash(&path)), (None, None));
+        }
+        assert_eq!(tree.open(&TreePath::parse("web/a.js").unwrap()).unwrap().len(), 1);
+    }
+}

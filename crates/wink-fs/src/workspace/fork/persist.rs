@@ -1,0 +1,170 @@
+//! The files of a fork where it was made: kept, or only compared and tried.
+
+use crate::diff::{Diff, DiffOptions, diff};
+use crate::error::{Operation, Result};
+use crate::filesystem::capture::Capture;
+use crate::memory::MemoryBackend;
+use crate::merge::KeptMerge;
+use crate::snapshot::{FORKS, NewSnapshot, Snapshot, SnapshotId};
+use crate::tree::Tree;
+use crate::tree::compare::compare;
+use crate::tree::scope::{Exclusions, Scope};
+use crate::workspace::restore::replacement::Restore;
+use crate::workspace::{Receipt, RestoreOptions, Workspace};
+
+/// Files that are kept for a fork.
+struct Keeping<'a> {
+    files: &'a Workspace,
+    parent: Option<SnapshotId>,
+    message: &'a str,
+}
+
+impl Workspace {
+    /// Keeps the files of a fork in a snapshot here, for when the fork is gone; nothing where all that was done
+    /// in it is here already.
+    ///
+    /// ```
+    /// let files = wink_fs::Workspace::memory();
+    /// let attempt = files.fork(&files.snapshot("start")?)?;
+    /// assert!(files.keep_fork(&attempt, "attempt")?.is_none());
+    /// attempt.write("a.txt", "tried")?;
+    /// let kept = files.keep_fork(&attempt, "attempt")?.unwrap();
+    /// assert_eq!(files.diff(&kept, wink_fs::At::Live)?.deleted.len(), 1);
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn keep_fork(&self, fork: &Self, message: &str) -> Result<Option<Snapshot>> {
+        let base = fork.origin(Operation::Snapshot)?.base_for(self)?;
+        let keeping = Keeping { files: fork, parent: fork.forked_from(), message };
+        let captured = self.capture_fork(fork)?;
+        let everything = Scope::everything().excluding(captured.1.clone());
+        match compare(&*base, &*captured.0.tree, &everything)?.is_empty() {
+            true => Ok(None),
+            false => self.save_fork(&keeping, captured).map(Some),
+        }
+    }
+
+    /// Keeps the files of a fork in a snapshot here, whatever was done in it.
+    ///
+    /// ```
+    /// let files = wink_fs::Workspace::memory();
+    /// files.write("a.txt", "one")?;
+    /// let attempt = files.fork(wink_fs::At::Live)?;
+    /// files.write("a.txt", "two")?;
+    /// files.restore(&files.snapshot_fork(&attempt, "attempt")?)?;
+    /// assert_eq!(files.read("a.txt")?.content, "one");
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn snapshot_fork(&self, fork: &Self, message: &str) -> Result<Snapshot> {
+        fork.origin(Operation::Snapshot)?;
+        let keeping = Keeping { files: fork, parent: fork.forked_from(), message };
+        self.save_fork(&keeping, self.capture_fork(fork)?)
+    }
+
+    /// Keeps the last state of a fork that was merged here in a snapshot, for merges when the fork is gone;
+    /// nothing where no merge of it is in effect.
+    ///
+    /// ```
+    /// let files = wink_fs::Workspace::memory();
+    /// let attempt = files.fork(&files.snapshot("start")?)?;
+    /// attempt.write("a.txt", "tried")?;
+    /// assert!(files.keep_last_merge(&attempt, "merged")?.is_none());
+    /// files.merge(&attempt)?;
+    /// let kept = files.keep_last_merge(&attempt, "merged")?.unwrap();
+    /// assert!(files.diff(kept.theirs, wink_fs::At::Live)?.is_empty());
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn keep_last_merge(&self, fork: &Self, message: &str) -> Result<Option<KeptMerge>> {
+        let last = fork.origin(Operation::Snapshot)?.last_merge(self)?;
+        let Some((tree, saved)) = last else { return Ok(None) };
+        let files = Self::builder(MemoryBackend::over(&tree)?).build();
+        let keeping = Keeping { files: &files, parent: fork.forked_from(), message };
+        let theirs = self.save_fork(&keeping, self.capture_fork(&files)?)?.id;
+        Ok(Some(KeptMerge { theirs, saved }))
+    }
+
+    /// Compares two trees, as of forks, without what is excluded here now.
+    ///
+    /// ```
+    /// use wink_fs::{At, DiffOptions, Exclusions, MemoryBackend, Workspace};
+    ///
+    /// let files = Workspace::builder(MemoryBackend::new());
+    /// let files = files.exclude(Exclusions::parse(["*.log"])?).build();
+    /// let attempt = files.fork(At::Live)?;
+    /// attempt.write("a.txt", "tried")?;
+    /// attempt.write("x.log", "noise")?;
+    /// let diff = files.diff_trees(&*files.tree(), &*attempt.tree(), &DiffOptions::default())?;
+    /// assert_eq!(diff.added.len(), 1);
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn diff_trees(
+        &self,
+        base: &dyn Tree,
+        target: &dyn Tree,
+        options: &DiffOptions,
+    ) -> Result<Diff> {
+        self.heed_exclusions()?;
+        let excluded = self.history(Operation::Diff)?.excluded.known();
+        let scope = options.scope.clone().excluding(excluded);
+        diff(base, target, &options.clone().scope(scope))
+    }
+
+    /// Says what a restore of the files of a fork would do; nothing is kept for it. The snapshot in the receipt is
+    /// the one that the fork was made of.
+    ///
+    /// ```
+    /// let files = wink_fs::Workspace::memory();
+    /// let attempt = files.fork(&files.snapshot("start")?)?;
+    /// attempt.write("a.txt", "tried")?;
+    /// let receipt = files.rehearse_restore(&attempt, &Default::default())?;
+    /// assert_eq!((receipt.brought_back, files.exists("a.txt")), (1, false));
+    /// assert_eq!(files.snapshots()?.len(), 1);
+    /// # Ok::<(), wink_fs::Error>(())
+    /// ```
+    pub fn rehearse_restore(&self, fork: &Self, options: &RestoreOptions) -> Result<Receipt> {
+        let origin = fork.origin(Operation::Restore)?.snapshot();
+        let history = self.history(Operation::Restore)?;
+        let paths = options.paths.iter().map(|path| self.parse(Operation::Restore, path));
+        let scope = Scope::paths(paths.collect::<Result<Vec<_>>>()?);
+        let target = self.state_of(fork)?;
+        let mut writer = self.turn()?;
+        let _alone = self.alone(history, &mut writer)?;
+        history.excluded.ask()?;
+        let scope = scope.excluding(history.excluded.known());
+        let backend = self.backend(&mut writer);
+        let before = history.capture(backend)?;
+        Restore { history, target: &*target, scope: &scope }.rehearse(backend, before, origin)
+    }
+
+    /// Captures the files of a fork, but for what is excluded here, which it returns too.
+    fn capture_fork(&self, fork: &Self) -> Result<(Capture, Exclusions)> {
+        self.heed_exclusions()?;
+        let excluded = self.history(Operation::Snapshot)?.excluded.known();
+        Ok((fork.backend(&mut *fork.turn()?).capture(&excluded)?, excluded))
+    }
+
+    fn save_fork(
+        &self,
+        keeping: &Keeping<'_>,
+        (capture, excluded): (Capture, Exclusions),
+    ) -> Result<Snapshot> {
+        let Keeping { files, parent, message } = keeping;
+        let history = self.history(Operation::Snapshot)?;
+        // Nothing here is looked at, so it can be kept also where the files of this workspace are gone.
+        let turn = self.turn()?;
+        let alone = history.ledger.lock()?;
+        // A process that excludes paths and then prunes them from the history holds this lock while it prunes, so
+        // the exclusions are read again under it.
+        history.excluded.ask()?;
+        if !history.excluded.known().patterns().eq(excluded.patterns()) {
+            drop((alone, turn));
+            return self.save_fork(keeping, self.capture_fork(files)?);
+        }
+        let mut new = NewSnapshot::new(history.clock.now()).message(*message).line(FORKS);
+        new = new.captured(&capture).backend(files.properties().backend);
+        new.parent = *parent;
+        new.excluded = excluded.patterns().map(str::to_owned).collect();
+        let kept = history.snapshots.save(&*capture.tree, &new)?;
+        history.make_room(&kept)?;
+        Ok(kept)
+    }
+}

@@ -1,0 +1,682 @@
+//! What a workspace remembers: snapshots, operations, and who works in it.
+
+pub(crate) mod exclusions;
+pub(crate) mod operation_trees;
+pub(crate) mod prune;
+pub(crate) mod quota;
+pub(crate) mod repair;
+pub(crate) mod snapshot_after;
+pub(crate) mod snapshots;
+pub(crate) mod state_ref;
+
+use std::collections::VecDeque;
+use std::iter::successors;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use super::SnapshotOptions;
+use super::history::exclusions::Excluded;
+use super::undo::take_back::Outcome;
+use crate::clock::{Clock, SystemClock};
+use crate::error::{Error, ErrorKind, Operation, Result};
+use crate::filesystem::Backend;
+use crate::filesystem::capture::Capture;
+use crate::filesystem::event::{Event, Observers};
+use crate::oplog::file::StoreLedger;
+use crate::oplog::{
+    Ledger, Left, MemoryLedger, OperationCause, OperationChange, OperationRecord, Record, Recorded,
+    Step, check_kinds,
+};
+use crate::path::TreePath;
+use crate::snapshot::{
+    AskedBy, MemorySnapshots, NewSnapshot, Retention, Snapshot, SnapshotCause, SnapshotId,
+    SnapshotStore, StateName,
+};
+use crate::store::Store;
+use crate::store::disk::Disk;
+use crate::tree::compare::{Difference, compare, kind_at};
+use crate::tree::filtered::Excluding;
+use crate::tree::scope::Scope;
+use crate::tree::{Kind, Tree};
+use crate::util::parallel;
+use crate::util::progress::Progress;
+
+/// How often a snapshot is attempted while another program writes.
+const TRIES: usize = 3;
+
+/// Who asks for what is saved before an undo or a redo: it counts by itself, so that going to and fro pushes out
+/// nothing that undo needs.
+pub(super) const STEP: AskedBy = AskedBy::Nobody;
+
+/// From how many directories on a backend learns also from what is about to be replaced.
+const WORTH_LEARNING: u64 = 128;
+
+/// The history of one workspace.
+pub(crate) struct History {
+    pub(super) snapshots: Arc<dyn SnapshotStore>,
+    pub(super) ledger: Box<dyn Ledger>,
+    pub(super) excluded: Excluded,
+    /// Says when something happened; its order is by number, whatever the clock says.
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) retention: Retention,
+    /// Who does what is written down.
+    pub(super) actor: Option<String>,
+    /// Who does it in this turn, where that is another.
+    acting: Mutex<Option<Arc<str>>>,
+    pub(super) observers: Arc<Observers>,
+    /// Where it is counted how far long calls are.
+    pub(super) progress: Option<Progress>,
+    /// The snapshots of what was replaced, oldest first; none until the first one is taken.
+    saved: Mutex<Option<VecDeque<SnapshotId>>>,
+    /// How many snapshots can be taken before one may have to go.
+    pub(super) room: AtomicUsize,
+    /// The snapshot that was taken or restored last, where that was looked up since.
+    known_head: Mutex<Option<Option<SnapshotId>>>,
+    /// How many operations were written down by this process.
+    recorded: AtomicU64,
+}
+
+impl History {
+    /// Makes a history that is gone with the workspace.
+    pub(super) fn in_memory() -> Self {
+        Self::new(Arc::new(MemorySnapshots::default()), Box::new(MemoryLedger::default()))
+    }
+
+    /// Takes the history that is kept in a store.
+    pub(super) fn stored(store: Store) -> Self {
+        let ledger = store.ledger();
+        Self::new(Arc::new(store), Box::new(ledger))
+    }
+
+    /// Takes the history that is kept beside snapshots of any strategy; where they have no place, it is
+    /// gone with the workspace.
+    pub(super) fn beside(snapshots: Arc<dyn SnapshotStore>) -> Self {
+        let ledger: Box<dyn Ledger> = match snapshots.directory() {
+            Some(directory) => Box::new(StoreLedger::new(Disk::new(directory))),
+            None => Box::new(MemoryLedger::default()),
+        };
+        Self::new(snapshots, ledger)
+    }
+
+    fn new(snapshots: Arc<dyn SnapshotStore>, ledger: Box<dyn Ledger>) -> Self {
+        Self {
+            snapshots,
+            ledger,
+            excluded: Excluded::default(),
+            clock: Arc::new(SystemClock),
+            retention: Retention::default(),
+            actor: None,
+            acting: Mutex::default(),
+            observers: Arc::default(),
+            progress: None,
+            saved: Mutex::default(),
+            room: AtomicUsize::new(0),
+            known_head: Mutex::default(),
+            recorded: AtomicU64::new(0),
+        }
+    }
+
+    /// Describes a snapshot that the caller asks for now.
+    pub(super) fn asked_for(&self, options: &SnapshotOptions) -> NewSnapshot {
+        let mut new = NewSnapshot::new(self.clock.now());
+        (new.tag, new.message) = (options.tag.clone(), options.message.clone());
+        new.asked_by = options.asked_by;
+        new
+    }
+
+    /// Takes a snapshot, and returns also those that are gone for it; tried again where files change while they
+    /// are read.
+    pub(super) fn snapshot(
+        &self,
+        backend: &mut dyn Backend,
+        new: &NewSnapshot,
+    ) -> Result<(Snapshot, Vec<SnapshotId>)> {
+        let taken = retried(|| {
+            let capture = self.capture(backend)?;
+            self.save(backend, &capture, new)
+        });
+        self.taken(taken)
+    }
+
+    /// Takes a snapshot unless the last one holds the very same.
+    pub(super) fn snapshot_of_new(
+        &self,
+        backend: &mut dyn Backend,
+        new: &NewSnapshot,
+    ) -> Result<Option<Snapshot>> {
+        let taken = retried(|| {
+            let capture = self.capture(backend)?;
+            match self.is_head(&*capture.tree)? {
+                true => Ok(None),
+                false => self.save(backend, &capture, new).map(Some),
+            }
+        });
+        taken.transpose().map(|taken| Ok(self.taken(taken)?.0)).transpose()
+    }
+
+    /// Tells whether a tree is that of the snapshot that was taken or restored last; one that cannot be read
+    /// holds nothing.
+    fn is_head(&self, tree: &dyn Tree) -> Result<bool> {
+        match self.head()?.map(|head| self.snapshots.load(&head)) {
+            Some(Ok(head)) => Ok(compare(&*head, tree, &Scope::everything())?.is_empty()),
+            _ => Ok(false),
+        }
+    }
+
+    /// Does what is due once a snapshot was taken.
+    fn taken(&self, taken: Result<Snapshot>) -> Result<(Snapshot, Vec<SnapshotId>)> {
+        let taken = taken.map_err(|error| error.during(Operation::Snapshot))?;
+        let gone = self.make_room(&taken).map_err(|error| error.during(Operation::Snapshot))?;
+        Ok((taken, gone))
+    }
+
+    /// Captures the files; what keeps snapshots gets ready meanwhile.
+    pub(super) fn capture(&self, backend: &dyn Backend) -> Result<Capture> {
+        let excluded = self.excluded.known();
+        match self.snapshots.preparation() {
+            Some(prepare) => parallel::both(|| backend.capture(&excluded), prepare).0,
+            None => backend.capture(&excluded),
+        }
+    }
+
+    /// Keeps what was captured.
+    fn save(
+        &self,
+        backend: &mut dyn Backend,
+        capture: &Capture,
+        new: &NewSnapshot,
+    ) -> Result<Snapshot> {
+        let backend_name = backend.properties().backend;
+        let snapshot = match &self.progress {
+            None => self.save_unlearnt(backend_name, capture, &*capture.tree, new)?,
+            Some(progress) => {
+                progress.begin(0, 0);
+                let new = NewSnapshot { progress: Some(progress.clone()), ..new.clone() };
+                self.save_unlearnt(backend_name, capture, &progress.counted(&*capture.tree), &new)?
+            }
+        };
+        if capture.unlearnt > 0 {
+            self.teach(backend, capture, &snapshot);
+        }
+        Ok(snapshot)
+    }
+
+    /// Tells the backend what the saved tree knows of what was captured.
+    ///
+    /// The snapshot is taken: where it cannot be read just now, the backend reads its files again.
+    fn teach(&self, backend: &mut dyn Backend, capture: &Capture, saved: &Snapshot) {
+        if let Ok(saved) = self.snapshots.load(&saved.id) {
+            backend.learn(&*capture.tree, &*saved);
+        }
+    }
+
+    /// Keeps it, read from a tree that is the same, and tells the backend nothing of what it could learn.
+    fn save_unlearnt(
+        &self,
+        backend: &'static str,
+        capture: &Capture,
+        tree: &dyn Tree,
+        new: &NewSnapshot,
+    ) -> Result<Snapshot> {
+        let mut new = new.clone().captured(capture).backend(backend);
+        new.parent = self.head()?;
+        new.excluded = self.excluded.known().patterns().map(str::to_owned).collect();
+        self.snapshots.save(tree, &new)
+    }
+
+    /// Keeps what was captured because it is about to be replaced.
+    pub(super) fn save_before(
+        &self,
+        backend: &'static str,
+        capture: &Capture,
+        asked_by: AskedBy,
+    ) -> Result<Snapshot> {
+        let mut new = NewSnapshot::new(self.clock.now()).cause(SnapshotCause::Safety);
+        new.asked_by = asked_by;
+        self.save_unlearnt(backend, capture, &*capture.tree, &new)
+    }
+
+    /// Does what can wait until it was replaced.
+    pub(super) fn settle(
+        &self,
+        backend: &mut dyn Backend,
+        capture: &Capture,
+        saved: &Snapshot,
+    ) -> Result<()> {
+        if capture.unlearnt > WORTH_LEARNING {
+            self.teach(backend, capture, saved);
+        }
+        self.forget_steps()?;
+        self.forget_oldest_saved(saved.id)
+    }
+
+    pub(super) fn forget_oldest_saved(&self, newest: SnapshotId) -> Result<()> {
+        let mut known = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
+        let saved = match known.take() {
+            Some(mut saved) => {
+                saved.push_back(newest);
+                saved
+            }
+            None => self.all_saved()?,
+        };
+        let saved = known.insert(saved);
+        let too_many = saved.len().saturating_sub(self.retention.max_safety);
+        let oldest: Vec<_> = saved.drain(..too_many).collect();
+        oldest.into_iter().try_for_each(|id| self.forget_saved(id))
+    }
+
+    /// Notes that one is gone, which does not count any more.
+    pub(super) fn forgot_saved(&self, gone: &SnapshotId) {
+        let mut known = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
+        known.iter_mut().for_each(|saved| saved.retain(|id| id != gone));
+    }
+
+    /// Forgets it unless it is pinned; then it goes with a later prune.
+    fn forget_saved(&self, id: SnapshotId) -> Result<()> {
+        if self.snapshots.delete_unpinned(&id, self.clock.now())? {
+            self.tell_pruned(vec![id]);
+        }
+        Ok(())
+    }
+
+    pub(super) fn tell_pruned(&self, ids: Vec<SnapshotId>) {
+        *self.last_head() = None;
+        self.observers.tell(&Event::SnapshotsPruned { ids });
+    }
+
+    fn all_saved(&self) -> Result<VecDeque<SnapshotId>> {
+        let all = self.snapshots.list()?.into_iter();
+        let is_ours = |it: &Snapshot| {
+            it.cause == SnapshotCause::Safety && it.asked_by != STEP && self.is_of_line(it)
+        };
+        Ok(all.filter(is_ours).map(|it| it.id).collect())
+    }
+
+    /// Forgets what was saved before earlier steps of an operation: only the last one can be taken back.
+    pub(super) fn forget_earlier_steps(&self, of: u64, last: SnapshotId) -> Result<()> {
+        let steps = self.ledger.list()?.into_iter().filter(|it| it.cause.step_of() == Some(of));
+        let saved = steps.filter_map(|it| it.saved).filter(|id| *id != last);
+        self.forget_quietly(saved.collect())
+    }
+
+    /// Forgets what was saved before undos: after a new operation none of them can be done again.
+    fn forget_steps(&self) -> Result<()> {
+        let is_step = |it: &Snapshot| {
+            it.cause == SnapshotCause::Safety && it.asked_by == STEP && self.is_of_line(it)
+        };
+        let steps = self.snapshots.list()?.into_iter().filter(is_step).map(|it| it.id);
+        self.forget_quietly(steps.collect())
+    }
+
+    /// Forgets what only steps needed, and tells no observer.
+    fn forget_quietly(&self, ids: Vec<SnapshotId>) -> Result<()> {
+        let now = self.clock.now();
+        ids.iter().try_for_each(|id| self.snapshots.delete_unpinned(id, now).map(drop))?;
+        *self.last_head() = None;
+        Ok(())
+    }
+
+    /// Tells whether a snapshot was taken of this workspace, and not of another that shares the history.
+    pub(super) fn is_of_line(&self, snapshot: &Snapshot) -> bool {
+        snapshot.line.as_deref() == self.snapshots.line()
+    }
+
+    /// Finds the snapshot that a person or a program names; see [`StateName`].
+    pub(super) fn find(&self, text: &str) -> Result<Snapshot> {
+        if let Ok(id) = text.parse() {
+            return self.snapshots.describe(&id).map_err(|error| error.with_path_text(text));
+        }
+        let mut all = self.snapshots.list()?;
+        if let Some(at) = all.iter().position(|it| it.tag.as_deref() == Some(text)) {
+            return Ok(all.swap_remove(at));
+        }
+        let found = match StateName::parse(text) {
+            StateName::Ancestor(Some(steps)) => self.line()?.into_iter().nth(steps - 1),
+            StateName::Ago(age) => self.taken_before(age)?,
+            StateName::Operation(Some(sequence)) => self.snapshot_after(sequence)?,
+            StateName::Given(_) => return by_prefix(all, text),
+            _ => None,
+        };
+        found
+            .ok_or_else(|| unknown(text, "no snapshot is that state; list the snapshots there are"))
+    }
+
+    /// Returns the snapshots that the files grew from, the last one first.
+    pub(super) fn line(&self) -> Result<Vec<Snapshot>> {
+        let all = self.snapshots.list()?;
+        let by_id = |id: Option<SnapshotId>| all.iter().find(|it| Some(it.id) == id);
+        // The one that was restored last may be gone.
+        let ours = || all.iter().rev().find(|it| self.is_of_line(it));
+        let first = by_id(self.head()?).or_else(ours);
+        Ok(successors(first, |it| by_id(it.parent)).take(all.len()).cloned().collect())
+    }
+
+    /// Returns the newest snapshot of this workspace that is not younger than that.
+    fn taken_before(&self, age: Duration) -> Result<Option<Snapshot>> {
+        let limit = self.clock.now().checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH);
+        let is_it = |it: &Snapshot| it.created_at <= limit && self.is_of_line(it);
+        Ok(self.snapshots.list()?.into_iter().rfind(is_it))
+    }
+
+    /// Writes down what a call changed; returns its number, or nothing where it changed nothing.
+    pub(super) fn record(
+        &self,
+        sequence: u64,
+        name: &str,
+        record: &Record,
+        live: &Arc<dyn Tree>,
+    ) -> Result<Option<u64>> {
+        let changes = self.changes_of(sequence, name, record, live)?;
+        if changes.is_empty() {
+            return Ok(None);
+        }
+        let operation = self.prepare(sequence, name, OperationCause::Call, changes)?;
+        self.append(operation, Some(record.recorded()))?;
+        Ok(Some(sequence))
+    }
+
+    /// Says what the changes of a call come to. Where that is nothing, it is no operation, and is forgotten.
+    pub(super) fn changes_of(
+        &self,
+        number: u64,
+        name: &str,
+        record: &Record,
+        live: &Arc<dyn Tree>,
+    ) -> Result<Vec<OperationChange>> {
+        let recorded = record.recorded();
+        let scope = Scope::paths(recorded.paths().cloned());
+        let before = recorded.clone().before(live.clone());
+        let now = record.put().within(&**live);
+        let mut changes = match recorded.steps.is_empty() {
+            true => Vec::new(),
+            false => describe(&compare(&record.replaced().within(&before), &now, &scope)?, &now)?,
+        };
+        if changes.is_empty() {
+            // First: what is written after it, into what was displaced, keeps the operation.
+            let unsettled = record.unsettled()?;
+            // Other programs may have made it look as if nothing had changed.
+            changes = displaced_changes(&recorded, &**live)?;
+            if changes.is_empty() {
+                self.settle_taken_back(number, name, unsettled, Outcome::default())?;
+            }
+        }
+        changes.iter_mut().for_each(|it| it.replaced = record.replaced().of(&it.path));
+        Ok(changes)
+    }
+
+    /// Writes down what is about to be done, so that nothing is done that cannot be written down.
+    pub(super) fn prepare(
+        &self,
+        sequence: u64,
+        name: &str,
+        cause: OperationCause,
+        changes: Vec<OperationChange>,
+    ) -> Result<OperationRecord> {
+        self.prepare_record(self.operation(sequence, name, cause, changes))
+    }
+
+    pub(super) fn prepare_record(&self, operation: OperationRecord) -> Result<OperationRecord> {
+        self.ledger.prepare(&operation)?;
+        Ok(operation)
+    }
+
+    /// Makes the record of an operation that is done now.
+    pub(super) fn operation(
+        &self,
+        sequence: u64,
+        name: &str,
+        cause: OperationCause,
+        changes: Vec<OperationChange>,
+    ) -> OperationRecord {
+        let (at, name, by) = (self.clock.now(), name.to_owned(), self.who());
+        let (left_alone, saved) = (Vec::new(), None);
+        OperationRecord { sequence, at, name, cause, by, changes, left_alone, saved }
+    }
+
+    /// Says whose turn it is, where that is another than usual.
+    pub(super) fn act_as(&self, name: Option<&Arc<str>>) {
+        *self.acting() = name.cloned();
+    }
+
+    fn who(&self) -> Option<String> {
+        self.acting().as_deref().map(str::to_owned).or_else(|| self.actor.clone())
+    }
+
+    fn acting(&self) -> MutexGuard<'_, Option<Arc<str>>> {
+        self.acting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Says that an operation was done.
+    pub(super) fn append(
+        &self,
+        operation: OperationRecord,
+        recorded: Option<Recorded>,
+    ) -> Result<()> {
+        self.ledger.append(operation, recorded)?;
+        self.recorded.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Returns how many operations this process has written down.
+    pub(super) fn recorded(&self) -> u64 {
+        self.recorded.load(Ordering::Relaxed)
+    }
+
+    /// Returns the changes of an operation with what they displaced; where not all of that is kept, it is Corrupt.
+    pub(super) fn recorded_changes(&self, operation: &OperationRecord) -> Result<Recorded> {
+        let recorded = self.ledger.recorded(operation.sequence)?;
+        check_kinds(operation, &recorded)?;
+        Ok(recorded)
+    }
+
+    /// Returns the files as they were before an operation, where `after` are the files as it left them.
+    pub(super) fn before(
+        &self,
+        operation: &OperationRecord,
+        after: Arc<dyn Tree>,
+    ) -> Result<Arc<dyn Tree>> {
+        let recorded = match operation.saved() {
+            Some(saved) => Recorded::replacement(operation, self.load_saved(operation, &saved)?),
+            None => self.recorded_changes(operation)?,
+        };
+        Ok(Arc::new(recorded.before(after)))
+    }
+
+    /// Returns what was there before a replacement: what a program wrote into a file that it still had open when
+    /// that was displaced is newer than the snapshot.
+    pub(super) fn load_saved(
+        &self,
+        operation: &OperationRecord,
+        saved: &SnapshotId,
+    ) -> Result<Arc<dyn Tree>> {
+        self.with_written(operation, self.snapshots.load(saved)?)
+    }
+
+    /// Returns a state with the files into which a program may have written since a replacement displaced them.
+    pub(super) fn with_written(
+        &self,
+        replacement: &OperationRecord,
+        state: Arc<dyn Tree>,
+    ) -> Result<Arc<dyn Tree>> {
+        Ok(match self.ledger.written(replacement.sequence)? {
+            None => state,
+            Some(written) => Arc::new(written.before(state)),
+        })
+    }
+
+    /// Returns a tree as an operation saw it: what replaces all files leaves out what is excluded.
+    pub(super) fn seen_by(
+        &self,
+        operation: &OperationRecord,
+        tree: Arc<dyn Tree>,
+    ) -> Arc<dyn Tree> {
+        match operation.saved() {
+            Some(_) => self.without_excluded(tree),
+            None => tree,
+        }
+    }
+
+    pub(super) fn without_excluded(&self, tree: Arc<dyn Tree>) -> Arc<dyn Tree> {
+        let excluded = self.excluded.known();
+        if excluded.is_empty() { tree } else { Arc::new(Excluding { tree, excluded }) }
+    }
+
+    /// Returns the snapshot that was taken or restored last, if it is still there.
+    pub(super) fn head(&self) -> Result<Option<SnapshotId>> {
+        self.look_up_head(&mut self.last_head())
+    }
+
+    /// Returns the same, looked up only where this process has changed it since.
+    pub(super) fn known_head(&self) -> Option<SnapshotId> {
+        let mut known = self.last_head();
+        known.unwrap_or_else(|| self.look_up_head(&mut known).ok().flatten())
+    }
+
+    fn look_up_head(&self, known: &mut Option<Option<SnapshotId>>) -> Result<Option<SnapshotId>> {
+        let head = self.ledger.head()?.filter(|id| self.snapshots.describe(id).is_ok());
+        *known = Some(head);
+        Ok(head)
+    }
+
+    /// After a restore was taken back, says again which snapshot was the last one before it, unless another
+    /// was taken since.
+    pub(super) fn go_back_to_head_before(&self, undone: &OperationRecord) -> Result<()> {
+        let OperationCause::Replacement { saved } = undone.cause else { return Ok(()) };
+        let all = self.snapshots.list()?;
+        let at = |id: SnapshotId| all.iter().position(|it| it.id == id);
+        let Some(saved) = at(saved) else { return Ok(()) };
+        let is_newer = self.head()?.and_then(at).is_some_and(|head| head > saved);
+        match all[saved].parent.filter(|_| !is_newer) {
+            Some(head) => self.set_head(head),
+            None => Ok(()),
+        }
+    }
+
+    /// Tells whether one of some restores, each known by the snapshot that was saved before it, went back to
+    /// before another snapshot; where that cannot be told, it may have.
+    pub(super) fn went_back_before(
+        &self,
+        snapshot: SnapshotId,
+        restores: &[SnapshotId],
+    ) -> Result<bool> {
+        let all = self.snapshots.list()?;
+        let at = |id: SnapshotId| all.iter().position(|it| it.id == id);
+        let first = self.head()?.and_then(at);
+        let line: Vec<usize> = successors(first, |it| all[*it].parent.and_then(at)).collect();
+        // What was restored is the newest of the line that was there before.
+        let target = |saved: &SnapshotId| {
+            at(*saved).and_then(|saved| line.iter().copied().find(|it| *it < saved))
+        };
+        let is_newer = |target: usize| at(snapshot).is_some_and(|snapshot| target > snapshot);
+        Ok(!restores.iter().all(|saved| target(saved).is_some_and(is_newer)))
+    }
+
+    pub(super) fn set_head(&self, id: SnapshotId) -> Result<()> {
+        let mut known = self.last_head();
+        *known = None;
+        self.ledger.set_head(id)
+    }
+
+    fn last_head(&self) -> MutexGuard<'_, Option<Option<SnapshotId>>> {
+        self.known_head.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+const TOO_SHORT: &str =
+    "this is too short for an id, which is named by its first four characters; give more of the id";
+
+/// Finds the snapshot whose id begins with a text.
+fn by_prefix(mut all: Vec<Snapshot>, text: &str) -> Result<Snapshot> {
+    all.retain(|snapshot| !text.is_empty() && snapshot.id.begins_with(text));
+    match all.len() {
+        1.. if text.len() < SnapshotId::MIN_PREFIX => Err(unknown(text, TOO_SHORT)),
+        1 => Ok(all.swap_remove(0)),
+        0 => Err(unknown(text, "no snapshot has this tag or id; list the snapshots there are")),
+        _ => Err(unknown(text, "several snapshots have ids that begin so; give more of the id")),
+    }
+}
+
+fn unknown(text: &str, why: &str) -> Error {
+    Error::new(Operation::Restore, ErrorKind::SnapshotNotFound)
+        .with_path_text(text)
+        .with_detail(why)
+}
+
+/// Does something again, a few times, where another program writes meanwhile.
+pub(super) fn retried<T>(mut work: impl FnMut() -> Result<T>) -> Result<T> {
+    let mut tries = 1;
+    loop {
+        match work() {
+            Err(error) if is_worth_a_try(&error) && tries < TRIES => tries += 1,
+            done => return done,
+        }
+    }
+}
+
+/// A replacement that met another program's change is not retried here: the caller decides whether to repeat it.
+fn is_worth_a_try(error: &Error) -> bool {
+    error.kind() == ErrorKind::Conflict && error.operation() != Operation::Replace
+}
+
+/// Says where something was displaced, but for what the operation had put there itself, or put there again.
+fn displaced_changes(recorded: &Recorded, live: &dyn Tree) -> Result<Vec<OperationChange>> {
+    let mut changes = Vec::new();
+    for (number, (line, step)) in recorded.steps.iter().enumerate() {
+        // Of what moved, a copy is kept that may never be needed.
+        let kept = recorded.kept(*line)?.filter(|_| !matches!(step, Step::Move { .. }));
+        let Some(kept) = kept else { continue };
+        let (path, was) = (step.path(), Left::at(&*kept.tree, &kept.at)?);
+        let left_by = |steps: &[(usize, Step)]| {
+            steps.iter().rev().find_map(|(_, step)| step.left_at(path)).flatten()
+        };
+        let is_was = |left: Option<Left>| {
+            left.zip(was.as_ref()).is_some_and(|(left, was)| left.has_content_of(was))
+        };
+        if is_was(left_by(&recorded.steps[..number])) || is_was(left_by(&recorded.steps)) {
+            continue;
+        }
+        let (before, after) = (kind_at(&*kept.tree, &kept.at)?, kind_at(live, path)?);
+        let (left, inside, replaced) = (Left::at(live, path)?, Vec::new(), None);
+        changes.push(OperationChange { path: path.clone(), before, after, inside, left, replaced });
+    }
+    changes.sort_by(|a, b| a.path.cmp(&b.path));
+    changes.dedup_by(|a, b| a.path == b.path);
+    Ok(changes)
+}
+
+/// Words differences as the changes of an operation.
+pub(super) fn describe(
+    differences: &[Difference],
+    left_by_it: &dyn Tree,
+) -> Result<Vec<OperationChange>> {
+    let change = |it: &Difference| {
+        let Difference { path, before, after, mode } = it.clone();
+        let left = match (after, mode) {
+            (Some(Kind::File), Some(mode)) => Some(Left::file(left_by_it, &path, mode)?),
+            _ => Left::at(left_by_it, &path)?,
+        };
+        let inside = match (before, after) {
+            (None, Some(Kind::Directory)) => inside(left_by_it, &path),
+            _ => Vec::new(),
+        };
+        Ok(OperationChange { path, before, after, inside, left, replaced: None })
+    };
+    differences.iter().map(change).collect()
+}
+
+/// Returns the first files below a directory; what cannot be listed any more is left out.
+pub(super) fn inside(tree: &dyn Tree, directory: &TreePath) -> Vec<TreePath> {
+    let (mut found, mut waiting) = (Vec::new(), vec![(directory.clone(), Kind::Directory)]);
+    while let Some((path, kind)) =
+        waiting.pop().filter(|_| found.len() < OperationChange::MOST_INSIDE)
+    {
+        if kind != Kind::Directory {
+            found.push(path);
+            continue;
+        }
+        let entries = tree.list(&path).unwrap_or_default().into_iter().rev();
+        waiting.extend(entries.filter_map(|it| Some((path.join(&it.name).ok()?, it.kind))));
+    }
+    found
+}
