@@ -8,7 +8,7 @@ mod transcript;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use wink_agent::{ToolContext, ToolResult, call};
-use wink_fs::{At, DiffOptions, TreeHash, Workspace, tree_hash};
+use wink_fs::{DiffOptions, StateRef, TreeHash, Workspace, tree_hash};
 
 use backends::{New, on_each_backend};
 use transcript::transcript;
@@ -221,7 +221,7 @@ fn apply_what_diff_shows(workspace: &Workspace, old: &str, new: &str) {
     let before = workspace.snapshot("before").expect("a snapshot");
     workspace.write("f", new).expect("written");
     let diff = workspace
-        .diff_with(&before, At::Live, &DiffOptions::default().hunks(true))
+        .diff_with(&before, StateRef::Live, &DiffOptions::default().hunks(true))
         .expect("a diff");
     let hunks: String = diff.modified[0].hunks.iter().flatten().map(ToString::to_string).collect();
     workspace.restore(&before).expect("restored");

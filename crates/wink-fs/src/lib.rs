@@ -148,6 +148,6 @@ pub use self::tree::scope::{Exclusions, Scope};
 pub use self::tree::{Entry, FileMode, Kind, KnownEntry, KnownFile, Stat, Tree};
 pub use self::util::progress::{Figures, Progress};
 pub use self::workspace::{
-    At, Execution, ExecutionPlace, OperationTrees, PruneOptions, Pruned, Receipt, RestoreOptions,
-    SnapshotOptions, Undone, Workspace, WorkspaceBuilder,
+    Execution, ExecutionPlace, OperationTrees, PruneOptions, Pruned, Receipt, RestoreOptions,
+    SnapshotOptions, StateRef, Undone, Workspace, WorkspaceBuilder,
 };

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use wink_fs::{
-    At, ErrorKind, Event, Pin, PruneOptions, Retention, Snapshot, SnapshotOptions, Store,
+    ErrorKind, Event, Pin, PruneOptions, Retention, Snapshot, SnapshotOptions, StateRef, Store,
     VerifyOptions, Workspace,
 };
 
@@ -523,12 +523,12 @@ fn what_forks_begin_with_pushes_nothing_out() {
     let scene = Scene::new();
     for files in [Workspace::memory(), scene.open(Retention::default())] {
         let kept: Vec<_> = (0..10).map(|_| untagged(&files).id).collect();
-        let forks: Vec<_> = (0..12).map(|_| files.fork(At::Live).unwrap()).collect();
+        let forks: Vec<_> = (0..12).map(|_| files.fork(StateRef::Live).unwrap()).collect();
         let ids = || files.snapshots().unwrap().iter().map(|it| it.id).collect::<Vec<_>>();
         assert_eq!(ids()[..10], kept);
         assert_eq!(ids().len(), 22, "those of the forks are pinned");
         drop(forks);
-        drop(files.fork(At::Live).unwrap());
+        drop(files.fork(StateRef::Live).unwrap());
         assert_eq!(ids()[..10], kept);
         assert_eq!(ids().len(), 20, "of what forks began with as many are kept as of others");
     }

@@ -15,9 +15,9 @@ use std::time::{Duration, SystemTime};
 
 use tempfile::TempDir;
 use wink_fs::{
-    At, Changed, ErrorKind, HostBackend, NamedSnapshots, NewSnapshot, OverlayMount, PruneOptions,
-    Retention, SnapshotOptions, SnapshotStore as _, Store, Strategy, StrategyOptions, Workspace,
-    tree_hash,
+    Changed, ErrorKind, HostBackend, NamedSnapshots, NewSnapshot, OverlayMount, PruneOptions,
+    Retention, SnapshotOptions, SnapshotStore as _, StateRef, Store, Strategy, StrategyOptions,
+    Workspace, tree_hash,
 };
 
 use crate::disk::Disk;
@@ -154,11 +154,11 @@ fn diff_with_the_current_state(files: &Workspace) {
         files.write(name, "1").unwrap();
     }
     let base = files.snapshot("base").unwrap();
-    assert!(files.diff(&base, At::Live).unwrap().is_empty());
+    assert!(files.diff(&base, StateRef::Live).unwrap().is_empty());
     files.write("changed", "2").unwrap();
     files.delete("gone").unwrap();
     files.write("added", "1").unwrap();
-    let diff = files.diff(&base, At::Live).unwrap();
+    let diff = files.diff(&base, StateRef::Live).unwrap();
     assert_eq!(names(&diff.added), ["added"]);
     assert_eq!(names(&diff.modified), ["changed"]);
     assert_eq!(names(&diff.deleted), ["gone"]);
@@ -204,7 +204,7 @@ fn snapshots_that_are_not_there(files: &Workspace) {
     for error in [
         files.restore(&gone).unwrap_err(),
         files.restore("never").unwrap_err(),
-        files.diff(&gone, At::Live).unwrap_err(),
+        files.diff(&gone, StateRef::Live).unwrap_err(),
         files.snapshot_store().unwrap().load(&gone.id).err().unwrap(),
     ] {
         assert_eq!(error.kind(), ErrorKind::SnapshotNotFound, "{error}");

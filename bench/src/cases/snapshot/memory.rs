@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result};
 use serde_json::Value;
-use wink_fs::{At, SnapshotOptions, Workspace};
+use wink_fs::{SnapshotOptions, StateRef, Workspace};
 
 use crate::case::{Case, Outcome, Peer};
 use crate::context::{Context, SEED};
@@ -92,7 +92,7 @@ fn go_back_and_forth(files: usize) -> Result<[f64; 2]> {
         workspace.write(&file, "kept\n")?;
         let taken = timed_us(&mut snapshots, || workspace.snapshot_with(&options()))?;
         workspace.write(&file, "lost\n")?;
-        let at: At = taken.id.into();
+        let at: StateRef = taken.id.into();
         timed_us(&mut restores, || workspace.restore(at))?;
         check_equal(&workspace.read(&file)?.content, &"kept\n".to_owned())?;
         store.delete(&taken.id)?;

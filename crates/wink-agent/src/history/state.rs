@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use wink_fs::{At, ErrorKind, Snapshot, SnapshotId, StateName, Tree, Workspace};
+use wink_fs::{ErrorKind, Snapshot, SnapshotId, StateName, StateRef, Tree, Workspace};
 
 use crate::history::changes;
 use crate::history::forks::Reserved;
@@ -13,7 +13,7 @@ use crate::tool::unknown_name::shown;
 /// A state that was named.
 pub(crate) enum State {
     /// The files as they are now, or a snapshot.
-    At(At),
+    At(StateRef),
     /// The files of a fork as they are now, and its name.
     Fork(Workspace, String),
 }
@@ -22,11 +22,11 @@ pub(crate) enum State {
 pub(crate) fn find(call: &ToolCall<'_>, text: &str) -> Result<State, ToolError> {
     let (files, name) = (call.everything()?, text.trim());
     let fork = match StateName::parse(name) {
-        StateName::Live => return Ok(State::At(At::Live)),
+        StateName::Live => return Ok(State::At(StateRef::Live)),
         StateName::Given(name) => fork(call, name)?,
         _ => None,
     };
-    let Some(fork) = fork else { return Ok(State::At(At::from(name))) };
+    let Some(fork) = fork else { return Ok(State::At(StateRef::from(name))) };
     match tagged(files, name)?.is_some_and(|it| !fork.is(it.id)) {
         true => Err(tag_or_fork(name)),
         false => Ok(fork),
@@ -84,7 +84,7 @@ fn fork(call: &ToolCall<'_>, name: &str) -> Result<Option<State>, ToolError> {
         return Ok(Some(State::Fork(fork, name.to_owned())));
     }
     let elsewhere = forks.elsewhere(name).map_err(changes::refusal)?;
-    Ok(elsewhere.map(|id| State::At(At::from(id))))
+    Ok(elsewhere.map(|id| State::At(StateRef::from(id))))
 }
 
 fn tag_or_fork(name: &str) -> ToolError {
@@ -98,7 +98,7 @@ fn tag_or_fork(name: &str) -> ToolError {
 
 impl State {
     fn is(&self, snapshot: SnapshotId) -> bool {
-        matches!(self, Self::At(At::Snapshot(name)) if *name == snapshot.to_string())
+        matches!(self, Self::At(StateRef::Snapshot(name)) if *name == snapshot.to_string())
     }
 
     /// Tells whether it is that of a fork, of which nothing is kept yet.
@@ -109,7 +109,7 @@ impl State {
     /// Returns the files of the state, but for those that are excluded.
     pub(crate) fn tree(&self, files: &Workspace) -> Result<Arc<dyn Tree>, ToolError> {
         match self {
-            Self::At(At::Live) => Ok(files.tree_without_excluded()),
+            Self::At(StateRef::Live) => Ok(files.tree_without_excluded()),
             Self::At(at) => files.tree_at(at.clone()).map_err(changes::refusal),
             Self::Fork(fork, _) => Ok(fork.tree_without_excluded()),
         }
@@ -118,7 +118,7 @@ impl State {
     /// Returns the snapshot; of a fork one is taken, and the files as they are now are none.
     pub(crate) fn snapshot(&self, files: &Workspace) -> Result<Snapshot, ToolError> {
         let found = match self {
-            Self::At(At::Snapshot(name)) => files.find_snapshot(name),
+            Self::At(StateRef::Snapshot(name)) => files.find_snapshot(name),
             Self::At(_) => files.find_snapshot(changes::LIVE),
             Self::Fork(fork, name) => files.snapshot_fork(fork, &format!("fork {name}")),
         };
@@ -126,10 +126,10 @@ impl State {
     }
 
     /// Returns how the workspace calls the state.
-    pub(crate) fn at(self, files: &Workspace) -> Result<At, ToolError> {
+    pub(crate) fn at(self, files: &Workspace) -> Result<StateRef, ToolError> {
         match self {
             Self::At(at) => Ok(at),
-            Self::Fork(..) => Ok(At::from(&self.snapshot(files)?)),
+            Self::Fork(..) => Ok(StateRef::from(&self.snapshot(files)?)),
         }
     }
 }

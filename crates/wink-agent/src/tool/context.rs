@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use wink_fs::{At, ErrorKind, Tree, Workspace};
+use wink_fs::{ErrorKind, StateRef, Tree, Workspace};
 
 use crate::exec::Executor;
 use crate::file_index::Follower;
@@ -152,15 +152,15 @@ impl ToolContext {
     ///
     /// ```
     /// use wink_agent::{PathRules, ToolContext};
-    /// use wink_fs::{At, TreePath, Workspace};
+    /// use wink_fs::{StateRef, TreePath, Workspace};
     ///
     /// let files = Workspace::memory();
     /// files.write("prod.env", "KEY=1")?;
     /// let context = ToolContext::over(&files).rules(PathRules::new().deny(["*.env"])?);
-    /// assert!(context.look(At::Live).unwrap().list(&TreePath::root())?.is_empty());
+    /// assert!(context.look(StateRef::Live).unwrap().list(&TreePath::root())?.is_empty());
     /// # Ok::<(), wink_fs::Error>(())
     /// ```
-    pub fn look(&self, at: impl Into<At>) -> Result<Arc<dyn Tree>, ToolError> {
+    pub fn look(&self, at: impl Into<StateRef>) -> Result<Arc<dyn Tree>, ToolError> {
         Ok(self.ruled(self.files()?.tree_at(at)?))
     }
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use wink_fs::{At, Receipt, RestoreOptions, TreePath, Workspace};
+use wink_fs::{Receipt, RestoreOptions, StateRef, TreePath, Workspace};
 
 use crate::history::changes::Changes;
 use crate::history::missing_path::Both;
@@ -89,7 +89,7 @@ fn only_in_one(
     state: &State,
     path: TreePath,
 ) -> Result<Option<TreePath>, ToolError> {
-    if matches!(state, State::At(At::Live)) {
+    if matches!(state, State::At(StateRef::Live)) {
         // It is refused as a snapshot.
         return Ok(None);
     }

@@ -7,7 +7,7 @@ use wink_agent::prompt::{PromptTemplate, SectionOptions, WorkspaceSection};
 use wink_agent::session::{
     Session, ToolInvoked, VirtualFileSystem, dump_session_tree, load_session_tree,
 };
-use wink_fs::{At, ErrorKind, HostMount, Workspace};
+use wink_fs::{ErrorKind, HostMount, StateRef, Workspace};
 
 use crate::scene::{Backend, Owner, Project, empty, listing, on_each_backend, paths};
 
@@ -226,7 +226,7 @@ fn a_fork_outlives_the_section_that_it_was_made_in(backend: Backend) {
         let owner = empty(backend, &session);
         owner.workspace().write("small.txt", "small").unwrap();
         owner.workspace().write("large.txt", &large).unwrap();
-        let fork = owner.workspace().fork(At::Live).unwrap();
+        let fork = owner.workspace().fork(StateRef::Live).unwrap();
         let snapshots = owner.workspace().snapshot_store().unwrap();
         let place = snapshots.directory().map(ToOwned::to_owned);
         drop(snapshots);

@@ -60,7 +60,7 @@ impl DiffOptions {
 /// Files and links are named; a directory is where it is empty, for otherwise what is in it says so.
 ///
 /// ```
-/// use wink_fs::{At, Workspace};
+/// use wink_fs::{StateRef, Workspace};
 ///
 /// let files = Workspace::memory();
 /// files.write("kept.txt", "")?;
@@ -69,7 +69,7 @@ impl DiffOptions {
 /// files.delete("old.txt")?;
 /// files.write("new.txt", "")?;
 ///
-/// let diff = files.diff(&before, At::Live)?;
+/// let diff = files.diff(&before, StateRef::Live)?;
 /// assert_eq!(diff.added[0].path.to_string(), "new.txt");
 /// assert_eq!(diff.deleted[0].path.to_string(), "old.txt");
 /// assert_eq!((diff.modified.len(), diff.unchanged_count), (0, 1));
@@ -105,13 +105,13 @@ impl Diff {
 /// Names an entry that is different.
 ///
 /// ```
-/// use wink_fs::{At, DiffOptions, Workspace};
+/// use wink_fs::{StateRef, DiffOptions, Workspace};
 ///
 /// let files = Workspace::memory();
 /// files.write("a.txt", "one\ntwo\n")?;
 /// let before = files.snapshot("before")?;
 /// files.write("a.txt", "one\n2\n")?;
-/// let diff = files.diff_with(&before, At::Live, &DiffOptions::default().hunks(true))?;
+/// let diff = files.diff_with(&before, StateRef::Live, &DiffOptions::default().hunks(true))?;
 /// let hunks = diff.modified[0].hunks.as_ref().unwrap();
 /// assert_eq!(hunks[0].to_string(), "@@ -1,2 +1,2 @@\n one\n-two\n+2\n");
 /// # Ok::<(), wink_fs::Error>(())

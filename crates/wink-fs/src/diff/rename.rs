@@ -9,13 +9,13 @@ use crate::tree::{Kind, Tree};
 /// Names a file that moved without a change of its content.
 ///
 /// ```
-/// use wink_fs::{At, DiffOptions, Workspace};
+/// use wink_fs::{StateRef, DiffOptions, Workspace};
 ///
 /// let files = Workspace::memory();
 /// files.write("a.txt", "some content")?;
 /// let before = files.snapshot("before")?;
 /// files.rename("a.txt", "b.txt")?;
-/// let diff = files.diff_with(&before, At::Live, &DiffOptions::default().renames(true))?;
+/// let diff = files.diff_with(&before, StateRef::Live, &DiffOptions::default().renames(true))?;
 /// assert_eq!(diff.renamed[0].from.to_string(), "a.txt");
 /// assert_eq!(diff.renamed[0].to.to_string(), "b.txt");
 /// # Ok::<(), wink_fs::Error>(())

@@ -9,11 +9,11 @@ use rustix::io::{Errno, Result as SystemResult};
 
 use super::capture::stamp::{self, Stamp};
 use super::copy::transfer::{self, Place};
-use super::preimage::fingerprint::Inside;
+use super::preimage::fingerprint::Fingerprint;
 use super::preimage::write;
 use super::root::{Root, Slot};
 use super::staging::Area;
-use super::{Host, HostBackend, entry, failure, purge, replace};
+use super::{HostBackend, HostTree, entry, failure, purge, replace};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::checks;
 use crate::filesystem::layer::Source;
@@ -26,12 +26,12 @@ use crate::tree::{Kind, Tree};
 struct Looked {
     stamp: Stamp,
     /// What was in it, where it is a directory.
-    inside: Option<Inside>,
+    inside: Option<Fingerprint>,
 }
 
 /// One entry on its way out of view.
 struct Displacement<'a> {
-    host: &'a Arc<Host>,
+    host: &'a Arc<HostTree>,
     path: &'a TreePath,
     slot: &'a Slot<'a>,
     /// Where it goes: to be kept, or to be purged.
@@ -42,7 +42,7 @@ struct Displacement<'a> {
 
 /// Removes an entry.
 pub(super) fn remove(
-    host: &Arc<Host>,
+    host: &Arc<HostTree>,
     path: &TreePath,
     slot: &Slot<'_>,
     recursion: Recursion,
@@ -70,7 +70,7 @@ fn look(slot: &Slot<'_>) -> SystemResult<Stat> {
 
 /// Refuses an entry that is not the one that is meant, and remembers its stamps.
 fn check_identity(
-    host: &Host,
+    host: &HostTree,
     path: &TreePath,
     slot: &Slot<'_>,
     identity: EntryIdentity,
@@ -85,10 +85,10 @@ fn check_identity(
 }
 
 impl Looked {
-    fn at(host: &Host, directory: BorrowedFd<'_>, name: &[u8]) -> SystemResult<Self> {
+    fn at(host: &HostTree, directory: BorrowedFd<'_>, name: &[u8]) -> SystemResult<Self> {
         let stamp = Stamp::of(&stamp::look(directory, name)?);
         let inside = match stamp.kind() {
-            Kind::Directory => Some(Inside::of(&host.root, directory, name)?),
+            Kind::Directory => Some(Fingerprint::of(&host.root, directory, name)?),
             _ => None,
         };
         Ok(Self { stamp, inside })
@@ -230,7 +230,7 @@ impl Displacement<'_> {
 /// Copies what went out of view, under a name in the staging directory, to where it is kept on another file system. It
 /// goes then, or stays as long as a program may write into it. Where it cannot be copied, it comes back.
 pub(super) fn move_elsewhere(
-    host: &Host,
+    host: &HostTree,
     area: &Area,
     path: &TreePath,
     name: &str,
@@ -253,9 +253,9 @@ pub(super) fn move_elsewhere(
 }
 
 /// Opens a directory that is no workspace, to look at what is in it.
-pub(super) fn open_place(directory: BorrowedFd<'_>) -> SystemResult<Host> {
+pub(super) fn open_place(directory: BorrowedFd<'_>) -> SystemResult<HostTree> {
     let handle = directory.try_clone_to_owned().map_err(|_| Errno::MFILE)?;
-    Ok(Host::new(Root::from_handle(handle, None)?))
+    Ok(HostTree::new(Root::from_handle(handle, None)?))
 }
 
 /// Opens the directory of a place outside of the workspace, and returns it with the place's name there.

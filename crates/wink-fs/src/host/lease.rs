@@ -9,7 +9,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, Result};
 
 use super::capture::stamp::{self, Stamp};
-use super::preimage::fingerprint::Inside;
+use super::preimage::fingerprint::Fingerprint;
 use super::root::Root;
 use crate::tree::Kind;
 
@@ -49,7 +49,7 @@ fn stamp_unless(
 pub(super) fn may_be_written(place: &Path) -> bool {
     let Some((parent, name)) = place.parent().zip(place.file_name()) else { return false };
     let Ok(root) = Root::open_ambient(parent, None) else { return false };
-    match Inside::of_closed(&root, root.as_fd(), name.as_encoded_bytes()) {
+    match Fingerprint::of_closed(&root, root.as_fd(), name.as_encoded_bytes()) {
         Ok(_) | Err(Errno::NOENT) => false,
         Err(_) => true,
     }

@@ -32,13 +32,13 @@ use tempfile::TempDir;
 use self::capture::index_file;
 use self::capture::tree::Captured;
 use self::install::bring_in;
-use self::mount_id::Mounting;
-pub(crate) use self::preimage::read::HostKept;
+use self::mount_id::MountId;
+pub(crate) use self::preimage::read::Preimages;
 pub(crate) use self::preimage::tamper::{first_written_since, may_be_written};
-use self::preimage::write::Aside;
+use self::preimage::write::PreimageWriter;
 pub(crate) use self::purge::bytes_below;
 use self::root::{Resolver, Root};
-use self::view::Host;
+use self::view::HostTree;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::capture::Capture;
 use crate::filesystem::checks;
@@ -74,7 +74,7 @@ use crate::tree::{Entry, Stat, Tree};
 /// # Ok::<(), wink_fs::Error>(())
 /// ```
 pub struct HostBackend {
-    host: Arc<Host>,
+    host: Arc<HostTree>,
     properties: Properties,
     found: Vec<Event>,
 }
@@ -139,8 +139,8 @@ impl HostBackend {
 
     fn over(root: Root, temporary: Option<TempDir>, index_file: Option<PathBuf>) -> Self {
         let found = staging::recover(&root);
-        let mounting = Mounting::of(root.as_fd());
-        let host = Host { index_file, mounting, temporary, ..Host::new(root) };
+        let mounting = MountId::of(root.as_fd());
+        let host = HostTree { index_file, mounting, temporary, ..HostTree::new(root) };
         let (host, properties) = (Arc::new(host), Properties::new("host", ""));
         let mut backend = Self { host, properties, found };
         // A path that is no valid one, or a system without /proc, leaves it unsaid.
@@ -231,7 +231,7 @@ impl Backend for HostBackend {
     }
 
     fn before_image(&self, aside: &Path) -> Result<Box<dyn BeforeImage>> {
-        Ok(Box::new(Aside::new(self.host.clone(), aside.to_path_buf())))
+        Ok(Box::new(PreimageWriter::new(self.host.clone(), aside.to_path_buf())))
     }
 
     fn live(&self) -> Arc<dyn Tree> {

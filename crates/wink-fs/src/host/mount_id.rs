@@ -15,9 +15,9 @@ const UNIQUE_MOUNT: StatxFlags = StatxFlags::from_bits_retain(0x4000);
 /// As long as it stays the same, files are what was last done to them. Otherwise power may have been lost,
 /// and files, with their stamps, may be what they were at some moment before.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct Mounting(Vec<u8>);
+pub(super) struct MountId(Vec<u8>);
 
-impl Mounting {
+impl MountId {
     /// Looks at the mount of an open file; where the system does not tell, it is like no other.
     ///
     /// Before Linux 6.8 the number of a mount may be given again, but not to one of another start.

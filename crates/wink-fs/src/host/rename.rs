@@ -10,10 +10,10 @@ use rustix::io::{Errno, Result as SystemResult};
 use super::capture::stamp::{self, Stamp};
 use super::copy::links::copy_file;
 use super::copy::transfer::{self, Place};
-use super::preimage::fingerprint::Inside;
+use super::preimage::fingerprint::Fingerprint;
 use super::preimage::write;
 use super::root::Slot;
-use super::{Host, displace, entry, failure, replace};
+use super::{HostTree, displace, entry, failure, replace};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::checks;
 use crate::filesystem::{Recursion, Replacement};
@@ -28,7 +28,7 @@ pub(super) struct Found {
 
 /// One entry on its way.
 pub(super) struct Relocation<'a> {
-    pub(super) host: &'a Arc<Host>,
+    pub(super) host: &'a Arc<HostTree>,
     pub(super) source: Slot<'a>,
     pub(super) moved: Found,
     pub(super) from: &'a TreePath,
@@ -144,7 +144,7 @@ impl Relocation<'_> {
         }
         let inside = match displaced.kind() {
             Kind::Directory => {
-                Some(Inside::of(&self.host.root, area.directory(), name.as_bytes())?)
+                Some(Fingerprint::of(&self.host.root, area.directory(), name.as_bytes())?)
             }
             _ => None,
         };

@@ -53,15 +53,15 @@ impl HostBackend {
 }
 
 /// What operations keep in a directory of the host, on Linux.
-pub(crate) struct HostKept;
+pub(crate) struct Preimages;
 
-impl HostKept {
+impl Preimages {
     pub(crate) fn open(_: PathBuf, _: Vec<(usize, TreePath)>) -> Self {
         Self
     }
 }
 
-impl KeptEntries for HostKept {
+impl KeptEntries for Preimages {
     fn entry(&self, _: usize) -> Result<Option<KeptEntry>> {
         Err(unsupported())
     }

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use super::capture::index::Index;
 use super::capture::index_file;
 use super::capture::stamp::Moment;
-use super::mount_id::Mounting;
+use super::mount_id::MountId;
 use super::root::{Root, Slot};
 use super::staging::{Area, Temporary};
 use super::{entry, failure};
@@ -26,14 +26,14 @@ use crate::tree::hash::TreeHash;
 use crate::tree::{Entry, Kind, Stat, Tree};
 
 /// What the backend shares with its views.
-pub(crate) struct Host {
+pub(crate) struct HostTree {
     pub(super) root: Arc<Root>,
     /// Made with the first write, so that looking at a directory leaves no trace.
     pub(super) area: Mutex<Option<Arc<Area>>>,
     /// What the last capture learnt of the files; read with the first one.
     pub(super) index: Mutex<Option<Arc<Index>>>,
     pub(super) index_file: Option<PathBuf>,
-    pub(super) mounting: Mounting,
+    pub(super) mounting: MountId,
     /// Where what the next change displaces is to go, by its path.
     pub(super) keep: Mutex<Vec<(TreePath, PathBuf)>>,
     /// When this backend last changed something.
@@ -42,7 +42,7 @@ pub(crate) struct Host {
     pub(super) temporary: Option<TempDir>,
 }
 
-impl Host {
+impl HostTree {
     /// Reaches a directory of which no capture is taken.
     pub(super) fn new(root: Root) -> Self {
         Self {
@@ -50,7 +50,7 @@ impl Host {
             area: Mutex::default(),
             index: Mutex::default(),
             index_file: None,
-            mounting: Mounting::default(),
+            mounting: MountId::default(),
             keep: Mutex::default(),
             touched: Mutex::new(Moment::EARLIEST),
             temporary: None,
@@ -154,7 +154,7 @@ impl Host {
     }
 }
 
-impl Tree for Host {
+impl Tree for HostTree {
     fn stat(&self, path: &TreePath) -> Result<Stat> {
         let failed = |errno| self.said_of_the_root(failure::looking(Operation::Stat, path, errno));
         let fd = self.root.open(path, OFlags::PATH).map_err(failed)?;

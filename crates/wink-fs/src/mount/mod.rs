@@ -1,4 +1,4 @@
-//! Host files brought into a backend when it is made.
+//! HostTree files brought into a backend when it is made.
 //!
 //! Only the program that makes a workspace mounts; a model has no tool for it. Which host files may be
 //! mounted at all is an allow-list of directories, which the program gives beside the mounts: with none

@@ -2,7 +2,7 @@
 //!
 //! Something that is missing looks like something that was not there: to bring that back would be to delete.
 
-use super::log::Ledger;
+use super::log::OpLog;
 use super::recorded::Recorded;
 use super::value::OperationRecord;
 use crate::error::{Error, Operation, Result, damaged};
@@ -30,7 +30,7 @@ pub(crate) fn check_kinds(operation: &OperationRecord, recorded: &Recorded) -> R
 ///
 /// A program that had a file open when it was displaced may have written into it since: that is no damage.
 pub(crate) fn check_contents(
-    ledger: &dyn Ledger,
+    oplog: &dyn OpLog,
     operation: &OperationRecord,
     recorded: &Recorded,
 ) -> Result<()> {
@@ -38,7 +38,7 @@ pub(crate) fn check_contents(
         let Some(was) = change.replaced else { continue };
         let Some(kept) = recorded.first_kept(&change.path)? else { continue };
         let is_same = ops::content_hash(&*kept.tree, &kept.at)? == was;
-        if !is_same && !ledger.may_be_written(&kept.at)? {
+        if !is_same && !oplog.may_be_written(&kept.at)? {
             return Err(not_whole(operation, &change.path, "is damaged"));
         }
     }

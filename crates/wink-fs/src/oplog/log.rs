@@ -57,7 +57,7 @@ pub(crate) fn last_kept(mut operations: Vec<OperationRecord>) -> Vec<OperationRe
 }
 
 /// Keeps operations in their order, with what was there before each of them.
-pub(crate) trait Ledger: Send + Sync {
+pub(crate) trait OpLog: Send + Sync {
     /// Waits until no other process works in the workspace, and keeps it so until the value is dropped.
     fn lock(&self) -> Result<Box<dyn Any + Send>>;
 
@@ -125,7 +125,7 @@ pub(crate) trait Ledger: Send + Sync {
     }
 
     /// Returns where other workspaces are written down that share the snapshots, each with its name.
-    fn others(&self) -> Result<Vec<(String, Box<dyn Ledger>)>> {
+    fn others(&self) -> Result<Vec<(String, Box<dyn OpLog>)>> {
         Ok(Vec::new())
     }
 

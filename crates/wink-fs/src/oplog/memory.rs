@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::log::{Ledger, MANY_RECORDS, last_kept, not_kept};
+use super::log::{MANY_RECORDS, OpLog, last_kept, not_kept};
 use super::recorded::Recorded;
 use super::value::OperationRecord;
 use crate::error::{Error, ErrorKind, Operation, Result};
@@ -15,7 +15,7 @@ type Kept = (OperationRecord, Option<Recorded>);
 
 /// Keeps operations in memory.
 #[derive(Default)]
-pub(crate) struct MemoryLedger {
+pub(crate) struct MemoryOpLog {
     operations: Mutex<VecDeque<Kept>>,
     interrupted: Mutex<Vec<Interrupted>>,
     head: Mutex<Option<SnapshotId>>,
@@ -27,7 +27,7 @@ struct Interrupted {
     recorded: Recorded,
 }
 
-impl MemoryLedger {
+impl MemoryOpLog {
     fn operations(&self) -> MutexGuard<'_, VecDeque<Kept>> {
         self.operations.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -41,7 +41,7 @@ impl MemoryLedger {
     }
 }
 
-impl Ledger for MemoryLedger {
+impl OpLog for MemoryOpLog {
     fn lock(&self) -> Result<Box<dyn Any + Send>> {
         Ok(Box::new(()))
     }

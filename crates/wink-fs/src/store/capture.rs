@@ -4,7 +4,7 @@ use std::io;
 use std::sync::{Mutex, PoisonError};
 
 use super::objects::chunker::{self, LARGE_FILE_BYTES};
-use super::objects::index::Shelf;
+use super::objects::index::PackSet;
 use super::objects::object::{ObjectId, ObjectKind};
 use super::objects::pack::PackWriter;
 use crate::error::{Error, ErrorKind, Operation, Result};
@@ -27,7 +27,7 @@ pub(crate) const SPECIAL: &str = "it is a FIFO, socket or device";
 /// is below it somewhere too, and needs no look.
 pub(super) struct Capture<'a, 'd> {
     tree: &'a dyn Tree,
-    shelf: &'a Shelf,
+    packs_there: &'a PackSet,
     /// Whether no pack is missing.
     complete: bool,
     writer: &'a PackWriter<'d>,
@@ -70,11 +70,11 @@ fn directories(entries: &[KnownEntry]) -> impl Iterator<Item = &Entry> {
 impl<'a, 'd> Capture<'a, 'd> {
     pub(super) fn new(
         tree: &'a dyn Tree,
-        shelf: &'a Shelf,
+        packs_there: &'a PackSet,
         complete: bool,
         writer: &'a PackWriter<'d>,
     ) -> Self {
-        Self { tree, shelf, complete, writer, skipped: Mutex::default() }
+        Self { tree, packs_there, complete, writer, skipped: Mutex::default() }
     }
 
     /// Adds everything that is new, and returns the root's hash and what was left out, by path.
@@ -127,7 +127,7 @@ impl<'a, 'd> Capture<'a, 'd> {
     }
 
     fn has_all_below(&self, hash: &TreeHash) -> bool {
-        self.complete && self.shelf.contains(&ObjectId::directory(hash))
+        self.complete && self.packs_there.contains(&ObjectId::directory(hash))
     }
 
     /// Returns the hashes of directories by those of the directories below them.
@@ -201,7 +201,7 @@ impl<'a, 'd> Capture<'a, 'd> {
         {
             return true;
         }
-        match self.shelf.find_file(hash) {
+        match self.packs_there.find_file(hash) {
             Some(Ok(found)) => self.complete || found.row.id.kind == ObjectKind::Blob,
             _ => false,
         }
@@ -232,7 +232,7 @@ impl<'a, 'd> Capture<'a, 'd> {
     }
 
     fn keep_sized(&self, id: ObjectId, size: u64, bytes: &[u8]) -> io::Result<()> {
-        match self.shelf.contains(&id) {
+        match self.packs_there.contains(&id) {
             true => Ok(()),
             false => self.writer.add(id, size, bytes),
         }

@@ -21,12 +21,12 @@ use std::time::SystemTime;
 use self::catalog::{Catalog, orphaned_forks, pins, tagging};
 use self::disk::Disk;
 use self::gc::{Care, forget, redact, usage};
-use self::objects::index::Library;
-use self::objects::manifest::{self, Roster};
+use self::objects::index::ObjectIndex;
+use self::objects::manifest::{self, PackManifest};
 use self::objects::pack;
 use self::tree::StoreTree;
 use crate::error::{ErrorKind, Operation, Result, damaged};
-use crate::oplog::file::StoreLedger;
+use crate::oplog::file::FileOpLog;
 use crate::snapshot::{
     Choose, NewSnapshot, Pin, Reclaimed, Redacted, Repaired, Snapshot, SnapshotId, SnapshotStore,
     Usage, Verification, VerifyOptions, is_plain_name,
@@ -69,7 +69,7 @@ const INDEX: &str = "index";
 #[derive(Debug)]
 pub struct Store {
     id: String,
-    library: Arc<Library>,
+    objects: Arc<ObjectIndex>,
     catalog: Catalog,
     /// Where the history of the workspace is kept: in the store itself, or in that of a branch.
     history: Disk,
@@ -89,11 +89,11 @@ impl Store {
     /// read from it: the store itself, a tree that was loaded from it, or a fork of that.
     ///
     /// ```
-    /// use wink_fs::{At, MemoryBackend, Store, Workspace};
+    /// use wink_fs::{StateRef, MemoryBackend, Store, Workspace};
     ///
     /// let files = Workspace::builder(MemoryBackend::new()).store(Store::temporary()?).build();
     /// files.write("a.txt", "hello")?;
-    /// let fork = files.fork(At::Live)?;
+    /// let fork = files.fork(StateRef::Live)?;
     /// drop(files);
     /// assert_eq!(fork.read("a.txt")?.content, "hello");
     /// # Ok::<(), wink_fs::Error>(())
@@ -132,7 +132,7 @@ impl Store {
         let disk = Disk::new(path.as_ref());
         let is_there = |directory| disk.names(directory).is_ok();
         let has_records = || catalog::read_whole(&disk).is_ok_and(|all| !all.is_empty());
-        let has_roster = || matches!(Roster::read(&disk), Ok(manifest::Found::Whole(_)));
+        let has_roster = || matches!(PackManifest::read(&disk), Ok(manifest::Found::Whole(_)));
         match [pack::DIRECTORY, catalog::DIRECTORY].into_iter().all(is_there)
             && (has_records() || has_roster())
         {
@@ -145,8 +145,8 @@ impl Store {
         let id = format::check(&disk, STRATEGY)?;
         sweep(&disk, &[pack::DIRECTORY, catalog::DIRECTORY]);
         let history = disk.clone();
-        let library = Arc::new(Library::new(disk));
-        Ok(Self { id, library, catalog: Catalog::default(), history, branch: None })
+        let objects = Arc::new(ObjectIndex::new(disk));
+        Ok(Self { id, objects, catalog: Catalog::default(), history, branch: None })
     }
 
     /// Returns the store for another workspace that shares its snapshots, such as a fork in a directory of
@@ -221,12 +221,12 @@ impl Store {
     }
 
     /// Returns the history that is kept in the store's directory.
-    pub(crate) fn ledger(&self) -> StoreLedger {
-        StoreLedger::new(self.history.clone())
+    pub(crate) fn oplog(&self) -> FileOpLog {
+        FileOpLog::new(self.history.clone())
     }
 
     fn disk(&self) -> &Disk {
-        &self.library.disk
+        &self.objects.disk
     }
 }
 
@@ -234,7 +234,7 @@ fn make(disk: &Disk) -> std::io::Result<()> {
     disk.make_root()?;
     disk.make_dir(pack::DIRECTORY)?;
     disk.make_dir(catalog::DIRECTORY)?;
-    Roster::of_new_store().write(disk)?;
+    PackManifest::of_new_store().write(disk)?;
     format::write(disk, STRATEGY)
 }
 
@@ -264,13 +264,13 @@ impl SnapshotStore for Store {
 
     fn preparation(&self) -> Option<Box<dyn FnOnce() + Send + '_>> {
         // What fails now fails again, and is reported, when it is needed.
-        Some(Box::new(|| drop(self.library.refresh())))
+        Some(Box::new(|| drop(self.objects.refresh())))
     }
 
     fn load(&self, id: &SnapshotId) -> Result<Arc<dyn Tree>> {
         let snapshot = catalog::read(self.disk(), &id.to_string())?;
         let root = snapshot.tree_hash.ok_or_else(|| damaged("the snapshot names no tree"));
-        let tree = root.and_then(|root| StoreTree::open(Arc::clone(&self.library), root));
+        let tree = root.and_then(|root| StoreTree::open(Arc::clone(&self.objects), root));
         Ok(Arc::new(tree.map_err(|error| failure::of(Operation::Restore, error))?))
     }
 

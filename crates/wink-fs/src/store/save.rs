@@ -3,8 +3,8 @@
 use std::io;
 
 use super::capture::Capture;
-use super::objects::index::Shelf;
-use super::objects::manifest::Roster;
+use super::objects::index::PackSet;
+use super::objects::manifest::PackManifest;
 use super::objects::pack::{FinishedPack, PackWriter};
 use super::{STRATEGY, Store, catalog, failure, lock};
 use crate::error::{Error, ErrorKind, Operation, Result};
@@ -17,13 +17,14 @@ pub(super) fn save(store: &Store, tree: &dyn Tree, new: &NewSnapshot) -> Result<
     let failed = |error| failure::of(Operation::Snapshot, error);
     check_request(store, new)?;
     let _shared = lock::share(store.disk())?;
-    let Standing { shelf, complete } = Standing::of(store).map_err(failed)?;
+    let Standing { packs_there, complete } = Standing::of(store).map_err(failed)?;
     let writer = PackWriter::new(store.disk());
-    let captured = Capture::new(tree, &shelf, complete, &writer).run(new.progress.as_ref())?;
+    let captured =
+        Capture::new(tree, &packs_there, complete, &writer).run(new.progress.as_ref())?;
     let pack = writer.finish().map_err(failed)?;
     let described = describe(new, captured);
     let line = new.line.clone().or_else(|| store.line().map(str::to_owned));
-    publish(store, &shelf, pack, Snapshot { line, ..described })
+    publish(store, &packs_there, pack, Snapshot { line, ..described })
 }
 
 /// Refuses early what publishing would refuse.
@@ -39,7 +40,7 @@ fn check_request(store: &Store, new: &NewSnapshot) -> Result<()> {
 
 /// Says what a new snapshot may rely on.
 struct Standing {
-    shelf: Shelf,
+    packs_there: PackSet,
     /// Whether no pack is missing or damaged that should be there: where one is, the objects in the others
     /// do not say what is below them.
     complete: bool,
@@ -47,15 +48,15 @@ struct Standing {
 
 impl Standing {
     fn of(store: &Store) -> io::Result<Self> {
-        let all = store.library.refresh()?;
+        let all = store.objects.refresh()?;
         let snapshots = store.catalog.list(store.disk())?;
-        let roster = Roster::read(store.disk())?.whole();
-        let is_known = roster.is_some();
-        let roster = roster.unwrap_or_default();
-        let expected = roster.expected(&snapshots);
+        let manifest = PackManifest::read(store.disk())?.whole();
+        let is_known = manifest.is_some();
+        let manifest = manifest.unwrap_or_default();
+        let expected = manifest.expected(&snapshots);
         let there = expected.keys().all(|id| all.has_pack(id));
         let complete = is_known && there && all.unusable.is_empty();
-        Ok(Self { shelf: all.relied_on(&expected), complete })
+        Ok(Self { packs_there: all.relied_on(&expected), complete })
     }
 }
 
@@ -73,7 +74,7 @@ fn describe(new: &NewSnapshot, captured: (TreeHash, Vec<Skipped>)) -> Snapshot {
 /// nothing is visible yet.
 fn publish(
     store: &Store,
-    shelf: &Shelf,
+    packs_there: &PackSet,
     pack: Option<FinishedPack<'_>>,
     mut snapshot: Snapshot,
 ) -> Result<Snapshot> {
@@ -83,7 +84,7 @@ fn publish(
     let mut pack = pack;
     let others = store.catalog.list(store.disk()).map_err(failed)?;
     check_new(Some(snapshot.id), snapshot.tag.as_deref(), others.iter())?;
-    check_still_there(store, shelf)?;
+    check_still_there(store, packs_there)?;
     let last = others.last().map_or(0, |last| last.sequence);
     snapshot.sequence = last.max(last_number(store).map_err(failed)?).saturating_add(1);
     snapshot.reference = pack.as_ref().map_or_else(String::new, |pack| pack.id.clone());
@@ -100,14 +101,14 @@ fn publish(
 
 /// Returns the last number that was given, as far as the roster knows: that of a snapshot which is gone stays its own.
 fn last_number(store: &Store) -> io::Result<u64> {
-    Ok(Roster::read(store.disk())?.whole().map_or(0, |roster| roster.last_number()))
+    Ok(PackManifest::read(store.disk())?.whole().map_or(0, |manifest| manifest.last_number()))
 }
 
 /// Refuses to rely on a pack that its writer took back because it could not be made durable.
-fn check_still_there(store: &Store, shelf: &Shelf) -> Result<()> {
-    let ids = store.library.pack_ids();
+fn check_still_there(store: &Store, packs_there: &PackSet) -> Result<()> {
+    let ids = store.objects.pack_ids();
     let ids = ids.map_err(|error| failure::of(Operation::Snapshot, error))?;
-    match shelf.packs().iter().all(|pack| ids.contains(&pack.id)) {
+    match packs_there.packs().iter().all(|pack| ids.contains(&pack.id)) {
         true => Ok(()),
         false => Err(Error::new(Operation::Snapshot, ErrorKind::Conflict)
             .with_detail("the store lost a pack while the snapshot was taken; take it again")),

@@ -8,7 +8,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use super::catalog::list;
 use super::failure;
 use super::objects::chunked_file::LargeFile;
-use super::objects::index::Library;
+use super::objects::index::ObjectIndex;
 use super::objects::object::{ObjectId, ObjectKind};
 use crate::error::{Error, ErrorKind, Operation, Result, damaged};
 use crate::filesystem::checks;
@@ -24,15 +24,15 @@ type Directory = Arc<[(Name, Identity)]>;
 
 /// Reads a snapshot from the packs of its store; directories are read once.
 pub(super) struct StoreTree {
-    library: Arc<Library>,
+    objects: Arc<ObjectIndex>,
     root: TreeHash,
     directories: RwLock<HashMap<TreeHash, Directory>>,
 }
 
 impl StoreTree {
     /// Makes the tree of a root directory, which must be there.
-    pub(super) fn open(library: Arc<Library>, root: TreeHash) -> io::Result<Self> {
-        let tree = Self { library, root, directories: RwLock::default() };
+    pub(super) fn open(objects: Arc<ObjectIndex>, root: TreeHash) -> io::Result<Self> {
+        let tree = Self { objects, root, directories: RwLock::default() };
         tree.directory(&root)?;
         Ok(tree)
     }
@@ -43,7 +43,7 @@ impl StoreTree {
             return Ok(Arc::clone(directory));
         }
         drop(known);
-        let directory: Directory = read_directory(&self.library, hash)?.into();
+        let directory: Directory = read_directory(&self.objects, hash)?.into();
         let mut known = self.directories.write().unwrap_or_else(PoisonError::into_inner);
         known.insert(*hash, Arc::clone(&directory));
         Ok(directory)
@@ -68,14 +68,14 @@ impl StoreTree {
     fn size(&self, identity: &Identity) -> io::Result<u64> {
         match identity {
             Identity::Directory(_) => Ok(0),
-            Identity::Link(hash) => self.library.size(&ObjectId::link(hash)),
-            Identity::File { hash, .. } => Ok(self.library.locate_file(hash)?.row.size),
+            Identity::Link(hash) => self.objects.size(&ObjectId::link(hash)),
+            Identity::File { hash, .. } => Ok(self.objects.locate_file(hash)?.row.size),
         }
     }
 
     fn content(&self, hash: &ContentHash) -> io::Result<Content> {
-        let located = self.library.locate_file(hash)?;
-        let bytes = self.library.read(&located)?;
+        let located = self.objects.locate_file(hash)?;
+        let bytes = self.objects.read(&located)?;
         let content = match located.row.id.kind {
             ObjectKind::List => self.large(hash, located.row.size, &bytes)?,
             _ => bytes.into(),
@@ -87,18 +87,18 @@ impl StoreTree {
         let parts = list::decode(bytes).filter(|parts| list::size(parts) == size);
         let parts =
             parts.ok_or_else(|| damaged(format!("the {} is damaged", ObjectId::list(hash))))?;
-        let file = LargeFile::new(Arc::clone(&self.library), *hash, &parts);
+        let file = LargeFile::new(Arc::clone(&self.objects), *hash, &parts);
         Ok(Content::positional(Arc::new(file), size))
     }
 }
 
 /// Reads a directory; one that no tree could have is refused.
 pub(super) fn read_directory(
-    library: &Library,
+    objects: &ObjectIndex,
     hash: &TreeHash,
 ) -> io::Result<Vec<(Name, Identity)>> {
     let id = ObjectId::directory(hash);
-    merkle::decode(&library.get(&id)?)
+    merkle::decode(&objects.get(&id)?)
         .ok_or_else(|| damaged(format!("the {id} has names that no directory has")))
 }
 
@@ -137,7 +137,7 @@ impl Tree for StoreTree {
     fn read_link(&self, path: &TreePath) -> Result<Vec<u8>> {
         match self.find(Operation::Read, path)? {
             Identity::Link(hash) => self
-                .library
+                .objects
                 .get(&ObjectId::link(&hash))
                 .map(|target| target.to_vec())
                 .map_err(|error| unread(Operation::Read, path, error)),
@@ -160,7 +160,7 @@ impl Tree for StoreTree {
         let known = |(name, identity): &(Name, Identity)| {
             let file = match identity {
                 Identity::File { mode, hash } => {
-                    let size = self.library.locate_file(hash)?.row.size;
+                    let size = self.objects.locate_file(hash)?.row.size;
                     Some(KnownFile::new(*mode, *hash, size))
                 }
                 _ => None,

@@ -11,12 +11,12 @@ use crate::tree::scope::Exclusions;
 use crate::tree::{Entry, Stat, Tree};
 
 /// Shows a tree as if what is excluded were not there.
-pub(crate) struct Excluding {
+pub(crate) struct Filtered {
     pub(crate) tree: Arc<dyn Tree>,
     pub(crate) excluded: Exclusions,
 }
 
-impl Excluding {
+impl Filtered {
     fn check(&self, operation: Operation, path: &TreePath) -> Result<()> {
         match self.excluded.matches(path) {
             true => Err(Error::new(operation, ErrorKind::NotFound).with_path(path)),
@@ -25,7 +25,7 @@ impl Excluding {
     }
 }
 
-impl Tree for Excluding {
+impl Tree for Filtered {
     fn stat(&self, path: &TreePath) -> Result<Stat> {
         self.check(Operation::Stat, path)?;
         self.tree.stat(path)
@@ -74,7 +74,7 @@ mod tests {
             files.write(path, "x").unwrap();
         }
         let excluded = Exclusions::parse(["/.git", "node_modules/"]).unwrap();
-        let tree = Excluding { tree: files.tree(), excluded };
+        let tree = Filtered { tree: files.tree(), excluded };
         let names = |path: &str| {
             let listed = tree.list(&TreePath::parse(path).unwrap()).unwrap();
             listed.iter().map(|it| it.name.to_string()).collect::<Vec<_>>()

@@ -199,7 +199,7 @@ impl History {
 
     /// Records that a program is about to run, for the process that recovers after a crash.
     fn begin_execution(&self, name: &str, saved: &Snapshot) -> Result<OperationRecord> {
-        let (sequence, _) = self.ledger.next()?;
+        let (sequence, _) = self.oplog.next()?;
         let cause = OperationCause::Replacement { saved: saved.id };
         self.prepare(sequence, name, cause, Vec::new())
     }
@@ -211,13 +211,13 @@ impl History {
         changes: Vec<OperationChange>,
     ) -> Result<()> {
         operation.changes = changes;
-        self.ledger.prepare_again(&operation)?;
+        self.oplog.prepare_again(&operation)?;
         self.append(operation, None)
     }
 
     /// Forgets a run that left nothing changed.
     fn forget_executed(&self, begun: &OperationRecord, saved: &Snapshot) {
-        self.ledger.discard(begun.sequence);
+        self.oplog.discard(begun.sequence);
         self.forget_unneeded(saved);
     }
 

@@ -22,7 +22,7 @@ pub use self::exec::{Execution, ExecutionPlace};
 pub use self::history::operation_trees::OperationTrees;
 pub use self::history::prune::{PruneOptions, Pruned};
 pub use self::history::snapshots::SnapshotOptions;
-pub use self::history::state_ref::At;
+pub use self::history::state_ref::StateRef;
 pub use self::restore::{Receipt, RestoreOptions};
 pub use self::undo::Undone;
 

@@ -64,19 +64,19 @@ impl Workspace {
     /// Takes back what a call had changed whose process died.
     pub(super) fn recover(&self) -> Result<()> {
         let Some(history) = &self.0.history else { return Ok(()) };
-        let interrupted = history.ledger.interrupted()?;
+        let interrupted = history.oplog.interrupted()?;
         if self.0.properties.read_only || interrupted.is_empty() {
             return Ok(());
         }
         let mut writer = self.turn()?;
         let has_changes =
-            |number: &u64| history.ledger.recorded(*number).is_ok_and(|it| !it.steps.is_empty());
+            |number: &u64| history.oplog.recorded(*number).is_ok_and(|it| !it.steps.is_empty());
         if interrupted.iter().any(has_changes) {
             return self.alone(history, &mut writer).map(drop);
         }
         // The operation may belong to a program that is still running, and opening a workspace does not wait for
         // that.
-        match history.ledger.lock_if_free()? {
+        match history.oplog.lock_if_free()? {
             Some(_alone) => history.recover(self.backend(&mut writer), &self.0.recording),
             None => Ok(()),
         }
@@ -88,7 +88,7 @@ impl Workspace {
         history: &History,
         writer: &mut Layered<Guard>,
     ) -> Result<Box<dyn Any + Send>> {
-        let alone = history.ledger.lock()?;
+        let alone = history.oplog.lock()?;
         history.recover(self.backend(writer), &self.0.recording)?;
         Ok(alone)
     }
@@ -102,7 +102,7 @@ impl Workspace {
     ) -> Result<(T, Option<u64>)> {
         let Some(history) = &self.0.history else { return Ok((work(&mut writer)?, None)) };
         let _alone = self.alone(history, &mut writer)?;
-        let (sequence, aside) = history.ledger.next()?;
+        let (sequence, aside) = history.oplog.next()?;
         let recorded = self.0.recording.during(writer.before_image(&aside)?, || work(&mut writer));
         let (result, record) = recorded;
         let done = result
@@ -129,7 +129,7 @@ impl Workspace {
             history.roll_back(backend, &self.0.recording, &failed, is_of_the_path)
         });
         if rolled_back.is_err() {
-            history.ledger.remember_interrupted(number, recorded);
+            history.oplog.remember_interrupted(number, recorded);
         }
     }
 }

@@ -9,7 +9,7 @@ use std::process::Command;
 use tempfile::TempDir;
 use wink_fs::testkit::dump;
 use wink_fs::{
-    At, Exclusions, OperationRecord, Snapshot, SnapshotStore, Store, VerifyOptions, Workspace,
+    Exclusions, OperationRecord, Snapshot, SnapshotStore, StateRef, Store, VerifyOptions, Workspace,
 };
 
 pub(crate) const CHILD: &str = env!("CARGO_BIN_EXE_crash_child");
@@ -228,7 +228,7 @@ fn check_usable(place: &Path) {
     files.undo().unwrap();
     assert!(!files.exists("after"));
     files.restore("base").unwrap();
-    let left = files.diff("base", At::Live).unwrap();
+    let left = files.diff("base", StateRef::Live).unwrap();
     assert!(left.modified.is_empty() && left.deleted.is_empty(), "{left:?}");
     // What was taken out of it is left alone, and nothing else.
     let taken_out = Exclusions::parse(files.find_snapshot("base").unwrap().excluded).unwrap();

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use wink_fs::{
-    At, DiffOptions, ErrorKind, Event, Exclusions, FileMode, Kind, MemoryBackend, RestoreOptions,
-    SnapshotOptions, Store, VerifyOptions, Workspace,
+    DiffOptions, ErrorKind, Event, Exclusions, FileMode, Kind, MemoryBackend, RestoreOptions,
+    SnapshotOptions, StateRef, Store, VerifyOptions, Workspace,
 };
 
 use crate::scene::{Scene, lines, on_both, rewrite, ruin, varied};
@@ -42,7 +42,7 @@ fn a_restore_brings_everything_back(scene: Scene) {
     assert_eq!(lines(files), before);
     assert_eq!((receipt.written, receipt.brought_back, receipt.removed), (3, 4, 2));
     assert_eq!(receipt.unchanged, 2);
-    assert!(files.diff(&snapshot, At::Live).unwrap().is_empty());
+    assert!(files.diff(&snapshot, StateRef::Live).unwrap().is_empty());
     let verified = files.snapshot_store().unwrap();
     let verified = verified.verify(&VerifyOptions::default().data(true)).unwrap();
     assert_eq!((verified.snapshots, verified.problems.len()), (2, 0));
@@ -114,7 +114,7 @@ fn a_snapshot_is_found_by_tag_id_and_prefix(scene: Scene) {
     assert_eq!(error.kind(), ErrorKind::SnapshotNotFound);
     assert!(error.to_string().contains("first four characters"), "{error}");
     assert_eq!(files.restore("three").unwrap_err().kind(), ErrorKind::SnapshotNotFound);
-    assert_eq!(files.restore(At::Live).unwrap_err().kind(), ErrorKind::InvalidArgument);
+    assert_eq!(files.restore(StateRef::Live).unwrap_err().kind(), ErrorKind::InvalidArgument);
 }
 
 fn a_snapshot_knows_what_it_grew_from(scene: Scene) {
@@ -139,7 +139,7 @@ fn lines_are_never_those_of_a_later_moment_than_the_paths(scene: Scene) {
         files.write("a.txt", "too late\n").unwrap();
         vec![diff.modified[0].path.clone()]
     };
-    match files.diff_with_lines_of("start", At::Live, &DiffOptions::default(), meanwhile) {
+    match files.diff_with_lines_of("start", StateRef::Live, &DiffOptions::default(), meanwhile) {
         Ok((_, lines)) => {
             let hunk = lines.modified[0].hunks.as_ref().unwrap()[0].to_string();
             assert!(hunk.contains("+compared"), "{hunk}");
@@ -155,7 +155,7 @@ fn diff_tells_added_modified_and_deleted(scene: Scene) {
     let before = files.snapshot("before").unwrap();
     ruin(files);
     let options = DiffOptions::default().renames(true).hunks(true);
-    let diff = files.diff_with(&before, At::Live, &options).unwrap();
+    let diff = files.diff_with(&before, StateRef::Live, &options).unwrap();
     let paths = |changed: &[wink_fs::Changed]| {
         changed.iter().map(|it| it.path.to_string()).collect::<Vec<_>>()
     };
@@ -203,7 +203,7 @@ fn what_is_excluded_survives_a_restore(scene: Scene) {
     files.write("target/big", "2").unwrap();
     files.write("new/x.log", "2").unwrap();
     files.write("a", "2").unwrap();
-    assert_eq!(files.diff(&before, At::Live).unwrap().added.len(), 1, "the directory `new`");
+    assert_eq!(files.diff(&before, StateRef::Live).unwrap().added.len(), 1, "the directory `new`");
     files.restore(&before).unwrap();
     let left = [r#"a "1""#, "new/", r#"new/x.log "2""#, "target/", r#"target/big "2""#];
     assert_eq!(lines(&files), left);

@@ -106,7 +106,7 @@ fn the_files_go_away(root: &str) {
     assert_eq!((lines(&again), again.exists("late")), (after, written));
     assert_eq!(again.find_snapshot("late").is_ok(), taken);
     again.restore(&first).unwrap();
-    assert!(again.diff(&first, wink_fs::At::Live).unwrap().is_empty());
+    assert!(again.diff(&first, wink_fs::StateRef::Live).unwrap().is_empty());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A fork begins as the state it was made of, and shares no changes with other workspaces.
 
 use wink_fs::{
-    At, ErrorKind, FileMode, MemoryBackend, MergeOptions, OnConflict, Workspace, tree_hash,
+    ErrorKind, FileMode, MemoryBackend, MergeOptions, OnConflict, StateRef, Workspace, tree_hash,
 };
 
 use crate::scene::{Scene, lines, opened, write};
@@ -50,7 +50,7 @@ fn a_fork_has_a_history_and_forks_of_its_own() {
         write(&scene.files, &[("a", Some("1"))]);
         let fork = scene.fork();
         write(&fork, &[("a", Some("2"))]);
-        let second = fork.fork(At::Live).unwrap();
+        let second = fork.fork(StateRef::Live).unwrap();
         write(&second, &[("b", Some("3"))]);
         assert!(fork.merge(&second).unwrap().applied);
         assert!(scene.files.merge(&fork).unwrap().applied);

@@ -1,6 +1,6 @@
 //! What is true of every merge, on generated trees.
 
-use wink_fs::{At, MemoryBackend, Workspace, tree_hash};
+use wink_fs::{MemoryBackend, StateRef, Workspace, tree_hash};
 
 use crate::scene::lines;
 use crate::size::size;
@@ -47,7 +47,8 @@ fn hash(files: &Workspace) -> wink_fs::TreeHash {
 fn the_side_that_changed_wins_where_the_other_did_not() {
     for seed in 0..cases() {
         let files = generated(seed);
-        let (fork, idle) = (files.fork(At::Live).unwrap(), files.fork(At::Live).unwrap());
+        let (fork, idle) =
+            (files.fork(StateRef::Live).unwrap(), files.fork(StateRef::Live).unwrap());
         change(&fork, &mut Random(seed + CASES));
         let merged = files.merge(&fork).unwrap();
         assert!(merged.applied, "seed {seed}: {:?}", merged.conflicts);

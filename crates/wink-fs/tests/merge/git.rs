@@ -51,7 +51,7 @@ fn by_git(directory: &Path, texts: [&str; 3]) -> Option<String> {
 fn by_us([base, ours, theirs]: [&str; 3]) -> Option<String> {
     let files = Workspace::memory();
     files.write("a", base).unwrap();
-    let fork = files.fork(wink_fs::At::Live).unwrap();
+    let fork = files.fork(wink_fs::StateRef::Live).unwrap();
     files.write("a", ours).unwrap();
     fork.write("a", theirs).unwrap();
     let merged = files.merge(&fork).unwrap();

@@ -1,7 +1,7 @@
 //! Taking one step out.
 
-use wink_fs::At;
 use wink_fs::ConflictKind::Lines;
+use wink_fs::StateRef;
 
 use crate::scene::{Scene, conflicts, lines, texts, write};
 
@@ -46,7 +46,7 @@ fn what_was_done_since_a_snapshot_can_be_taken_out() {
         write(&scene.files, &[("a", Some("1"))]);
         let a = scene.files.snapshot("a").unwrap();
         write(&scene.files, &[("a", Some("2")), ("b", Some(""))]);
-        scene.files.revert(&a, At::Live).unwrap();
+        scene.files.revert(&a, StateRef::Live).unwrap();
         assert_eq!(texts(&scene.files).into_iter().collect::<Vec<_>>(), [("a".into(), "1".into())]);
     }
 }

@@ -36,7 +36,7 @@ impl Scene {
 
     /// Takes a snapshot of the files and makes a fork of it.
     pub(crate) fn fork(&self) -> Workspace {
-        self.files.fork(wink_fs::At::Live).unwrap()
+        self.files.fork(wink_fs::StateRef::Live).unwrap()
     }
 }
 

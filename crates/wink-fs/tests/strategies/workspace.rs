@@ -30,5 +30,5 @@ fn a_workspace_goes_back_and_forth(strategy: Strategy) {
     assert_eq!(tree_hash(&*files.tree()).unwrap(), after);
     files.redo().unwrap();
     assert_eq!(tree_hash(&*files.tree()).unwrap(), before);
-    assert!(files.diff("before", wink_fs::At::Live).unwrap().is_empty());
+    assert!(files.diff("before", wink_fs::StateRef::Live).unwrap().is_empty());
 }

@@ -1,6 +1,6 @@
 //! Calls that go back and on in the history.
 
-use wink_fs::{At, MoveOptions, RestoreOptions, SnapshotOptions};
+use wink_fs::{MoveOptions, RestoreOptions, SnapshotOptions, StateRef};
 
 use crate::race::race;
 
@@ -71,7 +71,7 @@ fn reverting_loses_no_save() {
 #[test]
 fn merging_a_fork_loses_no_save() {
     race("merge", |files, turn| {
-        let fork = files.fork(At::from("base"))?;
+        let fork = files.fork(StateRef::from("base"))?;
         fork.write("d/a", &turn.text(0))?;
         let merged = files.merge(&fork)?;
         if merged.applied {

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use wink_fs::archive::{ArchiveLimits, ArchiveTree};
-use wink_fs::{At, ErrorKind, MemoryBackend, Snapshot, SnapshotId, StateName, Tree, Workspace};
+use wink_fs::{
+    ErrorKind, MemoryBackend, Snapshot, SnapshotId, StateName, StateRef, Tree, Workspace,
+};
 
 use crate::cli::context::Opened;
 use crate::error::CliError;
@@ -38,10 +40,10 @@ impl State {
     }
 
     /// Returns how the workspace calls the state that `text` names; an archive is none of its states.
-    pub(crate) fn at(&self, text: &str) -> Result<At, CliError> {
+    pub(crate) fn at(&self, text: &str) -> Result<StateRef, CliError> {
         match self {
-            Self::Live => Ok(At::Live),
-            Self::Snapshot(snapshot) => Ok(At::from(&**snapshot)),
+            Self::Live => Ok(StateRef::Live),
+            Self::Snapshot(snapshot) => Ok(StateRef::from(&**snapshot)),
             Self::Archive(_) => Err(CliError::archive_ref(text)),
         }
     }

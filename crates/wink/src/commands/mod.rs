@@ -36,7 +36,7 @@ pub(crate) mod verify;
 use std::fmt;
 use std::time::Instant;
 
-use wink_fs::{At, ErrorKind, Snapshot, Workspace};
+use wink_fs::{ErrorKind, Snapshot, StateRef, Workspace};
 
 use crate::error::CliError;
 use crate::json::Changes;
@@ -47,7 +47,7 @@ const LISTED: usize = 20;
 
 /// Counts what changed since a snapshot; `None` where that snapshot is damaged.
 fn changes_since(files: &Workspace, snapshot: &Snapshot) -> Result<Option<Changes>, CliError> {
-    match files.diff(snapshot, At::Live) {
+    match files.diff(snapshot, StateRef::Live) {
         Ok(diff) => Ok(Some(Changes::from(&diff))),
         Err(error) if error.kind() == ErrorKind::Corrupt => Ok(None),
         Err(error) => Err(error.into()),

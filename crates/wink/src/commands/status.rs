@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use wink_fs::{At, Changed, Diff, ErrorKind, Kind, Snapshot, Tree, TreePath, Workspace};
+use wink_fs::{Changed, Diff, ErrorKind, Kind, Snapshot, StateRef, Tree, TreePath, Workspace};
 
 use super::{DAMAGED, changes_text};
 use crate::cli::context::{Context, Opened};
@@ -76,7 +76,7 @@ fn look(opened: &Opened, last: Option<&Snapshot>) -> Result<Status, CliError> {
 
 /// Says what changed since a snapshot, where that can be read, and names what of it cannot.
 fn since(files: &Workspace, last: &Snapshot) -> Result<(Option<Diff>, Option<String>), CliError> {
-    match files.diff(last, At::Live) {
+    match files.diff(last, StateRef::Live) {
         Ok(diff) => {
             let unreadable = unreadable(files, &diff);
             Ok((Some(diff), unreadable))

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use wink_fs::{At, Diff, DiffOptions, ErrorKind, Scope, Tree, TreePath, Workspace};
+use wink_fs::{Diff, DiffOptions, ErrorKind, Scope, StateRef, Tree, TreePath, Workspace};
 
 use super::Params;
 use crate::edit::retry::retried;
@@ -71,7 +71,10 @@ impl Compared {
     }
 
     fn is_of_snapshots(&self) -> bool {
-        matches!(self, Self::Named(State::At(At::Snapshot(_)), State::At(At::Snapshot(_))))
+        matches!(
+            self,
+            Self::Named(State::At(StateRef::Snapshot(_)), State::At(StateRef::Snapshot(_)))
+        )
     }
 
     fn trees(&self, files: &Workspace) -> Result<[Arc<dyn Tree>; 2], ToolError> {

@@ -10,7 +10,7 @@ use super::bytes::Reader;
 use super::stamp::{Moment, Stamp};
 use super::tree::{Node, What};
 use crate::hash::ContentHash;
-use crate::host::mount_id::Mounting;
+use crate::host::mount_id::MountId;
 use crate::path::Name;
 use crate::tree::hash::TreeHash;
 use crate::tree::scope::Exclusions;
@@ -121,7 +121,7 @@ impl Index {
     }
 
     /// Tells whether its directories were captured with these exclusions and by this mount.
-    pub(super) fn is_with(&self, excluded: &Exclusions, mounting: &Mounting) -> bool {
+    pub(super) fn is_with(&self, excluded: &Exclusions, mounting: &MountId) -> bool {
         self.circumstances == named(excluded, mounting)
     }
 
@@ -187,7 +187,7 @@ pub(super) struct Learnt<'a> {
 pub(super) fn encode(
     directories: &[Learnt<'_>],
     excluded: &Exclusions,
-    mounting: &Mounting,
+    mounting: &MountId,
 ) -> Option<Index> {
     let circumstances = named(excluded, mounting);
     let table = MAGIC.len() + 2 * HASH_BYTES + 4;
@@ -248,7 +248,7 @@ fn encode_hash(into: &mut Vec<u8>, hash: Option<&[u8; HASH_BYTES]>) {
 }
 
 /// Returns what tells exclusions and a mount from others.
-fn named(excluded: &Exclusions, mounting: &Mounting) -> [u8; HASH_BYTES] {
+fn named(excluded: &Exclusions, mounting: &MountId) -> [u8; HASH_BYTES] {
     let mut hasher = blake3::Hasher::new();
     for pattern in excluded.patterns() {
         // No pattern has a NUL in it.
@@ -279,12 +279,12 @@ mod tests {
     #[test]
     fn what_was_encoded_is_decoded() {
         let excluded = Exclusions::parse(["/target"]).unwrap();
-        let mounting = Mounting::of(rustix::fs::CWD);
+        let mounting = MountId::of(rustix::fs::CWD);
         let index = encode(&learnt(), &excluded, &mounting).unwrap();
         let index = Index::from_bytes(index.bytes, Moment::now()).unwrap();
         assert!(index.is_with(&excluded, &mounting));
         assert!(!index.is_with(&Exclusions::default(), &mounting));
-        assert!(!index.is_with(&excluded, &Mounting::default()));
+        assert!(!index.is_with(&excluded, &MountId::default()));
         let root = index.block(0).unwrap();
         assert_eq!(root.stamp, Some(stamp(1)));
         let numbers = root.rows.map(|row| match row.what {
@@ -299,7 +299,7 @@ mod tests {
     /// The format's test vector; a change of it needs another version.
     #[test]
     fn the_bytes_are_those_of_version_3() {
-        let index = encode(&learnt(), &Exclusions::default(), &Mounting::default()).unwrap();
+        let index = encode(&learnt(), &Exclusions::default(), &MountId::default()).unwrap();
         assert_eq!(index.bytes.len(), 304);
         let sum = blake3::hash(&index.bytes).to_hex();
         assert_eq!(sum[..16], *"94d6f66136bd8e90");
@@ -308,7 +308,7 @@ mod tests {
     /// In version 2 the hash of a directory did not say of all its files whether they are private.
     #[test]
     fn hashes_of_an_earlier_version_are_not_trusted() {
-        let mut index = encode(&learnt(), &Exclusions::default(), &Mounting::default()).unwrap();
+        let mut index = encode(&learnt(), &Exclusions::default(), &MountId::default()).unwrap();
         assert!(Index::from_bytes(index.bytes.clone(), Moment::now()).is_some());
         index.bytes[MAGIC.len() - 1] = 2;
         assert!(Index::from_bytes(index.bytes, Moment::now()).is_none());

@@ -22,7 +22,7 @@ use self::stamp::Moment;
 use self::tree::Captured;
 use self::visit::Visitor;
 use self::walk::{Walked, walk};
-use super::Host;
+use super::HostTree;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::capture::Capture;
 use crate::tree::scope::Scope;
@@ -35,7 +35,7 @@ const TICK: Duration = Duration::from_millis(1);
 const TICKS: usize = 12;
 
 /// Captures what is in scope, and the directories above it.
-pub(super) fn capture(host: &Arc<Host>, scope: &Scope) -> Result<Capture> {
+pub(super) fn capture(host: &Arc<HostTree>, scope: &Scope) -> Result<Capture> {
     let index = host.index();
     let mut previous: Option<Walked> = None;
     let is_with = index.is_with(scope.excluded(), &host.mounting);
@@ -79,7 +79,7 @@ fn wait_until_after(stamp: Moment) -> Moment {
 }
 
 fn finish(
-    host: &Arc<Host>,
+    host: &Arc<HostTree>,
     index: Arc<Index>,
     scope: &Scope,
     walked: Walked,

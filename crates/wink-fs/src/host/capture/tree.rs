@@ -15,8 +15,8 @@ use super::stamp::{self, Moment, Stamp};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::checks;
 use crate::hash::ContentHash;
-use crate::host::preimage::fingerprint::{self, Inside};
-use crate::host::{Host, entry, failure, lease};
+use crate::host::preimage::fingerprint::{self, Fingerprint};
+use crate::host::{HostTree, entry, failure, lease};
 use crate::path::{Name, TreePath};
 use crate::tree::content::{Content, ReadAt};
 use crate::tree::descend::descend;
@@ -27,7 +27,7 @@ use crate::util::parallel;
 
 /// The directories of a capture, each after its parent; the first is the root.
 pub(in crate::host) struct Captured {
-    pub(super) host: Arc<Host>,
+    pub(super) host: Arc<HostTree>,
     pub(super) directories: Vec<Directory>,
     /// What was known when the walk began.
     pub(super) index: Arc<Index>,
@@ -131,7 +131,7 @@ impl Captured {
     }
 
     /// Recognises a capture of this backend.
-    pub(in crate::host) fn of<'t>(tree: &'t dyn Tree, host: &Arc<Host>) -> Option<&'t Self> {
+    pub(in crate::host) fn of<'t>(tree: &'t dyn Tree, host: &Arc<HostTree>) -> Option<&'t Self> {
         tree.own_state()?
             .downcast_ref()
             .filter(|captured: &&Self| Arc::ptr_eq(&captured.host, host))
@@ -151,7 +151,7 @@ impl Captured {
     }
 
     /// Returns what is in a directory, and below.
-    pub(in crate::host) fn find_inside(&self, path: &TreePath) -> Option<Inside> {
+    pub(in crate::host) fn find_inside(&self, path: &TreePath) -> Option<Fingerprint> {
         match self.find(Operation::Stat, path) {
             Ok(Found::Directory(directory)) => {
                 let mut inside = fingerprint::Builder::default();

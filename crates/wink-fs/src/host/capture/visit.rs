@@ -16,14 +16,14 @@ use super::tree::{Directory, Listing, Node, What, changed};
 use crate::error::{Error, Operation, Result};
 use crate::filesystem::capture::{NotCaptured, Totals};
 use crate::host::root::mount_in;
-use crate::host::{Host, entry, failure, staging};
+use crate::host::{HostTree, entry, failure, staging};
 use crate::path::{Name, RESERVED_NAME, TreePath};
 use crate::tree::scope::Scope;
 use crate::tree::{Entry, Kind};
 
 /// Looks at directories.
 pub(super) struct Visitor<'a> {
-    pub(super) host: &'a Host,
+    pub(super) host: &'a HostTree,
     pub(super) index: &'a Index,
     pub(super) scope: &'a Scope,
     /// Whether a directory with a known stamp is taken to have the known names.

@@ -8,13 +8,13 @@ use rustix::io::Errno;
 use crate::error::{Operation, Result};
 use crate::filesystem::layer::Source;
 use crate::host::replace::stage::Writer;
-use crate::host::{Host, failure};
+use crate::host::{HostTree, failure};
 use crate::oplog::KeptEntry;
 use crate::path::TreePath;
 use crate::tree::scope::Exclusions;
 
 /// Brings in an entry, with all that is below it, where nothing is.
-pub(crate) fn install(host: &Arc<Host>, path: &TreePath, source: Source<'_>) -> Result<()> {
+pub(crate) fn install(host: &Arc<HostTree>, path: &TreePath, source: Source<'_>) -> Result<()> {
     let failed = |errno| failure::creating(Operation::Replace, path, errno);
     let slot = host.new_slot(Operation::Replace, path)?;
     let area = host.area().map_err(failed)?;
@@ -26,9 +26,9 @@ pub(crate) fn install(host: &Arc<Host>, path: &TreePath, source: Source<'_>) -> 
 }
 
 /// Moves an entry that was kept back to its place, where nothing is; tells whether it could be moved.
-pub(crate) fn give_back(host: &Host, path: &TreePath, kept: &KeptEntry) -> Result<bool> {
+pub(crate) fn give_back(host: &HostTree, path: &TreePath, kept: &KeptEntry) -> Result<bool> {
     let failed = |errno| failure::creating(Operation::Replace, path, errno);
-    let holder = kept.tree.own_state().and_then(|tree| tree.downcast_ref::<Host>());
+    let holder = kept.tree.own_state().and_then(|tree| tree.downcast_ref::<HostTree>());
     let Some(holder) = holder else { return Ok(false) };
     let from = holder.slot(Operation::Replace, &kept.at)?;
     let to = host.new_slot(Operation::Replace, path)?;

@@ -17,7 +17,7 @@ use super::entry::{self, KEPT_BITS};
 use super::preimage::write;
 use super::root::{Root, Slot};
 use super::staging::{self, Temporary};
-use super::{Host, displace, failure, replace};
+use super::{HostTree, displace, failure, replace};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::checks;
 use crate::filesystem::{Durability, Put, PutCondition, PutOptions};
@@ -34,7 +34,7 @@ const RACY: Duration = Duration::from_secs(2);
 
 /// Puts content in its place; what it displaces goes to `kept`, where that is said.
 pub(super) fn put(
-    host: &Host,
+    host: &HostTree,
     path: &TreePath,
     slot: &Slot<'_>,
     temporary: &mut Temporary,
@@ -69,7 +69,7 @@ fn reach(wanted: Durability, root: &Root, path: &TreePath) -> Durability {
 }
 
 struct Placing<'a> {
-    host: &'a Host,
+    host: &'a HostTree,
     path: &'a TreePath,
     slot: &'a Slot<'a>,
     temporary: &'a mut Temporary,
@@ -490,14 +490,14 @@ mod tests {
     /// A file `a` with `old` in it, and a temporary with `new`.
     struct Scene {
         directory: tempfile::TempDir,
-        host: Host,
+        host: HostTree,
         area: Arc<Area>,
     }
 
     impl Scene {
         fn new() -> Self {
             let directory = tempfile::tempdir().unwrap();
-            let host = Host::new(Root::open_ambient(directory.path(), None).unwrap());
+            let host = HostTree::new(Root::open_ambient(directory.path(), None).unwrap());
             let area = host.area().unwrap();
             let scene = Self { directory, host, area };
             rustix::io::write(scene.open_a(OFlags::CREATE), b"old").unwrap();

@@ -20,9 +20,9 @@ use crate::tree::descend::descend;
 /// Of directories only the names count: their stamps change when something comes and goes again, or when one is
 /// renamed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Inside([u8; 32]);
+pub(crate) struct Fingerprint([u8; 32]);
 
-impl Inside {
+impl Fingerprint {
     /// Looks at an entry of an open directory, and at everything below it.
     ///
     /// One on which another file system is mounted, or which may not be read, is an error.
@@ -92,8 +92,8 @@ impl Builder {
         self.0.update(&[kind, name.len() as u8]).update(name);
     }
 
-    pub(crate) fn finish(self) -> Inside {
-        Inside(self.0.finalize().into())
+    pub(crate) fn finish(self) -> Fingerprint {
+        Fingerprint(self.0.finalize().into())
     }
 }
 

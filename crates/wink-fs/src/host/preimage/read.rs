@@ -10,7 +10,7 @@ use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::{Errno, Result as SystemResult};
 
 use crate::error::{Error, Operation, Result};
-use crate::host::Host;
+use crate::host::HostTree;
 use crate::host::root::{Resolver, Root, Slot};
 use crate::oplog::{BEFORE, KeptEntries, KeptEntry, Recorded, Step, beside, numbered};
 use crate::path::TreePath;
@@ -18,16 +18,16 @@ use crate::tree::descend::descend;
 use crate::tree::{Kind, Tree as _};
 
 /// The entries that are kept in the place of one operation.
-pub(crate) struct HostKept {
+pub(crate) struct Preimages {
     place: PathBuf,
     resolver: Option<Resolver>,
     /// The directory of all operations, opened when a caller first asks for an entry.
-    directory: OnceLock<Option<Arc<Host>>>,
+    directory: OnceLock<Option<Arc<HostTree>>>,
     /// The paths of the lines, where an earlier version kept directories at their own path.
     earlier: Vec<(usize, TreePath)>,
 }
 
-impl HostKept {
+impl Preimages {
     pub(crate) fn new(place: PathBuf, resolver: Option<Resolver>) -> Self {
         Self { place, resolver, directory: OnceLock::new(), earlier: Vec::new() }
     }
@@ -46,7 +46,7 @@ impl HostKept {
         Ok(Some(Recorded::new(steps.collect(), Arc::new(Written { tree, paths }))))
     }
 
-    fn directory(&self) -> Result<Option<Arc<Host>>> {
+    fn directory(&self) -> Result<Option<Arc<HostTree>>> {
         if let Some(known) = self.directory.get() {
             return Ok(known.clone());
         }
@@ -75,7 +75,7 @@ impl HostKept {
     }
 }
 
-impl KeptEntries for HostKept {
+impl KeptEntries for Preimages {
     fn entry(&self, line: usize) -> Result<Option<KeptEntry>> {
         let Some(tree) = self.directory()? else { return Ok(None) };
         let entry = KeptEntry { tree, at: name_of(&self.place, line)? };
@@ -88,7 +88,7 @@ impl KeptEntries for HostKept {
 
 /// The entries that are kept at their own path, one for each line.
 struct Written {
-    tree: Arc<Host>,
+    tree: Arc<HostTree>,
     paths: Vec<TreePath>,
 }
 
@@ -100,7 +100,7 @@ impl KeptEntries for Written {
 }
 
 /// Finds the files and links in a directory and below.
-fn collect(tree: &Host, directory: &TreePath, paths: &mut Vec<TreePath>) -> Result<()> {
+fn collect(tree: &HostTree, directory: &TreePath, paths: &mut Vec<TreePath>) -> Result<()> {
     for entry in tree.list(directory)? {
         let path = directory.join(&entry.name)?;
         match entry.kind {
@@ -112,11 +112,11 @@ fn collect(tree: &Host, directory: &TreePath, paths: &mut Vec<TreePath>) -> Resu
     Ok(())
 }
 
-pub(crate) fn open(directory: &Path, resolver: Option<Resolver>) -> Result<Option<Arc<Host>>> {
+pub(crate) fn open(directory: &Path, resolver: Option<Resolver>) -> Result<Option<Arc<HostTree>>> {
     match Root::open_ambient(directory, resolver) {
         Err(Errno::NOENT) => Ok(None),
         Err(errno) => Err(Error::system(Operation::Open, errno)),
-        Ok(root) => Ok(Some(Arc::new(Host::new(root)))),
+        Ok(root) => Ok(Some(Arc::new(HostTree::new(root)))),
     }
 }
 

@@ -10,7 +10,7 @@ use rustix::io::{Errno, Result as SystemResult};
 use crate::error::{Error, Operation, Result};
 use crate::host::capture::stamp::{self, Moment, Stamp};
 use crate::host::root::Root;
-use crate::host::{Host, failure};
+use crate::host::{HostTree, failure};
 use crate::path::TreePath;
 use crate::tree::descend::descend;
 use crate::tree::{Kind, Tree as _};
@@ -23,7 +23,7 @@ pub(crate) fn first_written_since(record: &Path, kept: &Path) -> Result<Option<T
     let (Some(parent), Some(name)) = (kept.parent(), kept.file_name()) else { return Ok(None) };
     let root = Root::open_ambient(parent, None).map_err(failed)?;
     let name = TreePath::from_disk(name.as_encoded_bytes())?;
-    written_below(&Host::new(root), &name, done)
+    written_below(&HostTree::new(root), &name, done)
 }
 
 /// Tells whether a program may have written into a file after it was displaced.
@@ -38,7 +38,7 @@ fn look(file: &Path) -> SystemResult<Stamp> {
     Ok(Stamp::of(&stamp::look(CWD, file.as_os_str().as_encoded_bytes())?))
 }
 
-fn written_below(kept: &Host, path: &TreePath, done: Moment) -> Result<Option<TreePath>> {
+fn written_below(kept: &HostTree, path: &TreePath, done: Moment) -> Result<Option<TreePath>> {
     let failed = |errno| failure::any(Operation::Undo, path, errno);
     let entry = match kept.root.open(path, OFlags::PATH) {
         Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(None),
@@ -52,7 +52,7 @@ fn written_below(kept: &Host, path: &TreePath, done: Moment) -> Result<Option<Tr
     }
 }
 
-fn written_inside(kept: &Host, directory: &TreePath, done: Moment) -> Result<Option<TreePath>> {
+fn written_inside(kept: &HostTree, directory: &TreePath, done: Moment) -> Result<Option<TreePath>> {
     for entry in kept.list(directory)? {
         let written = written_below(kept, &directory.join(&entry.name)?, done)?;
         if written.is_some() {

@@ -11,10 +11,10 @@ use std::sync::{Arc, PoisonError};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::read::HostKept;
+use super::read::Preimages;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::host::copy::links::copy_file;
-use crate::host::{Host, entry, lease};
+use crate::host::{HostTree, entry, lease};
 use crate::oplog::{BEGUN, BeforeImage, KeptEntries, beside, numbered};
 use crate::path::TreePath;
 use crate::tree::Kind;
@@ -23,8 +23,8 @@ use crate::tree::Kind;
 const MOST_COPIED: i64 = 64 * 1024 * 1024;
 
 /// The list of one operation, whose names begin with its number.
-pub(crate) struct Aside {
-    host: Arc<Host>,
+pub(crate) struct PreimageWriter {
+    host: Arc<HostTree>,
     place: PathBuf,
     list: Option<File>,
     lines: usize,
@@ -32,8 +32,8 @@ pub(crate) struct Aside {
     is_broken: bool,
 }
 
-impl Aside {
-    pub(crate) fn new(host: Arc<Host>, place: PathBuf) -> Self {
+impl PreimageWriter {
+    pub(crate) fn new(host: Arc<HostTree>, place: PathBuf) -> Self {
         host.keep_nothing();
         Self { host, place, list: None, lines: 0, is_broken: false }
     }
@@ -54,7 +54,7 @@ impl Aside {
     }
 }
 
-impl BeforeImage for Aside {
+impl BeforeImage for PreimageWriter {
     fn begin(&mut self, line: &str, displaced: Option<&TreePath>) -> Result<()> {
         let place = self.place_of(self.lines);
         self.note(line)?;
@@ -92,7 +92,7 @@ impl BeforeImage for Aside {
     }
 
     fn kept(&self) -> Arc<dyn KeptEntries> {
-        Arc::new(HostKept::new(self.place.clone(), Some(self.host.root.resolver())))
+        Arc::new(Preimages::new(self.place.clone(), Some(self.host.root.resolver())))
     }
 
     fn keeps_by_the_change(&self) -> bool {
@@ -104,13 +104,13 @@ impl BeforeImage for Aside {
     }
 }
 
-impl Drop for Aside {
+impl Drop for PreimageWriter {
     fn drop(&mut self) {
         self.host.keep_nothing();
     }
 }
 
-impl Host {
+impl HostTree {
     /// Says where what the next change displaces at a path is to go.
     fn keep_at(&self, path: &TreePath, place: PathBuf) {
         let mut keep = self.keep.lock().unwrap_or_else(PoisonError::into_inner);

@@ -13,16 +13,16 @@ use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::Durability;
 use crate::host::capture::stamp::Stamp;
 use crate::host::capture::tree::Captured;
-use crate::host::preimage::fingerprint::Inside;
+use crate::host::preimage::fingerprint::Fingerprint;
 use crate::host::staging::Area;
-use crate::host::{Host, failure};
+use crate::host::{HostTree, failure};
 use crate::path::TreePath;
 use crate::tree::{Kind, Tree};
 use crate::util::parallel;
 
 /// Renames everything into place; when one rename fails, those before it are undone.
 pub(super) fn apply(
-    host: &Host,
+    host: &HostTree,
     area: &Area,
     (before, target): (&Captured, &dyn Tree),
     staged: &mut [Staged],
@@ -69,7 +69,7 @@ pub(super) fn apply(
 }
 
 /// Says that all was done, or undone, but for what stays aside.
-fn settle(host: &Host, area: &Area, stuck: Vec<Step>) {
+fn settle(host: &HostTree, area: &Area, stuck: Vec<Step>) {
     match stuck.is_empty() {
         true => area.remove_journal(),
         false => keep_aside(host, area, stuck),
@@ -94,7 +94,7 @@ fn keep_written(places: &Places<'_>, steps: &[Step], staged: &mut [Staged], plac
 
 /// Writes down what is about to be done with what is staged.
 fn write_down(
-    host: &Host,
+    host: &HostTree,
     area: &Area,
     steps: Vec<Step>,
     durability: Durability,
@@ -106,7 +106,7 @@ fn write_down(
 /// Writes down that what is about to go out of view, under a name in the staging directory, comes back if the
 /// process dies: until it is copied, there is no other copy.
 pub(in crate::host) fn announce_return(
-    host: &Host,
+    host: &HostTree,
     area: &Area,
     path: &TreePath,
     name: &str,
@@ -115,7 +115,7 @@ pub(in crate::host) fn announce_return(
 }
 
 /// Leaves what could not be put back in the staging directory, for the next process that creates or opens one.
-fn keep_aside(host: &Host, area: &Area, stuck: Vec<Step>) {
+fn keep_aside(host: &HostTree, area: &Area, stuck: Vec<Step>) {
     // Where this fails, the journal of all steps stays, which keeps it too.
     let _ = write_down(host, area, stuck, Durability::Synced);
     host.leave_area();
@@ -124,7 +124,7 @@ fn keep_aside(host: &Host, area: &Area, stuck: Vec<Step>) {
 /// Writes down that what is about to go out of view, in exchange for what waits under a name in the staging directory,
 /// stays there as long as a program may write into it: what is kept of it is a copy.
 pub(in crate::host) fn announce_keep(
-    host: &Host,
+    host: &HostTree,
     area: &Area,
     path: &TreePath,
     name: &str,
@@ -139,7 +139,7 @@ pub(in crate::host) fn announce_keep(
 
 /// Says that what was announced is back; if it could not come back, that is left to the process that creates the next
 /// staging directory.
-pub(in crate::host) fn settle_return(host: &Host, area: &Area, name: &str) {
+pub(in crate::host) fn settle_return(host: &HostTree, area: &Area, name: &str) {
     match area.holds(name) {
         true => host.leave_area(),
         false => area.remove_journal(),
@@ -149,11 +149,11 @@ pub(in crate::host) fn settle_return(host: &Host, area: &Area, name: &str) {
 /// Takes away what went out of view under a name in the staging directory and of which a copy is kept, unless a
 /// program may still write into it: then it stays there as long.
 pub(in crate::host) fn discard_settled(
-    host: &Host,
+    host: &HostTree,
     area: &Area,
     path: &TreePath,
     name: &str,
-    (standing, inside): (Stamp, Option<Inside>),
+    (standing, inside): (Stamp, Option<Fingerprint>),
 ) {
     let places = Places { root: &host.root, staging: area.directory() };
     let (what, path, name) = (Move::Keep, path.clone(), name.to_owned());
@@ -175,7 +175,7 @@ pub(in crate::host) fn discard_settled(
 ///
 /// Where something else has its place, it stays there until that is gone.
 pub(in crate::host) fn bring_back(
-    host: &Host,
+    host: &HostTree,
     area: &Area,
     path: &TreePath,
     name: String,

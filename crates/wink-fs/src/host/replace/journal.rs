@@ -4,7 +4,7 @@ use super::step::{Move, Step};
 use crate::host::capture::bytes::Reader;
 use crate::host::capture::stamp::Stamp;
 use crate::host::identity::Identity;
-use crate::host::preimage::fingerprint::Inside;
+use crate::host::preimage::fingerprint::Fingerprint;
 use crate::path::TreePath;
 
 const MAGIC: &[u8; 7] = b"WINKJNL";
@@ -81,7 +81,7 @@ fn decode_step(reader: &mut Reader<'_>, version: u8) -> Option<Step> {
     let path = TreePath::from_disk(text(reader)?).ok()?;
     let name = String::from_utf8(text(reader)?.to_vec()).ok()?;
     let (standing, waiting) = (optional(reader, Stamp::decode)?, optional(reader, Stamp::decode)?);
-    let inside = if version < 3 { None } else { optional(reader, Inside::decode)? };
+    let inside = if version < 3 { None } else { optional(reader, Fingerprint::decode)? };
     Some(Step { what, path, name, standing, waiting, inside })
 }
 
@@ -133,7 +133,7 @@ mod tests {
             step(Move::Exchange, b"changed", Some(stamp(3)), Some(stamp(4))),
         ];
         if let (3.., Some(gone)) = (version, steps.first_mut()) {
-            gone.inside = Inside::decode(&mut Reader(&[7; 32]));
+            gone.inside = Fingerprint::decode(&mut Reader(&[7; 32]));
         }
         if version >= 4 {
             steps.push(step(Move::Keep, b"open", Some(stamp(6)), None));

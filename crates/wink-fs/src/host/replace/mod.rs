@@ -16,7 +16,7 @@ pub(super) use self::apply::{
 };
 pub(super) use self::recover::{Finished, recover};
 use self::stage::{Staged, Writer};
-use super::Host;
+use super::HostTree;
 use super::capture;
 use super::capture::tree::Captured;
 use super::staging::Area;
@@ -32,13 +32,13 @@ use crate::tree::{Kind, Tree};
 use crate::util::parallel;
 
 /// Makes the files below the root those of `target`, as far as they are in scope.
-pub(super) fn replace(host: &Arc<Host>, target: &dyn Tree, scope: &Scope) -> Result<Replaced> {
+pub(super) fn replace(host: &Arc<HostTree>, target: &dyn Tree, scope: &Scope) -> Result<Replaced> {
     let before = capture::capture(host, scope)?;
     replace_by(host, &ReplacePlan::new(before, target, scope)?, &mut || Ok(None))
 }
 
 /// Refuses what would be refused before anything is written.
-pub(super) fn check(host: &Arc<Host>, planned: &ReplacePlan<'_>) -> Result<()> {
+pub(super) fn check(host: &Arc<HostTree>, planned: &ReplacePlan<'_>) -> Result<()> {
     let before = Captured::of(&*planned.before.tree, host).ok_or_else(not_ours)?;
     plan(before, &planned.differences)?;
     planned.check_kinds()
@@ -46,7 +46,7 @@ pub(super) fn check(host: &Arc<Host>, planned: &ReplacePlan<'_>) -> Result<()> {
 
 /// Does what was planned.
 pub(super) fn replace_by(
-    host: &Arc<Host>,
+    host: &Arc<HostTree>,
     planned: &ReplacePlan<'_>,
     first: DoneFirst<'_>,
 ) -> Result<Replaced> {
@@ -64,7 +64,7 @@ pub(super) fn replace_by(
 
 /// Writes everything that is new, and makes it durable with what it is to take the place of.
 fn stage(
-    host: &Host,
+    host: &HostTree,
     writer: &Writer<'_>,
     area: &Arc<Area>,
     changes: &[Change],

@@ -9,7 +9,7 @@ use rustix::fd::AsFd as _;
 use super::journal::Journal;
 use super::recover::{Finished, recover};
 use super::step::{Move, Places, Step};
-use crate::host::preimage::fingerprint::Inside;
+use crate::host::preimage::fingerprint::Fingerprint;
 use crate::host::root::Root;
 use crate::path::TreePath;
 
@@ -54,7 +54,7 @@ impl Scene {
         let (standing, waiting) = self.places().look(&path, &name).unwrap();
         let is_directory = self.path("root").join(path.to_string()).is_dir();
         let inside = is_directory
-            .then(|| Inside::of(&self.root, self.root.as_fd(), path.as_bytes()).unwrap());
+            .then(|| Fingerprint::of(&self.root, self.root.as_fd(), path.as_bytes()).unwrap());
         Step { what, path, name, standing, waiting, inside }
     }
 

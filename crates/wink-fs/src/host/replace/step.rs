@@ -12,7 +12,7 @@ use crate::host::capture::stamp::{self, Stamp};
 use crate::host::copy::transfer::{self, Place};
 use crate::host::displace;
 use crate::host::lease;
-use crate::host::preimage::fingerprint::Inside;
+use crate::host::preimage::fingerprint::Fingerprint;
 use crate::host::preimage::read;
 use crate::host::purge::{self, Stamps};
 use crate::host::root::Root;
@@ -80,7 +80,7 @@ pub(in crate::host) struct Step {
     pub(super) standing: Option<Stamp>,
     pub(super) waiting: Option<Stamp>,
     /// What is in the directory that goes out of view.
-    pub(super) inside: Option<Inside>,
+    pub(super) inside: Option<Fingerprint>,
 }
 
 impl Step {
@@ -157,8 +157,8 @@ impl Places<'_> {
     fn forward_by_parts(&self, step: &mut Step) -> Result<()> {
         let slot = self.root.open_parent(&step.path)?.ok_or(Errno::EXIST)?;
         let (standing, name) = (Place::of(&slot), step.name.as_bytes());
-        let contents = |at: Place<'_>| Inside::of_contents(self.root, at.0, at.1);
-        if Some(Inside::of(self.root, standing.0, standing.1)?) != step.inside {
+        let contents = |at: Place<'_>| Fingerprint::of_contents(self.root, at.0, at.1);
+        if Some(Fingerprint::of(self.root, standing.0, standing.1)?) != step.inside {
             return Err(Errno::STALE);
         }
         let (before, out) = (contents(standing)?, aside_name(step));
@@ -172,7 +172,7 @@ impl Places<'_> {
         };
         let moved = moved.and_then(|()| transfer::transfer(out, Place(self.staging, name)));
         moved.inspect_err(|_| _ = transfer::merge(out, standing))?;
-        let inside = Inside::of(self.root, self.staging, name)?;
+        let inside = Fingerprint::of(self.root, self.staging, name)?;
         (step.standing, step.inside) = (stamp_of(self.staging, name)?, Some(inside));
         Ok(())
     }
@@ -215,7 +215,7 @@ impl Places<'_> {
             None => true,
             Some(Kind::Directory) => {
                 let known = purge::stamps_below(self.root, self.staging, name);
-                Inside::of_unopened(self.root, self.staging, name).is_ok()
+                Fingerprint::of_unopened(self.root, self.staging, name).is_ok()
                     && self.holds_only(step, target).unwrap_or(false)
                     && known.is_ok_and(|known| self.purge(step, &known))
             }
@@ -329,7 +329,7 @@ impl Places<'_> {
             _ => return Displaced::Open,
         };
         let is_same = match expected.kind() {
-            Kind::Directory => Inside::of_closed(self.root, self.staging, name)
+            Kind::Directory => Fingerprint::of_closed(self.root, self.staging, name)
                 .map(|found| Some(found) == step.inside),
             _ => lease::closed_stamp(self.staging, name)
                 .map(|found| found.is_same_but_renamed(&expected)),
@@ -343,7 +343,7 @@ impl Places<'_> {
 
     /// Tells whether in the directory that went out of view is what was in it.
     fn holds_the_same(&self, step: &Step) -> bool {
-        let found = Inside::of(self.root, self.staging, step.name.as_bytes());
+        let found = Fingerprint::of(self.root, self.staging, step.name.as_bytes());
         matches!((found, step.inside), (Ok(found), Some(expected)) if found == expected)
     }
 

@@ -3,14 +3,14 @@
 use std::io;
 
 use super::read::MAX_BYTES;
-use super::{StoreLedger, branches};
+use super::{FileOpLog, branches};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::oplog::file::places::{self, DIRECTORY};
-use crate::oplog::{Ledger as _, OperationRecord, check_contents, check_kinds, last_kept};
+use crate::oplog::{OpLog as _, OperationRecord, check_contents, check_kinds, last_kept};
 use crate::store::disk::Disk;
 use crate::store::{BRANCHES, failure};
 
-impl StoreLedger {
+impl FileOpLog {
     /// Returns the numbers of damaged records, as far back as others are listed.
     pub(super) fn damaged_records(&self) -> Result<Vec<u64>> {
         let (mut whole, mut damaged) = (Vec::new(), Vec::new());
@@ -87,8 +87,8 @@ pub(crate) fn damaged_operations(
             "" => place,
             name => format!("{BRANCHES}/{name}/{place}"),
         };
-        let ledger = StoreLedger::new(disk.clone());
-        for number in ledger.damaged()? {
+        let oplog = FileOpLog::new(disk.clone());
+        for number in oplog.damaged()? {
             let bytes = disk.read(&places::record(number), MAX_BYTES).map_err(failed)?;
             if bytes.iter().all(|byte| *byte == 0) {
                 continue;
@@ -99,7 +99,7 @@ pub(crate) fn damaged_operations(
             let kept = kept_places(&disk, number)?.into_iter().map(place).collect();
             damaged.push(DamagedOperation { what, record, kept });
         }
-        for (number, what) in ledger.damaged_images(contents)? {
+        for (number, what) in oplog.damaged_images(contents)? {
             let kept = kept_places(&disk, number)?.into_iter().map(place).collect();
             damaged.push(DamagedOperation { what, record: place(places::record(number)), kept });
         }

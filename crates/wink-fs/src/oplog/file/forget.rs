@@ -2,14 +2,14 @@
 
 use std::io;
 
-use super::{Known, StoreLedger};
+use super::{FileOpLog, Known};
 use crate::error::Result;
 use crate::oplog::file::places::{self, DIRECTORY};
-use crate::oplog::{Ledger as _, MANY_RECORDS, last_kept};
+use crate::oplog::{MANY_RECORDS, OpLog as _, last_kept};
 
 const FORGET_EVERY: u64 = 16;
 
-impl StoreLedger {
+impl FileOpLog {
     /// Takes away what is too old to be listed; not each time, because looking for it takes a while.
     pub(super) fn forget_oldest(&self, newest: u64) -> Result<()> {
         if !newest.is_multiple_of(FORGET_EVERY) {

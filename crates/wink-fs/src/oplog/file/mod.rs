@@ -20,10 +20,8 @@ pub(crate) use self::damaged::{Contents, damaged_operations};
 use self::places::{DIRECTORY, Numbers};
 use self::read::whole_lines;
 use crate::error::{Operation, Result};
-use crate::host::{HostKept, first_written_since, may_be_written};
-use crate::oplog::{
-    Ledger, OperationRecord, Recorded, Step, earlier_paths, gone, last_kept, steps,
-};
+use crate::host::{Preimages, first_written_since, may_be_written};
+use crate::oplog::{OpLog, OperationRecord, Recorded, Step, earlier_paths, gone, last_kept, steps};
 use crate::path::TreePath;
 use crate::snapshot::SnapshotId;
 use crate::store::disk::Disk;
@@ -33,7 +31,7 @@ use crate::store::{BRANCHES, failure, lock};
 const HEAD: &str = "head";
 
 /// Keeps operations in a store's directory.
-pub(crate) struct StoreLedger {
+pub(crate) struct FileOpLog {
     disk: Disk,
     signature: lock::Signature,
     known: Mutex<Known>,
@@ -52,7 +50,7 @@ enum Known {
     Begun(u64),
 }
 
-impl StoreLedger {
+impl FileOpLog {
     pub(crate) fn new(disk: Disk) -> Self {
         let (signature, known) = (lock::Signature::new(), Mutex::new(Known::Nothing));
         Self { disk, signature, known, unlisted: Mutex::default() }
@@ -115,7 +113,7 @@ fn earlier_recorded(
         };
         steps.push((line, step));
     }
-    Recorded::new(steps, Arc::new(HostKept::open(place, earlier)))
+    Recorded::new(steps, Arc::new(Preimages::open(place, earlier)))
 }
 
 /// Returns where the histories are that share a store: its own, which has no name, and those of its branches.
@@ -131,7 +129,7 @@ fn branches(store: &Disk) -> io::Result<Vec<(String, Disk)>> {
     Ok([(String::new(), store.clone())].into_iter().chain(names.into_iter().map(branch)).collect())
 }
 
-impl Ledger for StoreLedger {
+impl OpLog for FileOpLog {
     fn lock(&self) -> Result<Box<dyn Any + Send>> {
         Ok(self.locked(lock::work(&self.disk, &self.signature)?))
     }
@@ -227,7 +225,7 @@ impl Ledger for StoreLedger {
         Ok(self.look().map_err(|error| failure::of(Operation::List, error))?.records)
     }
 
-    fn others(&self) -> Result<Vec<(String, Box<dyn Ledger>)>> {
+    fn others(&self) -> Result<Vec<(String, Box<dyn OpLog>)>> {
         let all = branches(&self.disk.top());
         let all = all.map_err(|error| failure::of(Operation::List, error))?;
         let others = all.into_iter().filter(|(_, disk)| disk.root() != self.disk.root());
@@ -284,7 +282,7 @@ impl Ledger for StoreLedger {
     }
 
     fn written(&self, sequence: u64) -> Result<Option<Recorded>> {
-        HostKept::written(&self.disk.path(&places::kept(sequence)))
+        Preimages::written(&self.disk.path(&places::kept(sequence)))
     }
 
     fn recorded(&self, sequence: u64) -> Result<Recorded> {
@@ -304,7 +302,7 @@ impl Ledger for StoreLedger {
             Ok(done) if !earlier.is_empty() => Ok(earlier_recorded(done, place, earlier)),
             // Its backend kept everything in the memory of a process that is gone.
             Ok(done) if steps.is_empty() && !done.changes.is_empty() => Err(gone()),
-            _ => Ok(Recorded::new(steps, Arc::new(HostKept::open(place, earlier)))),
+            _ => Ok(Recorded::new(steps, Arc::new(Preimages::open(place, earlier)))),
         }
     }
 

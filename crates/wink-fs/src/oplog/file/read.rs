@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read as _};
 
-use super::StoreLedger;
+use super::FileOpLog;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::oplog::file::places::{self, DIRECTORY, Numbers};
 use crate::oplog::file::record;
@@ -12,7 +12,7 @@ use crate::store::failure;
 
 pub(super) const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-impl StoreLedger {
+impl FileOpLog {
     /// Looks at what there is, in one go.
     pub(super) fn look(&self) -> io::Result<Numbers> {
         let names = match self.disk.names(DIRECTORY) {

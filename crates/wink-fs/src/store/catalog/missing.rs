@@ -3,8 +3,8 @@
 use super::cache;
 use crate::snapshot::Snapshot;
 use crate::store::disk::Disk;
-use crate::store::objects::interval_set::Numbers;
-use crate::store::objects::manifest::Roster;
+use crate::store::objects::interval_set::IntervalSet;
+use crate::store::objects::manifest::PackManifest;
 
 /// What is missing.
 #[derive(Debug, Default)]
@@ -17,13 +17,13 @@ pub(crate) struct Missing {
 
 /// Looks for snapshots that should be there, by what is; nothing is said of a store whose roster does not say
 /// which were forgotten.
-pub(crate) fn look(disk: &Disk, roster: &Roster, there: &[Snapshot]) -> Missing {
-    let Some(gone) = &roster.gone else { return Missing::default() };
+pub(crate) fn look(disk: &Disk, manifest: &PackManifest, there: &[Snapshot]) -> Missing {
+    let Some(gone) = &manifest.gone else { return Missing::default() };
     let cached = cache::read(disk).records.into_values().map(|it| it.snapshot);
     let cached: Vec<_> = cached.filter(|it| !gone.contains(it.sequence)).collect();
     let mut numbers: Vec<u64> = there.iter().chain(&cached).map(|it| it.sequence).collect();
     numbers.sort_unstable();
-    let last = numbers.last().copied().unwrap_or(0).max(roster.through);
+    let last = numbers.last().copied().unwrap_or(0).max(manifest.through);
     let is_known = |number: &u64| gone.contains(*number) || numbers.binary_search(number).is_ok();
     let unknown = (1..=last).filter(|number| !is_known(number)).collect();
     // One that is damaged is there.
@@ -33,25 +33,25 @@ pub(crate) fn look(disk: &Disk, roster: &Roster, there: &[Snapshot]) -> Missing 
 
 /// Returns all numbers up to the last one that was given of which nothing is there: they are taken for those of
 /// snapshots that were forgotten.
-pub(crate) fn account(disk: &Disk, roster: &Roster, there: &[Snapshot]) -> Numbers {
+pub(crate) fn account(disk: &Disk, manifest: &PackManifest, there: &[Snapshot]) -> IntervalSet {
     let mut numbers: Vec<u64> = there.iter().map(|it| it.sequence).collect();
     numbers.sort_unstable();
     let cached = cache::read(disk).records.into_values().map(|it| it.snapshot.sequence);
     let last = numbers.last().copied().into_iter().chain(cached).max().unwrap_or(0);
-    Numbers::without(&numbers, last.max(roster.last_number()))
+    IntervalSet::without(&numbers, last.max(manifest.last_number()))
 }
 
 /// Notes which snapshots are about to be forgotten; tells whether there was anything to note.
 pub(crate) fn forget(
     disk: &Disk,
-    roster: &mut Roster,
+    manifest: &mut PackManifest,
     there: &[Snapshot],
     going: &[Snapshot],
 ) -> bool {
-    let known = roster.gone.take();
+    let known = manifest.gone.take();
     let is_new = known.is_none();
-    let mut gone = known.unwrap_or_else(|| account(disk, roster, there));
+    let mut gone = known.unwrap_or_else(|| account(disk, manifest, there));
     let added = gone.add(going.iter().map(|it| it.sequence));
-    roster.gone = Some(gone);
+    manifest.gone = Some(gone);
     added || is_new
 }

@@ -7,7 +7,7 @@ use crate::error::{ErrorKind, Operation, Result};
 use crate::snapshot::{Choose, Snapshot, SnapshotId, is_pinned};
 use crate::store::catalog::{self, cache, missing, orphaned_forks, pins};
 use crate::store::disk::Disk;
-use crate::store::objects::manifest::Roster;
+use crate::store::objects::manifest::PackManifest;
 use crate::store::{INDEX, Store, failure, lock};
 
 /// Forgets the chosen snapshots, while no other process publishes or pins one.
@@ -50,9 +50,9 @@ fn take_damaged_away(store: &Store, id: &SnapshotId) -> io::Result<bool> {
     let disk = store.disk();
     let there = store.catalog.list(disk)?;
     let mut unnoted = None;
-    if let Some(mut roster) = Roster::read(disk)?.whole() {
-        roster.gone = Some(missing::account(disk, &roster, &there));
-        unnoted = note(store, roster, false)?;
+    if let Some(mut manifest) = PackManifest::read(disk)?.whole() {
+        manifest.gone = Some(missing::account(disk, &manifest, &there));
+        unnoted = note(store, manifest, false)?;
     }
     let removed = catalog::remove(disk, &[*id])?;
     note_again(disk, unnoted);
@@ -66,11 +66,11 @@ fn take_away(store: &Store, going: &[Snapshot]) -> io::Result<()> {
     }
     let disk = store.disk();
     let mut unnoted = None;
-    if let Some(mut roster) = Roster::read(disk)?.whole() {
+    if let Some(mut manifest) = PackManifest::read(disk)?.whole() {
         let there = store.catalog.list(disk)?;
-        let takes_over = roster.take_over(going);
-        if missing::forget(disk, &mut roster, &there, going) | takes_over {
-            unnoted = note(store, roster, takes_over)?;
+        let takes_over = manifest.take_over(going);
+        if missing::forget(disk, &mut manifest, &there, going) | takes_over {
+            unnoted = note(store, manifest, takes_over)?;
         }
     }
     let ids: Vec<_> = going.iter().map(|it| it.id).collect();
@@ -83,17 +83,21 @@ fn take_away(store: &Store, going: &[Snapshot]) -> io::Result<()> {
 /// Writes the roster. Where the disk is full and it need not come first, returns it, to be written afterwards: to
 /// forget snapshots is how space is given back. Where it must come first, it takes the place of what can be found
 /// out again.
-fn note(store: &Store, roster: Roster, must_be_first: bool) -> io::Result<Option<Roster>> {
+fn note(
+    store: &Store,
+    manifest: PackManifest,
+    must_be_first: bool,
+) -> io::Result<Option<PackManifest>> {
     let disk = store.disk();
-    match roster.note(disk) {
-        Err(error) if is_full(&error) && !must_be_first => return Ok(Some(roster)),
+    match manifest.note(disk) {
+        Err(error) if is_full(&error) && !must_be_first => return Ok(Some(manifest)),
         Err(error) if is_full(&error) => {}
         noted => return noted.map(|()| None),
     }
     store.history.remove(INDEX)?;
-    let noted = roster.note(disk).or_else(|_| {
+    let noted = manifest.note(disk).or_else(|_| {
         disk.remove(cache::PLACE)?;
-        roster.note(disk)
+        manifest.note(disk)
     });
     noted.map(|()| None)
 }
@@ -104,6 +108,6 @@ fn is_full(error: &io::Error) -> bool {
 
 /// Writes the roster in the space that records left. If not even that is enough, `verify` reports snapshots as missing
 /// that were deleted permanently, which does no harm.
-fn note_again(disk: &Disk, roster: Option<Roster>) {
-    let _ = roster.map(|roster| roster.note(disk));
+fn note_again(disk: &Disk, manifest: Option<PackManifest>) {
+    let _ = manifest.map(|manifest| manifest.note(disk));
 }

@@ -22,7 +22,7 @@ use self::mark::Needed;
 use self::places::Places;
 use self::plan::Fate;
 use super::disk::Disk;
-use super::objects::manifest::{Found, Roster, Trust};
+use super::objects::manifest::{Found, PackManifest, Trust};
 use super::objects::pack;
 use super::{Store, catalog, failure, lock};
 use crate::error::{Error, ErrorKind, Operation, Result, damaged};
@@ -56,7 +56,7 @@ struct Work {
     /// The records that were there when it was decided.
     seen: BTreeSet<String>,
     needed: Needed,
-    roster: Roster,
+    manifest: PackManifest,
     /// The packs that go.
     doomed: BTreeSet<String>,
     done: Reclaimed,
@@ -76,20 +76,21 @@ impl Work {
         names: Vec<String>,
         snapshots: &[Snapshot],
     ) -> io::Result<Self> {
-        let shelf = store.library.refresh()?;
-        if let Some((_, why)) = shelf.unusable.first() {
+        let packs_there = store.objects.refresh()?;
+        if let Some((_, why)) = packs_there.unusable.first() {
             return Err(damaged(format!("{why}; repair the store first")));
         }
-        let old = Roster::read(store.disk())?.whole().unwrap_or_default();
+        let old = PackManifest::read(store.disk())?.whole().unwrap_or_default();
         let trust = old.expected(snapshots);
-        let places = Places::new(&store.library, &shelf, &trust, &BTreeSet::new())?;
+        let places = Places::new(&store.objects, &packs_there, &trust, &BTreeSet::new())?;
         let mut needed = Needed::default();
         needed.add(&places, snapshots.iter().filter_map(|it| it.tree_hash).collect())?;
-        let fates = plan::decide(&shelf, &needed, &places, care)?;
+        let fates = plan::decide(&packs_there, &needed, &places, care)?;
         let last = snapshots.iter().map(|it| it.sequence).max().unwrap_or(0);
-        let roster = Roster { through: last.max(old.through), packs: BTreeMap::new(), gone: None };
+        let manifest =
+            PackManifest { through: last.max(old.through), packs: BTreeMap::new(), gone: None };
         let (doomed, done) = (BTreeSet::new(), Reclaimed::default());
-        let mut work = Self { seen: names.into_iter().collect(), needed, roster, doomed, done };
+        let mut work = Self { seen: names.into_iter().collect(), needed, manifest, doomed, done };
         work.carry_out(store, &fates)?;
         Ok(work)
     }
@@ -100,10 +101,10 @@ impl Work {
         for (pack, fate) in fates {
             match fate {
                 Fate::Stays => {
-                    self.roster.packs.insert(pack.id.clone(), Trust::Everything);
+                    self.manifest.packs.insert(pack.id.clone(), Trust::Everything);
                 }
                 Fate::StaysForContents { copied } => {
-                    self.roster.packs.insert(pack.id.clone(), Trust::Contents);
+                    self.manifest.packs.insert(pack.id.clone(), Trust::Contents);
                     sources.push((pack, copied));
                 }
                 Fate::Goes { copied } => {
@@ -122,7 +123,7 @@ impl Work {
             self.done.packs_written += 1;
             let bytes = disk.size(&pack::place(&pack.id))?;
             self.done.bytes_freed = self.done.bytes_freed.saturating_sub(bytes);
-            self.roster.packs.insert(pack.id.clone(), Trust::Everything);
+            self.manifest.packs.insert(pack.id.clone(), Trust::Everything);
             pack.file.keep();
         }
         Ok(())
@@ -149,8 +150,8 @@ impl Work {
         if new.iter().any(|it| self.doomed.contains(&it.reference)) {
             return Ok(false);
         }
-        let shelf = store.library.refresh()?;
-        let places = Places::new(&store.library, &shelf, &self.roster.packs, &self.doomed)?;
+        let packs_there = store.objects.refresh()?;
+        let places = Places::new(&store.objects, &packs_there, &self.manifest.packs, &self.doomed)?;
         let roots = new.iter().filter_map(|it| it.tree_hash).collect();
         Ok(self.needed.add(&places, roots).is_ok())
     }
@@ -158,13 +159,13 @@ impl Work {
     /// Says what is relied on from now on, and deletes the rest.
     fn commit(mut self, store: &Store) -> io::Result<Reclaimed> {
         let disk = store.disk();
-        let found = Roster::read(disk)?;
+        let found = PackManifest::read(disk)?;
         if let Found::Whole(old) = &found {
-            self.keep_strangers(old, &store.library.pack_ids()?);
-            self.roster.gone.clone_from(&old.gone);
+            self.keep_strangers(old, &store.objects.pack_ids()?);
+            self.manifest.gone.clone_from(&old.gone);
         }
-        if found.whole().as_ref() != Some(&self.roster) {
-            self.roster.write(disk)?;
+        if found.whole().as_ref() != Some(&self.manifest) {
+            self.manifest.write(disk)?;
         }
         for id in &self.doomed {
             disk.remove(&pack::place(id))?;
@@ -172,15 +173,15 @@ impl Work {
         if !self.doomed.is_empty() {
             disk.sync_dir(pack::DIRECTORY)?;
         }
-        store.library.refresh()?;
+        store.objects.refresh()?;
         Ok(self.done)
     }
 
     /// Keeps packs whose snapshots came and went since it was decided; what they name may be gone.
-    fn keep_strangers(&mut self, old: &Roster, there: &[String]) {
+    fn keep_strangers(&mut self, old: &PackManifest, there: &[String]) {
         let stays = |id: &&String| there.contains(id) && !self.doomed.contains(*id);
         for id in old.packs.keys().filter(stays) {
-            self.roster.packs.entry(id.clone()).or_insert(Trust::Contents);
+            self.manifest.packs.entry(id.clone()).or_insert(Trust::Contents);
         }
     }
 }

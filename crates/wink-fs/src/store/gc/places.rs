@@ -9,7 +9,7 @@ use bytes::Bytes;
 use crate::error::damaged;
 use crate::hash::ContentHash;
 use crate::store::catalog::list::{self, Part};
-use crate::store::objects::index::{Library, Located, Shelf};
+use crate::store::objects::index::{Located, ObjectIndex, PackSet};
 use crate::store::objects::manifest::Trust;
 use crate::store::objects::object::{ObjectId, ObjectKind};
 use crate::store::objects::pack::{ObjectRow, Pack};
@@ -20,22 +20,22 @@ use crate::tree::merkle::{self, Identity};
 ///
 /// There may be a thousand packs, and looking through all of them for each object would take seconds.
 pub(super) struct Places<'l> {
-    library: &'l Library,
+    objects: &'l ObjectIndex,
     places: HashMap<ObjectId, Located>,
 }
 
 impl<'l> Places<'l> {
     /// Looks at all packs but those that are about to go.
     pub(super) fn new(
-        library: &'l Library,
-        shelf: &Shelf,
+        objects: &'l ObjectIndex,
+        packs_there: &PackSet,
         trust: &BTreeMap<String, Trust>,
         without: &BTreeSet<String>,
     ) -> io::Result<Self> {
-        let packs = shelf.packs().iter().filter(|pack| !without.contains(&pack.id));
+        let packs = packs_there.packs().iter().filter(|pack| !without.contains(&pack.id));
         let mut packs: Vec<&Arc<Pack>> = packs.collect();
         packs.sort_unstable_by_key(|pack| (std::cmp::Reverse(pack.bytes), &pack.id));
-        let mut places = Self { library, places: HashMap::new() };
+        let mut places = Self { objects, places: HashMap::new() };
         let is_superseded = |pack: &Pack, row: &ObjectRow| {
             row.id.kind.names_others() && trust.get(&pack.id) == Some(&Trust::Contents)
         };
@@ -68,7 +68,7 @@ impl<'l> Places<'l> {
 
     fn get(&self, id: &ObjectId) -> io::Result<Bytes> {
         let place = self.places.get(id).ok_or_else(|| missing(id))?;
-        self.library.read(place)
+        self.objects.read(place)
     }
 
     pub(super) fn directory(&self, hash: &TreeHash) -> io::Result<Vec<Identity>> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::mark::Needed;
 use super::places::Places;
-use crate::store::objects::index::Shelf;
+use crate::store::objects::index::PackSet;
 use crate::store::objects::pack::{ObjectRow, Pack};
 
 /// Packs under this size are merged where there are too many of them.
@@ -87,13 +87,13 @@ impl Look {
 
 /// Decides about every pack.
 pub(super) fn decide(
-    shelf: &Shelf,
+    packs_there: &PackSet,
     needed: &Needed,
     places: &Places<'_>,
     care: Care,
 ) -> std::io::Result<Vec<(Arc<Pack>, Fate)>> {
     let mut looks = Vec::new();
-    for pack in shelf.packs() {
+    for pack in packs_there.packs() {
         looks.push((pack, Look::at(pack, needed, places)?));
     }
     let stays = |(pack, look): &&(&Arc<Pack>, Look)| {

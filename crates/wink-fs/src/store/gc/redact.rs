@@ -8,7 +8,7 @@ use crate::error::{Error, Operation, Result};
 use crate::path::TreePath;
 use crate::snapshot::{Redacted, Skipped, Snapshot};
 use crate::store::catalog::{self, record};
-use crate::store::objects::manifest::{Roster, Trust};
+use crate::store::objects::manifest::{PackManifest, Trust};
 use crate::store::objects::object::ObjectId;
 use crate::store::objects::pack::PackWriter;
 use crate::store::temporary::Temporary;
@@ -41,7 +41,7 @@ fn failed(error: io::Error) -> Error {
 fn rewrite(store: &Store, out: &Exclusions) -> Result<Redacted> {
     let names = catalog::names(store.disk()).map_err(failed)?;
     let snapshots = super::read_all(store, &names)?;
-    store.library.refresh().map_err(failed)?;
+    store.objects.refresh().map_err(failed)?;
     let writer = PackWriter::new(store.disk());
     let mut redaction = Redaction { store, out, writer: &writer, known: HashMap::new() };
     let mut changed = Vec::new();
@@ -62,9 +62,9 @@ fn rewrite(store: &Store, out: &Exclusions) -> Result<Redacted> {
 pub(crate) fn publish(store: &Store, writer: PackWriter<'_>) -> io::Result<()> {
     let Some(mut pack) = writer.finish()? else { return Ok(()) };
     pack.file.publish()?;
-    if let Some(mut roster) = Roster::read(store.disk())?.whole() {
-        roster.packs.insert(pack.id.clone(), Trust::Everything);
-        roster.write(store.disk())?;
+    if let Some(mut manifest) = PackManifest::read(store.disk())?.whole() {
+        manifest.packs.insert(pack.id.clone(), Trust::Everything);
+        manifest.write(store.disk())?;
     }
     pack.file.keep();
     Ok(())
@@ -130,7 +130,7 @@ impl Redaction<'_, '_> {
     }
 
     fn rewrite(&mut self, path: &TreePath, hash: &TreeHash) -> Result<Rewritten> {
-        let entries = read_directory(&self.store.library, hash).map_err(failed)?;
+        let entries = read_directory(&self.store.objects, hash).map_err(failed)?;
         let (mut rewritten, mut encoded) = (Rewritten::default(), Vec::new());
         for (name, identity) in entries {
             let path = path.join(&name)?;
@@ -168,14 +168,14 @@ impl Redaction<'_, '_> {
 
     /// Counts what goes with an entry.
     fn count(&self, gone: &mut Rewritten, identity: &Identity) -> io::Result<()> {
-        let library = &self.store.library;
+        let objects = &self.store.objects;
         let bytes = match identity {
             Identity::Directory(hash) => {
-                let below = read_directory(library, hash)?;
+                let below = read_directory(objects, hash)?;
                 return below.iter().try_for_each(|(_, it)| descend(|| self.count(gone, it)));
             }
-            Identity::Link(hash) => library.size(&ObjectId::link(hash))?,
-            Identity::File { hash, .. } => library.locate_file(hash)?.row.size,
+            Identity::Link(hash) => objects.size(&ObjectId::link(hash))?,
+            Identity::File { hash, .. } => objects.locate_file(hash)?.row.size,
         };
         gone.files += 1;
         gone.bytes += bytes;

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
 
-use super::index::Library;
+use super::index::ObjectIndex;
 use super::object::ObjectId;
 use crate::error::damaged;
 use crate::hash::ContentHash;
@@ -18,7 +18,7 @@ use crate::tree::content::ReadAt;
 /// Every part is checked by its own hash. That the parts together are the file is checked when they are
 /// read from the first byte to the last, before the last bytes are returned.
 pub(crate) struct LargeFile<L> {
-    library: L,
+    objects: L,
     hash: ContentHash,
     parts: Vec<Placed>,
     state: Mutex<State>,
@@ -38,8 +38,8 @@ struct State {
     hashed: u64,
 }
 
-impl<L: Deref<Target = Library>> LargeFile<L> {
-    pub(crate) fn new(library: L, hash: ContentHash, parts: &[Part]) -> Self {
+impl<L: Deref<Target = ObjectIndex>> LargeFile<L> {
+    pub(crate) fn new(objects: L, hash: ContentHash, parts: &[Part]) -> Self {
         let mut start = 0;
         let place = |part: &Part| {
             let placed = Placed { part: *part, start };
@@ -47,7 +47,7 @@ impl<L: Deref<Target = Library>> LargeFile<L> {
             placed
         };
         let parts = parts.iter().map(place).collect();
-        Self { library, hash, parts, state: Mutex::default() }
+        Self { objects, hash, parts, state: Mutex::default() }
     }
 
     /// Reads the whole file, keeping nothing.
@@ -70,7 +70,7 @@ impl<L: Deref<Target = Library>> LargeFile<L> {
             _ => {}
         }
         let Part { hash, len } = self.parts[at].part;
-        let bytes = self.library.get(&ObjectId::blob(&hash))?;
+        let bytes = self.objects.get(&ObjectId::blob(&hash))?;
         if bytes.len() != len as usize {
             return Err(self.broken());
         }
@@ -101,7 +101,7 @@ impl<L: Deref<Target = Library>> LargeFile<L> {
     }
 }
 
-impl<L: Deref<Target = Library> + Send + Sync> ReadAt for LargeFile<L> {
+impl<L: Deref<Target = ObjectIndex> + Send + Sync> ReadAt for LargeFile<L> {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         if offset >= self.size() {
             return Ok(0);

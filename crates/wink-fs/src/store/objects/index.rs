@@ -21,7 +21,7 @@ const FILE_KINDS: [ObjectKind; 2] = [ObjectKind::Blob, ObjectKind::List];
 
 /// Holds the packs that were there at one moment.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Shelf {
+pub(crate) struct PackSet {
     packs: Vec<Arc<Pack>>,
     /// The ids of packs that cannot be used, and why.
     pub(crate) unusable: Vec<(String, String)>,
@@ -46,7 +46,7 @@ impl Located {
     }
 }
 
-impl Shelf {
+impl PackSet {
     /// Returns what a snapshot may rely on, by the packs that are expected to be there.
     pub(crate) fn relied_on(&self, expected: &BTreeMap<String, Trust>) -> Self {
         let is_expected = |pack: &&Arc<Pack>| expected.contains_key(&pack.id);
@@ -89,51 +89,52 @@ impl Shelf {
 
 /// Reads objects of a store; tables of packs are read when the first object is asked for.
 #[derive(Debug)]
-pub(crate) struct Library {
+pub(crate) struct ObjectIndex {
     pub(crate) disk: Disk,
-    shelf: RwLock<Option<Arc<Shelf>>>,
+    packs_there: RwLock<Option<Arc<PackSet>>>,
     cache: BlockCache,
 }
 
-impl Library {
+impl ObjectIndex {
     pub(crate) fn new(disk: Disk) -> Self {
-        Self { disk, shelf: RwLock::default(), cache: BlockCache::default() }
+        Self { disk, packs_there: RwLock::default(), cache: BlockCache::default() }
     }
 
     /// Returns the packs that are there by now.
-    pub(crate) fn refresh(&self) -> io::Result<Arc<Shelf>> {
+    pub(crate) fn refresh(&self) -> io::Result<Arc<PackSet>> {
         let known = self.known().unwrap_or_default();
-        let mut shelf = self.read_shelf(&known)?;
+        let mut packs_there = self.read_shelf(&known)?;
         // A prune may have taken one away after its name was read.
         for _ in 0..LOOKS {
-            match shelf.unusable.is_empty() || self.are_there(&shelf.unusable)? {
+            match packs_there.unusable.is_empty() || self.are_there(&packs_there.unusable)? {
                 true => break,
-                false => shelf = self.read_shelf(&shelf)?,
+                false => packs_there = self.read_shelf(&packs_there)?,
             }
         }
-        let shelf = Arc::new(shelf);
-        *self.shelf.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&shelf));
-        Ok(shelf)
+        let packs_there = Arc::new(packs_there);
+        *self.packs_there.write().unwrap_or_else(PoisonError::into_inner) =
+            Some(Arc::clone(&packs_there));
+        Ok(packs_there)
     }
 
     /// Returns the packs as they were when they were last looked at.
-    fn shelf(&self) -> io::Result<Arc<Shelf>> {
+    fn packs_there(&self) -> io::Result<Arc<PackSet>> {
         self.known().map_or_else(|| self.refresh(), Ok)
     }
 
-    fn known(&self) -> Option<Arc<Shelf>> {
-        self.shelf.read().unwrap_or_else(PoisonError::into_inner).clone()
+    fn known(&self) -> Option<Arc<PackSet>> {
+        self.packs_there.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn read_shelf(&self, known: &Shelf) -> io::Result<Shelf> {
-        let mut shelf = Shelf::default();
+    fn read_shelf(&self, known: &PackSet) -> io::Result<PackSet> {
+        let mut packs_there = PackSet::default();
         for id in self.pack_ids()? {
             match known.packs.iter().find(|pack| pack.id == id) {
-                Some(pack) => shelf.packs.push(Arc::clone(pack)),
-                None => self.open_pack(&mut shelf, id)?,
+                Some(pack) => packs_there.packs.push(Arc::clone(pack)),
+                None => self.open_pack(&mut packs_there, id)?,
             }
         }
-        Ok(shelf)
+        Ok(packs_there)
     }
 
     fn are_there(&self, packs: &[(String, String)]) -> io::Result<bool> {
@@ -149,11 +150,11 @@ impl Library {
     }
 
     /// Opens a pack; one that is damaged does not keep the others from being used.
-    fn open_pack(&self, shelf: &mut Shelf, id: String) -> io::Result<()> {
+    fn open_pack(&self, packs_there: &mut PackSet, id: String) -> io::Result<()> {
         match Pack::open(&self.disk, &id) {
-            Ok(pack) => shelf.packs.push(Arc::new(pack)),
+            Ok(pack) => packs_there.packs.push(Arc::new(pack)),
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-                shelf.unusable.push((id, error.to_string()));
+                packs_there.unusable.push((id, error.to_string()));
             }
             Err(error) => return Err(error),
         }
@@ -167,7 +168,7 @@ impl Library {
 
     /// Finds an object; another process may have added it a moment ago.
     fn locate(&self, id: &ObjectId, kinds: &[ObjectKind]) -> io::Result<Located> {
-        let found = self.shelf()?.find(&id.key, kinds);
+        let found = self.packs_there()?.find(&id.key, kinds);
         let found = match found {
             None => self.refresh()?.find(&id.key, kinds),
             found => found,

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 /// Holds the first and the last of each run, in their order.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Numbers(Vec<(u64, u64)>);
+pub(crate) struct IntervalSet(Vec<(u64, u64)>);
 
-impl Numbers {
+impl IntervalSet {
     pub(crate) fn contains(&self, number: u64) -> bool {
         let at = self.0.partition_point(|(_, last)| *last < number);
         self.0.get(at).is_some_and(|(first, _)| *first <= number)
@@ -53,20 +53,20 @@ mod tests {
 
     #[test]
     fn runs_that_meet_are_one() {
-        let mut numbers = Numbers::default();
+        let mut numbers = IntervalSet::default();
         assert!(numbers.add([5, 1, 2]));
         assert_eq!(numbers.0, [(1, 2), (5, 5)]);
         assert!(numbers.add([3, 4]) && !numbers.add([2, 5]));
         assert_eq!((numbers.0.as_slice(), numbers.last()), (&[(1, 5)][..], 5));
         assert!(numbers.contains(1) && numbers.contains(5));
         assert!(!numbers.contains(0) && !numbers.contains(6));
-        assert_eq!(Numbers::default().last(), 0);
+        assert_eq!(IntervalSet::default().last(), 0);
     }
 
     #[test]
     fn what_is_missing_are_the_gaps_up_to_the_last() {
-        assert_eq!(Numbers::without(&[2, 3, 3, 6], 8).0, [(1, 1), (4, 5), (7, 8)]);
-        assert_eq!(Numbers::without(&[1, 2], 2).0, []);
-        assert_eq!(Numbers::without(&[], 0).0, []);
+        assert_eq!(IntervalSet::without(&[2, 3, 3, 6], 8).0, [(1, 1), (4, 5), (7, 8)]);
+        assert_eq!(IntervalSet::without(&[1, 2], 2).0, []);
+        assert_eq!(IntervalSet::without(&[], 0).0, []);
     }
 }

@@ -9,7 +9,7 @@ use std::io::{self, Write as _};
 
 use serde::{Deserialize, Serialize};
 
-use super::interval_set::Numbers;
+use super::interval_set::IntervalSet;
 use crate::snapshot::Snapshot;
 use crate::store::catalog::record::{checked_json, with_sum};
 use crate::store::disk::Disk;
@@ -31,13 +31,13 @@ pub(crate) enum Trust {
 
 /// Holds what the file says.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Roster {
+pub(crate) struct PackManifest {
     /// The number of the last record whose pack is accounted for here.
     pub(crate) through: u64,
     pub(crate) packs: BTreeMap<String, Trust>,
     /// The numbers of the snapshots that were forgotten, where that was written down from the beginning, or all
     /// that were missing once were taken for forgotten.
-    pub(crate) gone: Option<Numbers>,
+    pub(crate) gone: Option<IntervalSet>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -46,36 +46,36 @@ struct Stored {
     through: u64,
     packs: BTreeMap<String, Trust>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    gone: Option<Numbers>,
+    gone: Option<IntervalSet>,
 }
 
 /// Says what became of the file.
 #[derive(Debug)]
 pub(crate) enum Found {
-    Whole(Roster),
+    Whole(PackManifest),
     /// Only stores of an earlier time have none.
     Missing,
     Damaged,
 }
 
 impl Found {
-    pub(crate) fn whole(self) -> Option<Roster> {
+    pub(crate) fn whole(self) -> Option<PackManifest> {
         match self {
-            Self::Whole(roster) => Some(roster),
+            Self::Whole(manifest) => Some(manifest),
             Self::Missing | Self::Damaged => None,
         }
     }
 }
 
-impl Roster {
+impl PackManifest {
     /// Returns that of a store in which nothing was forgotten yet.
     pub(crate) fn of_new_store() -> Self {
-        Self { gone: Some(Numbers::default()), ..Self::default() }
+        Self { gone: Some(IntervalSet::default()), ..Self::default() }
     }
 
     /// Returns the number after which that of a new snapshot comes: none is given again.
     pub(crate) fn last_number(&self) -> u64 {
-        self.through.max(self.gone.as_ref().map_or(0, Numbers::last))
+        self.through.max(self.gone.as_ref().map_or(0, IntervalSet::last))
     }
 
     /// Reads the file.
@@ -140,10 +140,10 @@ impl Roster {
     }
 }
 
-fn decode(bytes: &[u8]) -> Option<Roster> {
+fn decode(bytes: &[u8]) -> Option<PackManifest> {
     let stored: Stored = serde_json::from_str(checked_json(bytes)?).ok()?;
     let Stored { version, through, packs, gone } = stored;
-    (version == VERSION).then_some(Roster { through, packs, gone })
+    (version == VERSION).then_some(PackManifest { through, packs, gone })
 }
 
 #[cfg(test)]
@@ -161,21 +161,22 @@ mod tests {
     #[test]
     fn records_up_to_its_number_are_accounted_for_and_later_ones_name_their_packs() {
         let packs = BTreeMap::from([("merged".to_owned(), Trust::Contents)]);
-        let mut roster = Roster { through: 2, packs, gone: None };
+        let mut manifest = PackManifest { through: 2, packs, gone: None };
         let all = [snapshot(1, "gone"), snapshot(3, "new"), snapshot(4, "")];
-        let expected = roster.expected(&all);
+        let expected = manifest.expected(&all);
         assert_eq!(expected.keys().collect::<Vec<_>>(), ["merged", "new"]);
         assert_eq!(expected["merged"], Trust::Contents);
-        assert!(!roster.take_over(&all[..1]) && roster.take_over(&all[1..]));
-        assert_eq!(roster.expected(&all[..1]), expected, "what goes is still to be there");
+        assert!(!manifest.take_over(&all[..1]) && manifest.take_over(&all[1..]));
+        assert_eq!(manifest.expected(&all[..1]), expected, "what goes is still to be there");
     }
 
     #[test]
     fn what_was_written_is_read_and_nothing_else() {
         let packs = BTreeMap::from([("a".to_owned(), Trust::Everything)]);
-        let roster = Roster { through: 7, packs, gone: Some(Numbers::without(&[1, 2, 5], 9)) };
-        let text = roster.encode().unwrap();
-        assert_eq!(decode(text.as_bytes()), Some(roster));
+        let manifest =
+            PackManifest { through: 7, packs, gone: Some(IntervalSet::without(&[1, 2, 5], 9)) };
+        let text = manifest.encode().unwrap();
+        assert_eq!(decode(text.as_bytes()), Some(manifest));
         assert_eq!(decode(text.replace("\"version\":1", "\"version\":2").as_bytes()), None);
         (0..text.len()).for_each(|len| assert_eq!(decode(&text.as_bytes()[..len]), None, "{len}"));
     }

@@ -10,8 +10,8 @@ use super::catalog::list::{self, Part};
 use super::catalog::{self, missing, pins};
 use super::gc::redact;
 use super::objects::chunked_file::LargeFile;
-use super::objects::index::{self, Library, Shelf};
-use super::objects::manifest::{self, Found, Roster, Trust};
+use super::objects::index::{self, ObjectIndex, PackSet};
+use super::objects::manifest::{self, Found, PackManifest, Trust};
 use super::objects::object::{ObjectId, ObjectKind};
 use super::objects::pack::{self, ObjectRow, Pack, PackWriter};
 use super::{Store, failure, lock, verify};
@@ -62,7 +62,7 @@ impl Repair<'_> {
         let _alone = lock::exclusive(store.disk())?;
         let done = work(self)?;
         store.catalog.forget();
-        store.library.refresh().map_err(failed)?;
+        store.objects.refresh().map_err(failed)?;
         Ok(done)
     }
 
@@ -73,7 +73,7 @@ impl Repair<'_> {
         self.missing_records()?;
         self.pins().map_err(failed)?;
         self.operations()?;
-        self.roster().map_err(failed)
+        self.manifest().map_err(failed)
     }
 
     fn look(&self) -> Result<Verification> {
@@ -82,30 +82,30 @@ impl Repair<'_> {
 
     /// Moves packs aside that are not whole, after what is whole in them is in a new one.
     fn packs(&mut self) -> io::Result<()> {
-        let library = Library::new(self.store.disk().clone());
-        let shelf = library.refresh()?;
-        let mut hurt: Vec<String> = shelf.unusable.iter().map(|(id, _)| id.clone()).collect();
+        let objects = ObjectIndex::new(self.store.disk().clone());
+        let packs_there = objects.refresh()?;
+        let mut hurt: Vec<String> = packs_there.unusable.iter().map(|(id, _)| id.clone()).collect();
         let mut rescued = Vec::new();
-        for pack in shelf.packs() {
-            let whole = whole_objects(&library, &shelf, pack)?;
+        for pack in packs_there.packs() {
+            let whole = whole_objects(&objects, &packs_there, pack)?;
             if let Some(whole) = whole {
                 hurt.push(pack.id.clone());
                 rescued.push((Arc::clone(pack), whole));
             }
         }
-        self.rescue(&library, rescued)?;
+        self.rescue(&objects, rescued)?;
         hurt.iter().try_for_each(|id| self.put_aside(&pack::place(id)))
     }
 
     fn rescue(
         &mut self,
-        library: &Library,
+        objects: &ObjectIndex,
         packs: Vec<(Arc<Pack>, Vec<ObjectRow>)>,
     ) -> io::Result<()> {
-        let writer = PackWriter::new(&library.disk);
+        let writer = PackWriter::new(&objects.disk);
         for (pack, rows) in &packs {
             for row in rows {
-                let block = pack.read_block(&library.disk, row.block)?;
+                let block = pack.read_block(&objects.disk, row.block)?;
                 writer.add(row.id, row.size, &index::check(row, index::cut(row, &block))?)?;
                 self.repaired.objects_saved += 1;
             }
@@ -130,8 +130,8 @@ impl Repair<'_> {
     fn missing_records(&mut self) -> Result<()> {
         let disk = self.store.disk();
         let there = catalog::read_whole(disk).map_err(failed)?;
-        let roster = Roster::read(disk).map_err(failed)?.whole().unwrap_or_default();
-        for mut snapshot in missing::look(disk, &roster, &there).known {
+        let manifest = PackManifest::read(disk).map_err(failed)?.whole().unwrap_or_default();
+        for mut snapshot in missing::look(disk, &manifest, &there).known {
             if there.iter().any(|it| it.tag == snapshot.tag) {
                 snapshot.tag = None;
             }
@@ -161,9 +161,9 @@ impl Repair<'_> {
     /// Takes all snapshots that are missing by now for forgotten.
     fn account(&self) -> io::Result<()> {
         let disk = self.store.disk();
-        let Some(mut roster) = Roster::read(disk)?.whole() else { return Ok(()) };
-        roster.gone = Some(missing::account(disk, &roster, &catalog::read_whole(disk)?));
-        roster.write(disk)
+        let Some(mut manifest) = PackManifest::read(disk)?.whole() else { return Ok(()) };
+        manifest.gone = Some(missing::account(disk, &manifest, &catalog::read_whole(disk)?));
+        manifest.write(disk)
     }
 
     fn lose(&mut self, name: &str) -> Result<()> {
@@ -188,18 +188,18 @@ impl Repair<'_> {
     }
 
     /// Lists the packs that are left; their directories may name what is not there any more.
-    fn roster(&mut self) -> io::Result<()> {
+    fn manifest(&mut self) -> io::Result<()> {
         let disk = self.store.disk();
-        if let Found::Damaged = Roster::read(disk)? {
+        if let Found::Damaged = PackManifest::read(disk)? {
             self.put_aside(manifest::NAME)?;
         }
-        let old = Roster::read(disk)?.whole().unwrap_or_default();
+        let old = PackManifest::read(disk)?.whole().unwrap_or_default();
         let snapshots = catalog::read_whole(disk)?;
         let last = snapshots.iter().map(|it| it.sequence).max().unwrap_or(0);
-        let ids = Library::new(disk.clone()).pack_ids()?;
+        let ids = ObjectIndex::new(disk.clone()).pack_ids()?;
         let packs: BTreeMap<_, _> = ids.into_iter().map(|id| (id, Trust::Contents)).collect();
         let gone = Some(missing::account(disk, &old, &snapshots));
-        Roster { through: last.max(old.through), packs, gone }.write(disk)
+        PackManifest { through: last.max(old.through), packs, gone }.write(disk)
     }
 
     /// Moves a file into the quarantine, under a name that nothing there has.
@@ -220,8 +220,8 @@ impl Repair<'_> {
 
 /// Returns the objects of a pack that are whole, where not all of them are or its tables are damaged.
 fn whole_objects(
-    library: &Library,
-    shelf: &Shelf,
+    objects: &ObjectIndex,
+    packs_there: &PackSet,
     pack: &Arc<Pack>,
 ) -> io::Result<Option<Vec<ObjectRow>>> {
     let mut rows: Vec<ObjectRow> = pack.objects().flatten().collect();
@@ -229,11 +229,11 @@ fn whole_objects(
     rows.sort_unstable_by_key(|row| (row.block, row.offset));
     let mut whole = Vec::new();
     for rows in rows.chunk_by(|a, b| a.block == b.block) {
-        let block = pack.read_block(&library.disk, rows[0].block);
+        let block = pack.read_block(&objects.disk, rows[0].block);
         let is_whole = |row: &&ObjectRow| {
             let bytes = block.as_ref().ok().and_then(|block| index::cut(row, block));
             bytes.is_some_and(|bytes| {
-                row.id.names(&bytes) && is_sound_list(library, shelf, row, &bytes)
+                row.id.names(&bytes) && is_sound_list(objects, packs_there, row, &bytes)
             })
         };
         let before = whole.len();
@@ -244,20 +244,25 @@ fn whole_objects(
 }
 
 /// Tells of a list whether its parts make its file, as far as they are there; other objects name nothing.
-fn is_sound_list(library: &Library, shelf: &Shelf, row: &ObjectRow, bytes: &[u8]) -> bool {
+fn is_sound_list(
+    objects: &ObjectIndex,
+    packs_there: &PackSet,
+    row: &ObjectRow,
+    bytes: &[u8],
+) -> bool {
     if row.id.kind != ObjectKind::List {
         return true;
     }
     let Some(parts) = list::decode(bytes).filter(|parts| list::size(parts) == row.size) else {
         return false;
     };
-    let are_there = parts.iter().all(|part| shelf.contains(&ObjectId::blob(&part.hash)));
+    let are_there = parts.iter().all(|part| packs_there.contains(&ObjectId::blob(&part.hash)));
     let hash = ContentHash::from_bytes(row.id.key);
-    let file = LargeFile::new(library, hash, &parts);
+    let file = LargeFile::new(objects, hash, &parts);
     // Where a part is missing or damaged nothing can be said of the list itself.
-    !are_there || file.check().is_ok() || !all_readable(library, &parts)
+    !are_there || file.check().is_ok() || !all_readable(objects, &parts)
 }
 
-fn all_readable(library: &Library, parts: &[Part]) -> bool {
-    parts.iter().all(|part| library.get(&ObjectId::blob(&part.hash)).is_ok())
+fn all_readable(objects: &ObjectIndex, parts: &[Part]) -> bool {
+    parts.iter().all(|part| objects.get(&ObjectId::blob(&part.hash)).is_ok())
 }

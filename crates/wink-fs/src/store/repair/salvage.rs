@@ -24,7 +24,7 @@ const WHY: &str = "it is damaged";
 ///
 /// What they miss they say nothing of: a restore leaves it alone.
 pub(crate) fn salvage(store: &Store, snapshots: Vec<Snapshot>) -> Result<Vec<Snapshot>> {
-    store.library.refresh().map_err(failed)?;
+    store.objects.refresh().map_err(failed)?;
     let writer = PackWriter::new(store.disk());
     let mut salvage = Salvage { store, writer: &writer, known: HashMap::new() };
     let mut salvaged = Vec::new();
@@ -84,7 +84,7 @@ impl Salvage<'_, '_> {
     }
 
     fn look(&mut self, path: &TreePath, hash: &TreeHash) -> Result<Option<Whole>> {
-        let Ok(entries) = read_directory(&self.store.library, hash) else { return Ok(None) };
+        let Ok(entries) = read_directory(&self.store.objects, hash) else { return Ok(None) };
         let mut whole = Whole { hash: *hash, files: 0, bytes: 0, lost: Vec::new() };
         let mut encoded = Vec::new();
         for (name, identity) in entries {
@@ -117,7 +117,7 @@ impl Salvage<'_, '_> {
                 whole.lost.extend(below.lost);
                 return Ok(Some(Identity::Directory(below.hash)));
             }
-            Identity::Link(hash) => self.store.library.size(&ObjectId::link(hash)),
+            Identity::Link(hash) => self.store.objects.size(&ObjectId::link(hash)),
             Identity::File { hash, .. } => self.file(hash),
         };
         let Ok(bytes) = bytes else { return Ok(None) };
@@ -128,12 +128,12 @@ impl Salvage<'_, '_> {
 
     /// Returns the size of a file that is whole; damaged objects are not there any more.
     fn file(&self, hash: &ContentHash) -> io::Result<u64> {
-        let library = &self.store.library;
-        let row = library.locate_file(hash)?.row;
+        let objects = &self.store.objects;
+        let row = objects.locate_file(hash)?.row;
         if row.id.kind == ObjectKind::List {
-            let parts = list::decode(&library.get(&row.id)?);
+            let parts = list::decode(&objects.get(&row.id)?);
             let parts = parts.ok_or_else(|| damaged(format!("the {} is damaged", row.id)))?;
-            let is_there = |part: &list::Part| library.size(&ObjectId::blob(&part.hash)).map(drop);
+            let is_there = |part: &list::Part| objects.size(&ObjectId::blob(&part.hash)).map(drop);
             parts.iter().try_for_each(is_there)?;
         }
         Ok(row.size)

@@ -10,7 +10,7 @@ use crate::hash::ContentHash;
 use crate::snapshot::VerifyOptions;
 use crate::store::catalog::list;
 use crate::store::objects::chunked_file::LargeFile;
-use crate::store::objects::index::{self, Library, Shelf};
+use crate::store::objects::index::{self, ObjectIndex, PackSet};
 use crate::store::objects::object::{ObjectId, ObjectKind};
 use crate::store::objects::pack::{ObjectRow, Pack};
 use crate::util::parallel;
@@ -65,19 +65,19 @@ struct Looked {
 
 /// Reads and hashes a part of the objects.
 pub(super) fn check(
-    library: &Library,
-    shelf: &Shelf,
+    objects: &ObjectIndex,
+    packs_there: &PackSet,
     part: Part,
     progress: Option<&Progress>,
 ) -> Damage {
     if let Some(progress) = progress {
-        progress.begin(0, all_bytes(shelf, part));
+        progress.begin(0, all_bytes(packs_there, part));
     }
     let mut damage = Damage::default();
-    for pack in shelf.packs() {
+    for pack in packs_there.packs() {
         let blocks = by_block(pack, part);
         let look = |(number, rows): &(u32, Vec<ObjectRow>)| {
-            let looked = look(library, pack, *number, rows);
+            let looked = look(objects, pack, *number, rows);
             progress.into_iter().for_each(|it| it.add_bytes(looked.bytes));
             looked
         };
@@ -92,8 +92,8 @@ pub(super) fn check(
 }
 
 /// Returns how many bytes a part of the objects has.
-fn all_bytes(shelf: &Shelf, part: Part) -> u64 {
-    let rows = shelf.packs().iter().flat_map(|pack| pack.objects().flatten());
+fn all_bytes(packs_there: &PackSet, part: Part) -> u64 {
+    let rows = packs_there.packs().iter().flat_map(|pack| pack.objects().flatten());
     rows.filter(|row| part.has(&row.id)).map(|row| u64::from(row.length)).sum()
 }
 
@@ -104,8 +104,8 @@ fn by_block(pack: &Pack, part: Part) -> Vec<(u32, Vec<ObjectRow>)> {
     rows.chunk_by(|a, b| a.block == b.block).map(|rows| (rows[0].block, rows.to_vec())).collect()
 }
 
-fn look(library: &Library, pack: &Pack, number: u32, rows: &[ObjectRow]) -> Looked {
-    let block = match pack.read_block(&library.disk, number) {
+fn look(objects: &ObjectIndex, pack: &Pack, number: u32, rows: &[ObjectRow]) -> Looked {
+    let block = match pack.read_block(&objects.disk, number) {
         Ok(block) => block,
         Err(error) => {
             let ids = rows.iter().map(|row| row.id).collect();
@@ -113,17 +113,17 @@ fn look(library: &Library, pack: &Pack, number: u32, rows: &[ObjectRow]) -> Look
         }
     };
     let damage = rows.iter().filter_map(|row| {
-        let error = check_object(library, row, &block).err()?;
+        let error = check_object(objects, row, &block).err()?;
         Some((error.to_string(), vec![row.id]))
     });
     let damage = damage.collect();
     Looked { bytes: rows.iter().map(|row| u64::from(row.length)).sum(), damage }
 }
 
-fn check_object(library: &Library, row: &ObjectRow, block: &Bytes) -> io::Result<()> {
+fn check_object(objects: &ObjectIndex, row: &ObjectRow, block: &Bytes) -> io::Result<()> {
     let bytes = index::check(row, index::cut(row, block))?;
     match row.id.kind {
-        ObjectKind::List => check_list(library, row, &bytes),
+        ObjectKind::List => check_list(objects, row, &bytes),
         _ => Ok(()),
     }
 }
@@ -132,13 +132,13 @@ fn check_object(library: &Library, row: &ObjectRow, block: &Bytes) -> io::Result
 ///
 /// A list that no snapshot needs any more may outlive its parts; if a part is missing that a snapshot needs, the
 /// walk from that snapshot finds it.
-fn check_list(library: &Library, row: &ObjectRow, bytes: &[u8]) -> io::Result<()> {
+fn check_list(objects: &ObjectIndex, row: &ObjectRow, bytes: &[u8]) -> io::Result<()> {
     let parts = list::decode(bytes).filter(|parts| list::size(parts) == row.size);
     let parts = parts.ok_or_else(|| damaged(format!("the {} is damaged", row.id)))?;
-    let is_there = |part: &list::Part| library.size(&ObjectId::blob(&part.hash)).is_ok();
+    let is_there = |part: &list::Part| objects.size(&ObjectId::blob(&part.hash)).is_ok();
     if !parts.iter().all(is_there) {
         return Ok(());
     }
     let hash = ContentHash::from_bytes(row.id.key);
-    LargeFile::new(library, hash, &parts).check()
+    LargeFile::new(objects, hash, &parts).check()
 }

@@ -10,8 +10,8 @@ use self::reach::{Reach, Walker};
 use super::catalog::missing::{self, Missing};
 use super::catalog::{self, pins};
 use super::disk::Disk;
-use super::objects::index::{Library, Shelf};
-use super::objects::manifest::{Found, Roster};
+use super::objects::index::{ObjectIndex, PackSet};
+use super::objects::manifest::{Found, PackManifest};
 use super::{failure, lock};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::oplog::file::{self, Contents};
@@ -26,21 +26,21 @@ pub(super) fn verify(disk: &Disk, options: &VerifyOptions) -> Result<Verificatio
 /// Verifies a store whose lock the caller holds.
 pub(super) fn verify_alone(disk: &Disk, options: &VerifyOptions) -> Result<Verification> {
     let part = Part::new(options)?;
-    let library = Library::new(disk.clone());
-    let shelf = library.refresh().map_err(failed)?;
+    let objects = ObjectIndex::new(disk.clone());
+    let packs_there = objects.refresh().map_err(failed)?;
     let mut findings = Findings::default();
     let snapshots = findings.records(disk)?;
-    let roster = findings.roster(disk)?;
-    findings.packs(&shelf, &snapshots, &roster);
-    findings.missing_records(disk, &snapshots, &roster);
+    let manifest = findings.manifest(disk)?;
+    findings.packs(&packs_there, &snapshots, &manifest);
+    findings.missing_records(disk, &snapshots, &manifest);
     findings.pins(disk)?;
     findings.operations(disk, options)?;
     let damage = match options.data {
-        true => data::check(&library, &shelf, part, options.progress.as_ref()),
+        true => data::check(&objects, &packs_there, part, options.progress.as_ref()),
         false => data::Damage::default(),
     };
     findings.verification.bytes_checked = damage.bytes_checked;
-    findings.reached(Walker::new(&library, damage), &snapshots);
+    findings.reached(Walker::new(&objects, damage), &snapshots);
     Ok(findings.verification)
 }
 
@@ -84,8 +84,8 @@ impl Findings {
         Ok(whole)
     }
 
-    fn packs(&mut self, shelf: &Shelf, snapshots: &[Snapshot], roster: &Roster) {
-        let (packs, unusable) = (shelf.packs(), &shelf.unusable);
+    fn packs(&mut self, packs_there: &PackSet, snapshots: &[Snapshot], manifest: &PackManifest) {
+        let (packs, unusable) = (packs_there.packs(), &packs_there.unusable);
         self.verification.packs = (packs.len() + unusable.len()) as u64;
         self.verification.objects = packs.iter().map(|pack| pack.object_count() as u64).sum();
         for (id, why) in unusable {
@@ -96,13 +96,19 @@ impl Findings {
                 self.add(error.to_string(), written_with(&pack.id, snapshots));
             }
         }
-        self.missing_packs(shelf, snapshots, roster);
+        self.missing_packs(packs_there, snapshots, manifest);
     }
 
-    fn missing_packs(&mut self, shelf: &Shelf, snapshots: &[Snapshot], roster: &Roster) {
-        let is_unusable = |id: &String| shelf.unusable.iter().any(|(unusable, _)| unusable == id);
-        for id in roster.expected(snapshots).keys() {
-            if !shelf.has_pack(id) && !is_unusable(id) {
+    fn missing_packs(
+        &mut self,
+        packs_there: &PackSet,
+        snapshots: &[Snapshot],
+        manifest: &PackManifest,
+    ) {
+        let is_unusable =
+            |id: &String| packs_there.unusable.iter().any(|(unusable, _)| unusable == id);
+        for id in manifest.expected(snapshots).keys() {
+            if !packs_there.has_pack(id) && !is_unusable(id) {
                 self.add(format!("pack {id} is missing"), written_with(id, snapshots));
             }
         }
@@ -110,9 +116,9 @@ impl Findings {
 
     /// Reports snapshots that have no record although no call forgot them. One that is damaged may have had any of the
     /// numbers.
-    fn missing_records(&mut self, disk: &Disk, snapshots: &[Snapshot], roster: &Roster) {
+    fn missing_records(&mut self, disk: &Disk, snapshots: &[Snapshot], manifest: &PackManifest) {
         let damaged = self.verification.snapshots - snapshots.len() as u64;
-        let Missing { known, numbers } = missing::look(disk, roster, snapshots);
+        let Missing { known, numbers } = missing::look(disk, manifest, snapshots);
         for Snapshot { id, tag, .. } in known {
             let tag = tag.map(|tag| format!(" ({tag})")).unwrap_or_default();
             let what = format!("the record of the snapshot {id}{tag} is missing");
@@ -126,15 +132,15 @@ impl Findings {
     }
 
     /// Returns the list of packs; where it is damaged, only records say which are to be there.
-    fn roster(&mut self, disk: &Disk) -> Result<Roster> {
-        match Roster::read(disk).map_err(failed)? {
-            Found::Whole(roster) => Ok(roster),
-            Found::Missing => Ok(Roster::default()),
+    fn manifest(&mut self, disk: &Disk) -> Result<PackManifest> {
+        match PackManifest::read(disk).map_err(failed)? {
+            Found::Whole(manifest) => Ok(manifest),
+            Found::Missing => Ok(PackManifest::default()),
             Found::Damaged => {
                 let what = "the store's file `roster` is damaged; repair the store";
                 self.add(what, Vec::new());
                 // Packs that records name may have been merged.
-                Ok(Roster { through: u64::MAX, ..Roster::default() })
+                Ok(PackManifest { through: u64::MAX, ..PackManifest::default() })
             }
         }
     }

@@ -7,7 +7,7 @@ use super::data::Damage;
 use crate::error::damaged;
 use crate::hash::ContentHash;
 use crate::store::catalog::list;
-use crate::store::objects::index::Library;
+use crate::store::objects::index::ObjectIndex;
 use crate::store::objects::object::{ObjectId, ObjectKind};
 use crate::store::tree::read_directory;
 use crate::tree::hash::TreeHash;
@@ -30,7 +30,7 @@ impl Reach {
 
 /// Walks from the roots of snapshots, and reads each directory once.
 pub(super) struct Walker<'a> {
-    library: &'a Library,
+    objects: &'a ObjectIndex,
     damage: Damage,
     directories: HashMap<TreeHash, Directory>,
     /// Whether anything is wrong anywhere.
@@ -45,8 +45,8 @@ struct Directory {
 }
 
 impl<'a> Walker<'a> {
-    pub(super) fn new(library: &'a Library, damage: Damage) -> Self {
-        Self { library, damage, directories: HashMap::new(), hurt: false }
+    pub(super) fn new(objects: &'a ObjectIndex, damage: Damage) -> Self {
+        Self { objects, damage, directories: HashMap::new(), hurt: false }
     }
 
     pub(super) fn into_causes(self) -> Vec<String> {
@@ -82,7 +82,7 @@ impl<'a> Walker<'a> {
 
     fn read(&mut self, hash: &TreeHash) -> Directory {
         let mut directory = Directory::default();
-        match read_directory(self.library, hash) {
+        match read_directory(self.objects, hash) {
             Ok(entries) => {
                 entries.iter().for_each(|(_, identity)| self.entry(&mut directory, identity));
             }
@@ -100,7 +100,7 @@ impl<'a> Walker<'a> {
     }
 
     fn file(&mut self, reach: &mut Reach, hash: &ContentHash) {
-        match self.library.locate_file(hash) {
+        match self.objects.locate_file(hash) {
             Ok(found) => {
                 self.object(reach, found.row.id);
                 if found.row.id.kind == ObjectKind::List {
@@ -112,7 +112,7 @@ impl<'a> Walker<'a> {
     }
 
     fn parts(&mut self, reach: &mut Reach, id: ObjectId) {
-        let parts = self.library.get(&id).and_then(|bytes| {
+        let parts = self.objects.get(&id).and_then(|bytes| {
             list::decode(&bytes).ok_or_else(|| damaged(format!("the {id} is damaged")))
         });
         match parts {
@@ -126,7 +126,7 @@ impl<'a> Walker<'a> {
     fn object(&mut self, reach: &mut Reach, id: ObjectId) {
         match self.damage.cause_of.get(&id) {
             Some(cause) => drop(reach.causes.insert(*cause)),
-            None if self.library.size(&id).is_err() => drop(reach.missing.insert(id)),
+            None if self.objects.size(&id).is_err() => drop(reach.missing.insert(id)),
             None => {}
         }
     }
@@ -134,7 +134,7 @@ impl<'a> Walker<'a> {
     /// Notes why an object cannot be used, once.
     fn blame(&mut self, reach: &mut Reach, id: ObjectId, error: io::Error) {
         let known = self.damage.cause_of.get(&id).copied();
-        if known.is_none() && self.library.size(&id).is_err() {
+        if known.is_none() && self.objects.size(&id).is_err() {
             reach.missing.insert(id);
             return;
         }

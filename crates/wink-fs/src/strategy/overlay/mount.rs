@@ -39,7 +39,7 @@ const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::
 /// Mounts a workspace over a directory that stays as it is, with OverlayFS.
 ///
 /// Whatever is done in the workspace is kept in a place of its own, and is there again the next time it is
-/// mounted. Nothing may change the base meanwhile: the kernel does not say what is seen then. Mounting needs
+/// mounted. Nothing may change the base meanwhile: the kernel does not say what is seen then. MountId needs
 /// the rights of an administrator and a file system that can hold the changes; where one is missing it is
 /// Unsupported, with the reason. The workspace is unmounted when this is dropped.
 ///

@@ -8,7 +8,7 @@ use crate::snapshot::SnapshotId;
 use crate::tree::Tree;
 use crate::tree::scope::Scope;
 use crate::workspace::restore::replacement::{Going, Restore};
-use crate::workspace::{At, Workspace};
+use crate::workspace::{StateRef, Workspace};
 
 impl Workspace {
     /// Brings in what was changed in a fork since it was made, or since it was last brought in here.
@@ -76,7 +76,7 @@ impl Workspace {
     /// ```
     pub fn rehearse_merge(
         &self,
-        base: impl Into<At>,
+        base: impl Into<StateRef>,
         other: &Self,
         options: &MergeOptions,
     ) -> Result<Merged> {
@@ -112,8 +112,8 @@ impl Workspace {
     /// ```
     pub fn merge_states(
         &self,
-        base: impl Into<At>,
-        theirs: impl Into<At>,
+        base: impl Into<StateRef>,
+        theirs: impl Into<StateRef>,
         options: &MergeOptions,
     ) -> Result<Merged> {
         self.bring_in_states(Operation::Merge, base.into(), theirs.into(), options)
@@ -133,15 +133,15 @@ impl Workspace {
     /// assert_eq!(files.read("a.txt")?.content, "one\ntwo\nTHREE\n");
     /// # Ok::<(), wink_fs::Error>(())
     /// ```
-    pub fn revert(&self, from: impl Into<At>, to: impl Into<At>) -> Result<Merged> {
+    pub fn revert(&self, from: impl Into<StateRef>, to: impl Into<StateRef>) -> Result<Merged> {
         self.revert_with(from, to, &MergeOptions::default())
     }
 
     /// Takes out what changed from one state to another, in a given way.
     pub fn revert_with(
         &self,
-        from: impl Into<At>,
-        to: impl Into<At>,
+        from: impl Into<StateRef>,
+        to: impl Into<StateRef>,
         options: &MergeOptions,
     ) -> Result<Merged> {
         // To go back over the step is to go forward from its end to its beginning.
@@ -156,7 +156,7 @@ impl Workspace {
     ///
     /// let files = wink_fs::Workspace::memory();
     /// files.write("a.txt", "1")?;
-    /// let attempt = files.fork(wink_fs::At::Live)?;
+    /// let attempt = files.fork(wink_fs::StateRef::Live)?;
     /// attempt.write("a.txt", "2")?;
     /// let (from, to) = (attempt.tree(), files.tree());
     /// let reverted = files.rehearse_revert(&*from, &*to, &MergeOptions::default())?;
@@ -175,8 +175,8 @@ impl Workspace {
     fn bring_in_states(
         &self,
         operation: Operation,
-        base: At,
-        theirs: At,
+        base: StateRef,
+        theirs: StateRef,
         options: &MergeOptions,
     ) -> Result<Merged> {
         let history = self.history(operation)?;

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use super::history::History;
-use super::{At, Shared, Workspace};
+use super::{Shared, StateRef, Workspace};
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::host::HostBackend;
 use crate::memory::{self, MemoryBackend};
@@ -126,7 +126,7 @@ impl Workspace {
     /// exclusions and retention of this workspace and a history of its own, and goes when its last handle
     /// does; until then, but no longer than a week, the state is [pinned](Pin).
     /// [`merge`](Self::merge) brings what was done in it back, [`materialise`](Self::materialise) makes it
-    /// a directory. Of [`At::Live`] a snapshot is taken first.
+    /// a directory. Of [`StateRef::Live`] a snapshot is taken first.
     ///
     /// ```
     /// let files = wink_fs::Workspace::memory();
@@ -136,15 +136,15 @@ impl Workspace {
     /// assert_eq!(files.read("a.txt")?.content, "hello");
     /// # Ok::<(), wink_fs::Error>(())
     /// ```
-    pub fn fork(&self, at: impl Into<At>) -> Result<Self> {
+    pub fn fork(&self, at: impl Into<StateRef>) -> Result<Self> {
         let failed = |error: Error| error.during(Operation::Fork);
         let history = self.history(Operation::Fork)?;
         let snapshot = match at.into() {
-            At::Live => {
+            StateRef::Live => {
                 let new = NewSnapshot::new(history.clock.now()).message("fork").line(FORKS);
                 self.take(history, &new)?
             }
-            At::Snapshot(name) => history.find(&name).map_err(failed)?,
+            StateRef::Snapshot(name) => history.find(&name).map_err(failed)?,
         };
         let pinned = Pinned::new(history, snapshot.id).map_err(failed)?;
         let tree = history.snapshots.load(&snapshot.id).map_err(failed)?;

@@ -29,7 +29,7 @@ impl Workspace {
     /// assert!(files.keep_fork(&attempt, "attempt")?.is_none());
     /// attempt.write("a.txt", "tried")?;
     /// let kept = files.keep_fork(&attempt, "attempt")?.unwrap();
-    /// assert_eq!(files.diff(&kept, wink_fs::At::Live)?.deleted.len(), 1);
+    /// assert_eq!(files.diff(&kept, wink_fs::StateRef::Live)?.deleted.len(), 1);
     /// # Ok::<(), wink_fs::Error>(())
     /// ```
     pub fn keep_fork(&self, fork: &Self, message: &str) -> Result<Option<Snapshot>> {
@@ -48,7 +48,7 @@ impl Workspace {
     /// ```
     /// let files = wink_fs::Workspace::memory();
     /// files.write("a.txt", "one")?;
-    /// let attempt = files.fork(wink_fs::At::Live)?;
+    /// let attempt = files.fork(wink_fs::StateRef::Live)?;
     /// files.write("a.txt", "two")?;
     /// files.restore(&files.snapshot_fork(&attempt, "attempt")?)?;
     /// assert_eq!(files.read("a.txt")?.content, "one");
@@ -70,7 +70,7 @@ impl Workspace {
     /// assert!(files.keep_last_merge(&attempt, "merged")?.is_none());
     /// files.merge(&attempt)?;
     /// let kept = files.keep_last_merge(&attempt, "merged")?.unwrap();
-    /// assert!(files.diff(kept.theirs, wink_fs::At::Live)?.is_empty());
+    /// assert!(files.diff(kept.theirs, wink_fs::StateRef::Live)?.is_empty());
     /// # Ok::<(), wink_fs::Error>(())
     /// ```
     pub fn keep_last_merge(&self, fork: &Self, message: &str) -> Result<Option<KeptMerge>> {
@@ -85,11 +85,11 @@ impl Workspace {
     /// Compares two trees, as of forks, without what is excluded here now.
     ///
     /// ```
-    /// use wink_fs::{At, DiffOptions, Exclusions, MemoryBackend, Workspace};
+    /// use wink_fs::{StateRef, DiffOptions, Exclusions, MemoryBackend, Workspace};
     ///
     /// let files = Workspace::builder(MemoryBackend::new());
     /// let files = files.exclude(Exclusions::parse(["*.log"])?).build();
-    /// let attempt = files.fork(At::Live)?;
+    /// let attempt = files.fork(StateRef::Live)?;
     /// attempt.write("a.txt", "tried")?;
     /// attempt.write("x.log", "noise")?;
     /// let diff = files.diff_trees(&*files.tree(), &*attempt.tree(), &DiffOptions::default())?;
@@ -151,7 +151,7 @@ impl Workspace {
         let history = self.history(Operation::Snapshot)?;
         // Nothing here is looked at, so it can be kept also where the files of this workspace are gone.
         let turn = self.turn()?;
-        let alone = history.ledger.lock()?;
+        let alone = history.oplog.lock()?;
         // A process that excludes paths and then prunes them from the history holds this lock while it prunes, so
         // the exclusions are read again under it.
         history.excluded.ask()?;

@@ -23,9 +23,9 @@ use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::Backend;
 use crate::filesystem::capture::Capture;
 use crate::filesystem::event::{Event, Observers};
-use crate::oplog::file::StoreLedger;
+use crate::oplog::file::FileOpLog;
 use crate::oplog::{
-    Ledger, Left, MemoryLedger, OperationCause, OperationChange, OperationRecord, Record, Recorded,
+    Left, MemoryOpLog, OpLog, OperationCause, OperationChange, OperationRecord, Record, Recorded,
     Step, check_kinds,
 };
 use crate::path::TreePath;
@@ -36,7 +36,7 @@ use crate::snapshot::{
 use crate::store::Store;
 use crate::store::disk::Disk;
 use crate::tree::compare::{Difference, compare, kind_at};
-use crate::tree::filtered::Excluding;
+use crate::tree::filtered::Filtered;
 use crate::tree::scope::Scope;
 use crate::tree::{Kind, Tree};
 use crate::util::parallel;
@@ -55,7 +55,7 @@ const WORTH_LEARNING: u64 = 128;
 /// The history of one workspace.
 pub(crate) struct History {
     pub(super) snapshots: Arc<dyn SnapshotStore>,
-    pub(super) ledger: Box<dyn Ledger>,
+    pub(super) oplog: Box<dyn OpLog>,
     pub(super) excluded: Excluded,
     /// Says when something happened; its order is by number, whatever the clock says.
     pub(super) clock: Arc<dyn Clock>,
@@ -80,29 +80,29 @@ pub(crate) struct History {
 impl History {
     /// Makes a history that is gone with the workspace.
     pub(super) fn in_memory() -> Self {
-        Self::new(Arc::new(MemorySnapshots::default()), Box::new(MemoryLedger::default()))
+        Self::new(Arc::new(MemorySnapshots::default()), Box::new(MemoryOpLog::default()))
     }
 
     /// Takes the history that is kept in a store.
     pub(super) fn stored(store: Store) -> Self {
-        let ledger = store.ledger();
-        Self::new(Arc::new(store), Box::new(ledger))
+        let oplog = store.oplog();
+        Self::new(Arc::new(store), Box::new(oplog))
     }
 
     /// Takes the history that is kept beside snapshots of any strategy; where they have no place, it is
     /// gone with the workspace.
     pub(super) fn beside(snapshots: Arc<dyn SnapshotStore>) -> Self {
-        let ledger: Box<dyn Ledger> = match snapshots.directory() {
-            Some(directory) => Box::new(StoreLedger::new(Disk::new(directory))),
-            None => Box::new(MemoryLedger::default()),
+        let oplog: Box<dyn OpLog> = match snapshots.directory() {
+            Some(directory) => Box::new(FileOpLog::new(Disk::new(directory))),
+            None => Box::new(MemoryOpLog::default()),
         };
-        Self::new(snapshots, ledger)
+        Self::new(snapshots, oplog)
     }
 
-    fn new(snapshots: Arc<dyn SnapshotStore>, ledger: Box<dyn Ledger>) -> Self {
+    fn new(snapshots: Arc<dyn SnapshotStore>, oplog: Box<dyn OpLog>) -> Self {
         Self {
             snapshots,
-            ledger,
+            oplog,
             excluded: Excluded::default(),
             clock: Arc::new(SystemClock),
             retention: Retention::default(),
@@ -295,7 +295,7 @@ impl History {
 
     /// Forgets what was saved before earlier steps of an operation: only the last one can be taken back.
     pub(super) fn forget_earlier_steps(&self, of: u64, last: SnapshotId) -> Result<()> {
-        let steps = self.ledger.list()?.into_iter().filter(|it| it.cause.step_of() == Some(of));
+        let steps = self.oplog.list()?.into_iter().filter(|it| it.cause.step_of() == Some(of));
         let saved = steps.filter_map(|it| it.saved).filter(|id| *id != last);
         self.forget_quietly(saved.collect())
     }
@@ -417,7 +417,7 @@ impl History {
     }
 
     pub(super) fn prepare_record(&self, operation: OperationRecord) -> Result<OperationRecord> {
-        self.ledger.prepare(&operation)?;
+        self.oplog.prepare(&operation)?;
         Ok(operation)
     }
 
@@ -453,7 +453,7 @@ impl History {
         operation: OperationRecord,
         recorded: Option<Recorded>,
     ) -> Result<()> {
-        self.ledger.append(operation, recorded)?;
+        self.oplog.append(operation, recorded)?;
         self.recorded.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
@@ -465,7 +465,7 @@ impl History {
 
     /// Returns the changes of an operation with what they displaced; where not all of that is kept, it is Corrupt.
     pub(super) fn recorded_changes(&self, operation: &OperationRecord) -> Result<Recorded> {
-        let recorded = self.ledger.recorded(operation.sequence)?;
+        let recorded = self.oplog.recorded(operation.sequence)?;
         check_kinds(operation, &recorded)?;
         Ok(recorded)
     }
@@ -499,7 +499,7 @@ impl History {
         replacement: &OperationRecord,
         state: Arc<dyn Tree>,
     ) -> Result<Arc<dyn Tree>> {
-        Ok(match self.ledger.written(replacement.sequence)? {
+        Ok(match self.oplog.written(replacement.sequence)? {
             None => state,
             Some(written) => Arc::new(written.before(state)),
         })
@@ -519,7 +519,7 @@ impl History {
 
     pub(super) fn without_excluded(&self, tree: Arc<dyn Tree>) -> Arc<dyn Tree> {
         let excluded = self.excluded.known();
-        if excluded.is_empty() { tree } else { Arc::new(Excluding { tree, excluded }) }
+        if excluded.is_empty() { tree } else { Arc::new(Filtered { tree, excluded }) }
     }
 
     /// Returns the snapshot that was taken or restored last, if it is still there.
@@ -534,7 +534,7 @@ impl History {
     }
 
     fn look_up_head(&self, known: &mut Option<Option<SnapshotId>>) -> Result<Option<SnapshotId>> {
-        let head = self.ledger.head()?.filter(|id| self.snapshots.describe(id).is_ok());
+        let head = self.oplog.head()?.filter(|id| self.snapshots.describe(id).is_ok());
         *known = Some(head);
         Ok(head)
     }
@@ -575,7 +575,7 @@ impl History {
     pub(super) fn set_head(&self, id: SnapshotId) -> Result<()> {
         let mut known = self.last_head();
         *known = None;
-        self.ledger.set_head(id)
+        self.oplog.set_head(id)
     }
 
     fn last_head(&self) -> MutexGuard<'_, Option<Option<SnapshotId>>> {

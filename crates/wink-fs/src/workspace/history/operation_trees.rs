@@ -68,7 +68,7 @@ impl Workspace {
     /// What it left is looked for in what later operations kept before they changed it, and in the files of now.
     pub fn operation_trees(&self, sequence: u64) -> Result<OperationTrees> {
         let history = self.history(Operation::Diff)?;
-        let operations = history.ledger.list()?;
+        let operations = history.oplog.list()?;
         let at = operations.iter().position(|it| it.sequence == sequence);
         let at = at.ok_or_else(|| not_kept(sequence))?;
         let operation = operations[at].clone();

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::event::Event;
-use crate::oplog::{KeptEntry, Ledger};
+use crate::oplog::{KeptEntry, OpLog};
 use crate::path::TreePath;
 use crate::snapshot::{Reclaimed, Redacted, Retention, Snapshot, Usage};
 use crate::tree::compare::kind_at;
@@ -117,13 +117,13 @@ impl Workspace {
         let out = Exclusions::parse([pattern])?;
         let mut writer = self.turn()?;
         let _here = self.alone(history, &mut writer)?;
-        let others = history.ledger.others()?;
+        let others = history.oplog.others()?;
         // No process works in the other workspaces meanwhile, and no interrupted operation in them is left to
         // roll back.
         let _alone = others.iter().map(|(_, it)| it.lock()).collect::<Result<Vec<_>>>()?;
         others.iter().try_for_each(|(name, it)| check_nothing_begun(name, &**it, &out))?;
         let mut redacted = history.snapshots.redact(&out)?;
-        redacted.operations = forget_with(&*history.ledger, &out)?;
+        redacted.operations = forget_with(&*history.oplog, &out)?;
         for (name, other) in others {
             let forgotten = forget_with(&*other, &out)?;
             redacted.elsewhere.extend((!forgotten.is_empty()).then_some((name, forgotten)));
@@ -162,8 +162,8 @@ impl Workspace {
             redacted.snapshots.extend((!paths.is_empty()).then_some(snapshot.id));
             redacted.paths.extend(paths);
         }
-        redacted.operations = keeping(&*history.ledger, &out)?;
-        for (name, other) in history.ledger.others()? {
+        redacted.operations = keeping(&*history.oplog, &out)?;
+        for (name, other) in history.oplog.others()? {
             let keeping = keeping(&*other, &out)?;
             redacted.elsewhere.extend((!keeping.is_empty()).then_some((name, keeping)));
         }
@@ -182,21 +182,21 @@ impl Workspace {
 }
 
 /// Forgets the operations of a history that keep something that matches, and returns their numbers.
-fn forget_with(ledger: &dyn Ledger, out: &Exclusions) -> Result<Vec<u64>> {
-    let numbers = keeping(ledger, out)?;
-    ledger.forget(&numbers)?;
+fn forget_with(oplog: &dyn OpLog, out: &Exclusions) -> Result<Vec<u64>> {
+    let numbers = keeping(oplog, out)?;
+    oplog.forget(&numbers)?;
     Ok(numbers)
 }
 
 /// Returns the numbers of the operations of a history that keep something that matches.
-fn keeping(ledger: &dyn Ledger, out: &Exclusions) -> Result<Vec<u64>> {
-    let (listed, mut numbers) = (ledger.list()?, Vec::new());
-    for number in ledger.numbers()? {
+fn keeping(oplog: &dyn OpLog, out: &Exclusions) -> Result<Vec<u64>> {
+    let (listed, mut numbers) = (oplog.list()?, Vec::new());
+    for number in oplog.numbers()? {
         let known = listed.iter().find(|it| it.sequence == number);
         let keeps = match known.map(|it| (it.saved().is_some(), &it.changes)) {
             // What was there before is in a snapshot.
             Some((true, changes)) => changes.iter().any(|change| out.matches(&change.path)),
-            _ => may_keep(ledger, number, out)?,
+            _ => may_keep(oplog, number, out)?,
         };
         if keeps {
             numbers.push(number);
@@ -236,9 +236,9 @@ fn matches_below(
 
 /// Fails where a process died in another workspace while it kept something that matches: only who opens
 /// that one can take back what was begun, and needs it for that.
-fn check_nothing_begun(name: &str, ledger: &dyn Ledger, out: &Exclusions) -> Result<()> {
-    for number in ledger.interrupted()? {
-        if may_keep(ledger, number, out)? {
+fn check_nothing_begun(name: &str, oplog: &dyn OpLog, out: &Exclusions) -> Result<()> {
+    for number in oplog.interrupted()? {
+        if may_keep(oplog, number, out)? {
             return Err(Error::new(Operation::Prune, ErrorKind::Conflict)
                 .with_path_text(name)
                 .with_detail(
@@ -251,11 +251,11 @@ fn check_nothing_begun(name: &str, ledger: &dyn Ledger, out: &Exclusions) -> Res
 }
 
 /// Tells whether an operation keeps something that matches, or that might.
-fn may_keep(ledger: &dyn Ledger, number: u64, out: &Exclusions) -> Result<bool> {
-    if ledger.keeps_nameless(number)? {
+fn may_keep(oplog: &dyn OpLog, number: u64, out: &Exclusions) -> Result<bool> {
+    if oplog.keeps_nameless(number)? {
         return Ok(true);
     }
-    let recorded = match ledger.recorded(number) {
+    let recorded = match oplog.recorded(number) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
         recorded => recorded?,
     };

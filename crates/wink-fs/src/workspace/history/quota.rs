@@ -126,7 +126,7 @@ impl History {
                 return Ok(Fitted { gone, used, fits: false });
             }
             if only_safety && operations_are_kept {
-                self.ledger.forget_all()?;
+                self.oplog.forget_all()?;
                 operations_are_kept = false;
             }
             gone.extend(next);

@@ -31,7 +31,7 @@ impl Workspace {
 
 impl History {
     pub(crate) fn snapshot_after(&self, sequence: u64) -> Result<Option<Snapshot>> {
-        let operations = self.ledger.list()?;
+        let operations = self.oplog.list()?;
         let at = operations.iter().position(|it| it.sequence == sequence);
         let at = at.ok_or_else(|| not_kept(sequence))?;
         let (operation, next) = (&operations[at], operations.get(at + 1));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::History;
-use super::state_ref::At;
+use super::state_ref::StateRef;
 use crate::diff::{Diff, DiffOptions, diff_of};
 use crate::error::{Operation, Result};
 use crate::filesystem::capture::NotCaptured;
@@ -215,10 +215,10 @@ impl Workspace {
     }
 
     /// Returns the files of a snapshot, or those of now at each look.
-    pub fn tree_at(&self, at: impl Into<At>) -> Result<Arc<dyn Tree>> {
+    pub fn tree_at(&self, at: impl Into<StateRef>) -> Result<Arc<dyn Tree>> {
         match at.into() {
-            At::Live => Ok(self.tree()),
-            At::Snapshot(name) => {
+            StateRef::Live => Ok(self.tree()),
+            StateRef::Snapshot(name) => {
                 let history = self.history(Operation::Restore)?;
                 history.snapshots.load(&history.find(&name)?.id)
             }
@@ -246,15 +246,15 @@ impl Workspace {
     }
 
     /// Compares two states.
-    pub fn diff(&self, base: impl Into<At>, target: impl Into<At>) -> Result<Diff> {
+    pub fn diff(&self, base: impl Into<StateRef>, target: impl Into<StateRef>) -> Result<Diff> {
         self.diff_with(base, target, &DiffOptions::default())
     }
 
     /// Compares two states in a given way.
     pub fn diff_with(
         &self,
-        base: impl Into<At>,
-        target: impl Into<At>,
+        base: impl Into<StateRef>,
+        target: impl Into<StateRef>,
         options: &DiffOptions,
     ) -> Result<Diff> {
         Ok(self.diff_with_lines_of(base, target, options, |_| Vec::new())?.0)
@@ -264,21 +264,21 @@ impl Workspace {
     /// that differ: both times they are the states of the same moment.
     ///
     /// ```
-    /// use wink_fs::{At, DiffOptions, Workspace};
+    /// use wink_fs::{StateRef, DiffOptions, Workspace};
     ///
     /// let files = Workspace::memory();
     /// files.snapshot("start")?;
     /// files.write("a.txt", "one\n")?;
     /// let of_first = |diff: &wink_fs::Diff| vec![diff.added[0].path.clone()];
     /// let (all, lines) =
-    ///     files.diff_with_lines_of("start", At::Live, &DiffOptions::default(), of_first)?;
+    ///     files.diff_with_lines_of("start", StateRef::Live, &DiffOptions::default(), of_first)?;
     /// assert!(all.added[0].hunks.is_none() && lines.added[0].hunks.is_some());
     /// # Ok::<(), wink_fs::Error>(())
     /// ```
     pub fn diff_with_lines_of(
         &self,
-        base: impl Into<At>,
-        target: impl Into<At>,
+        base: impl Into<StateRef>,
+        target: impl Into<StateRef>,
         options: &DiffOptions,
         chosen: impl FnOnce(&Diff) -> Vec<TreePath>,
     ) -> Result<(Diff, Diff)> {
@@ -300,21 +300,25 @@ impl Workspace {
     }
 
     /// Returns a state with the number of its files and links.
-    pub(crate) fn state(&self, history: &History, at: At) -> Result<(Arc<dyn Tree>, u64)> {
+    pub(crate) fn state(&self, history: &History, at: StateRef) -> Result<(Arc<dyn Tree>, u64)> {
         let (tree, files, _) = self.look(history, at)?;
         Ok((tree, files))
     }
 
     /// Returns the same, with what of the files of now is not in it.
-    fn look(&self, history: &History, at: At) -> Result<(Arc<dyn Tree>, u64, Vec<NotCaptured>)> {
+    fn look(
+        &self,
+        history: &History,
+        at: StateRef,
+    ) -> Result<(Arc<dyn Tree>, u64, Vec<NotCaptured>)> {
         match at {
-            At::Live => {
+            StateRef::Live => {
                 let mut writer = self.turn()?;
                 history.excluded.ask()?;
                 let capture = self.backend(&mut writer).capture(&history.excluded.known())?;
                 Ok((capture.tree, capture.totals.files, capture.not_captured))
             }
-            At::Snapshot(name) => {
+            StateRef::Snapshot(name) => {
                 let snapshot = history.find(&name)?;
                 Ok((history.snapshots.load(&snapshot.id)?, snapshot.file_count, Vec::new()))
             }

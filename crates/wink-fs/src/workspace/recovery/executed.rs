@@ -6,7 +6,7 @@ use crate::oplog::{OperationChange, OperationRecord};
 use crate::path::TreePath;
 use crate::snapshot::Snapshot;
 use crate::tree::compare::compare;
-use crate::tree::filtered::Excluding;
+use crate::tree::filtered::Filtered;
 use crate::tree::scope::Scope;
 use crate::workspace::history::{History, describe, retried};
 
@@ -30,7 +30,7 @@ impl History {
             }
             Err(error) if !is_untold(&error) => Ok(()),
             found => {
-                self.ledger.discard(begun.sequence);
+                self.oplog.discard(begun.sequence);
                 if let Ok(Some((saved, _))) = found {
                     self.forget_unneeded(&saved);
                 }
@@ -50,7 +50,7 @@ impl History {
         let excluded = self.excluded.known().and(&saved.excluded)?;
         let before = self.snapshots.load(&saved.id)?;
         let scope = Scope::everything().excluding(excluded.clone());
-        let live = Excluding { tree: backend.live(), excluded: excluded.clone() };
+        let live = Filtered { tree: backend.live(), excluded: excluded.clone() };
         let mut changes = retried(|| {
             let after = backend.capture(&excluded)?;
             describe(&compare(&*before, &*after.tree, &scope)?, &live)
@@ -62,7 +62,7 @@ impl History {
 
     /// Returns what operations changed that were done after another was begun: they take it back themselves.
     fn changed_after(&self, sequence: u64) -> Result<Vec<TreePath>> {
-        let operations = self.ledger.list()?.into_iter().filter(|it| it.sequence > sequence);
+        let operations = self.oplog.list()?.into_iter().filter(|it| it.sequence > sequence);
         Ok(operations.flat_map(|it| it.changes).map(|it| it.path).collect())
     }
 }

@@ -28,8 +28,8 @@ impl History {
     /// Takes back what calls had changed whose process died, but for what other programs changed since, and records
     /// a replacement as done that the backend has finished.
     pub(super) fn recover(&self, backend: &mut dyn Backend, recording: &Recording) -> Result<()> {
-        for number in self.ledger.interrupted()? {
-            match self.ledger.begun_record(number)? {
+        for number in self.oplog.interrupted()? {
+            match self.oplog.begun_record(number)? {
                 Some(begun) if is_programs_run(&begun) => self.recover_executed(backend, begun)?,
                 Some(begun) if begun.saved().is_some() => self.finish(backend, begun)?,
                 begun => {
@@ -48,7 +48,7 @@ impl History {
         number: u64,
         name: &str,
     ) -> Result<()> {
-        let failed = Failed { number, name, recorded: self.ledger.recorded(number)? };
+        let failed = Failed { number, name, recorded: self.oplog.recorded(number)? };
         let (back, left) = self.roll_back(backend, recording, &failed, is_lasting)?;
         self.tell_recovered(back, left);
         Ok(())
@@ -80,14 +80,14 @@ impl History {
         failed: &Failed<'_>,
         is_left: fn(&Error) -> bool,
     ) -> Result<Outcome> {
-        let (sequence, aside) = self.ledger.next()?;
+        let (sequence, aside) = self.oplog.next()?;
         let image = backend.before_image(&aside)?;
         let take_back = || self.take_back(backend, &failed.recorded, is_of_the_path, Kept::Goes);
         let (outcome, record) = recording.during(image, take_back);
         let outcome = match outcome {
             // Nothing can be recorded, as on a full disk: what is given back takes no space.
             Err(error) if is_lasting(&error) => {
-                self.ledger.discard(sequence);
+                self.oplog.discard(sequence);
                 return self.take_back(backend, &failed.recorded, is_left, Kept::Goes);
             }
             outcome => outcome?,
@@ -103,7 +103,7 @@ impl History {
             }
         });
         if recorded.is_err() {
-            self.ledger.discard(sequence);
+            self.oplog.discard(sequence);
         }
         Ok(outcome)
     }
@@ -119,7 +119,7 @@ impl History {
     ) -> Result<Vec<TreePath>> {
         let changes = left_changes(&recorded, &outcome)?;
         if changes.is_empty() {
-            self.ledger.discard(number);
+            self.oplog.discard(number);
             return Ok(Vec::new());
         }
         let left: Vec<_> = changes.iter().map(|it| it.path.clone()).collect();
@@ -134,8 +134,8 @@ impl History {
     fn finish(&self, backend: &dyn Backend, begun: OperationRecord) -> Result<()> {
         let (finished, left) = how_far(&*backend.live(), &begun)?;
         // Also where other programs changed everything since, a file that it displaced may be their only copy.
-        if finished.is_empty() && self.ledger.written(begun.sequence)?.is_none() {
-            self.ledger.discard(begun.sequence);
+        if finished.is_empty() && self.oplog.written(begun.sequence)?.is_none() {
+            self.oplog.discard(begun.sequence);
             return Ok(());
         }
         let name = begun.name.clone();
@@ -148,8 +148,8 @@ impl History {
     /// records that part.
     pub(super) fn give_up(&self, live: &dyn Tree, begun: &OperationRecord) {
         let is_undone = how_far(live, begun).is_ok_and(|(finished, _)| finished.is_empty());
-        if is_undone && self.ledger.written(begun.sequence).is_ok_and(|written| written.is_none()) {
-            self.ledger.discard(begun.sequence);
+        if is_undone && self.oplog.written(begun.sequence).is_ok_and(|written| written.is_none()) {
+            self.oplog.discard(begun.sequence);
         }
     }
 

@@ -17,7 +17,7 @@ use crate::workspace::history::{History, inside};
 /// how it was left. Nothing is found where operations since the last snapshot are forgotten already.
 pub(crate) fn changed_outside(history: &History, plan: &ReplacePlan<'_>) -> Result<Vec<TreePath>> {
     let Some(last) = history.head()? else { return Ok(Vec::new()) };
-    let operations = history.ledger.list()?;
+    let operations = history.oplog.list()?;
     if are_some_forgotten(&operations, &history.snapshots.describe(&last)?) {
         return Ok(Vec::new());
     }

@@ -5,7 +5,7 @@ pub(crate) mod external_changes;
 pub(crate) mod replacement;
 
 use super::Workspace;
-use super::history::state_ref::At;
+use super::history::state_ref::StateRef;
 use super::restore::replacement::{Going, Restore};
 use crate::archive::{self, ArchiveTree, Imported};
 use crate::error::{Error, ErrorKind, Operation, Result};
@@ -129,18 +129,18 @@ pub struct Receipt {
 
 impl Workspace {
     /// Makes the files those of a snapshot; what is there now is kept in another one.
-    pub fn restore(&self, snapshot: impl Into<At>) -> Result<Receipt> {
+    pub fn restore(&self, snapshot: impl Into<StateRef>) -> Result<Receipt> {
         self.restore_with(snapshot, &RestoreOptions::default())
     }
 
     /// Makes the files, or some of them, those of a snapshot.
     pub fn restore_with(
         &self,
-        snapshot: impl Into<At>,
+        snapshot: impl Into<StateRef>,
         options: &RestoreOptions,
     ) -> Result<Receipt> {
         let history = self.history(Operation::Restore)?;
-        let At::Snapshot(name) = snapshot.into() else { return Err(already_live()) };
+        let StateRef::Snapshot(name) = snapshot.into() else { return Err(already_live()) };
         let paths = options.paths.iter().map(|path| self.parse(Operation::Restore, path));
         let scope = Scope::paths(paths.collect::<Result<Vec<_>>>()?);
         let mut writer = self.turn()?;

@@ -163,7 +163,7 @@ impl<'a> Restore<'a> {
         saved: &Snapshot,
         changes: &[OperationChange],
     ) -> Result<(OperationRecord, PathBuf)> {
-        let (sequence, place) = self.history.ledger.next()?;
+        let (sequence, place) = self.history.oplog.next()?;
         let (cause, left_alone) = match &going.step {
             None => (OperationCause::Replacement { saved: saved.id }, Vec::new()),
             Some((cause, left_alone)) => (*cause, left_alone.clone()),

@@ -99,7 +99,7 @@ impl Workspace {
 
     /// Returns the operations that are kept, oldest first: one for each call that changed something.
     pub fn operations(&self) -> Result<Vec<OperationRecord>> {
-        self.history(Operation::Undo)?.ledger.list()
+        self.history(Operation::Undo)?.oplog.list()
     }
 
     /// Returns the numbers of the operations that are kept and whose record is damaged, oldest first: nothing is
@@ -112,7 +112,7 @@ impl Workspace {
     /// # Ok::<(), wink_fs::Error>(())
     /// ```
     pub fn damaged_operations(&self) -> Result<Vec<u64>> {
-        self.history(Operation::Undo)?.ledger.damaged()
+        self.history(Operation::Undo)?.oplog.damaged()
     }
 
     /// Returns how many operations were written down since the workspace was opened here: calls that changed
@@ -177,7 +177,7 @@ impl Workspace {
         let mut writer = self.turn()?;
         let _alone = self.alone(history, &mut writer)?;
         history.excluded.ask()?;
-        let all = history.ledger.list()?;
+        let all = history.oplog.list()?;
         let kept: Vec<_> = all.iter().filter(|it| operations.contains(&it.sequence)).collect();
         let mut left_alone = Vec::new();
         for operation in kept.iter().rev() {
@@ -211,11 +211,11 @@ impl Workspace {
         let history = self.history(Operation::Undo)?;
         let mut writer = self.turn()?;
         let _alone = self.alone(history, &mut writer)?;
-        let mut operations = history.ledger.list()?;
+        let mut operations = history.oplog.list()?;
         let next = next_step(&operations, Way::Undo);
         let at = operations.iter().position(|it| next.is_some_and(|(of, _)| of == it.sequence));
         let of = operations.swap_remove(at.ok_or_else(|| nothing_to(Way::Undo))?);
-        let (sequence, _) = history.ledger.next()?;
+        let (sequence, _) = history.oplog.next()?;
         let cause = OperationCause::Undo { of: of.sequence };
         let passed_over = history.prepare(sequence, &of.name, cause, Vec::new())?;
         history.append(passed_over, None)?;
@@ -230,7 +230,7 @@ impl Workspace {
         writer: &mut Layered<Guard>,
         sequence: u64,
     ) -> Result<bool> {
-        let operations = history.ledger.list()?;
+        let operations = history.oplog.list()?;
         let of = operations.iter().find(|it| it.sequence == sequence);
         let of = of.ok_or_else(|| nothing_to(Way::Undo))?;
         let step = Step { is_at_once: true, ..Step::undo(history, &operations, of) };
@@ -249,7 +249,7 @@ impl Workspace {
         let mut writer = self.turn()?;
         let _alone = self.alone(history, &mut writer)?;
         history.excluded.ask()?;
-        let operations = history.ledger.list()?;
+        let operations = history.oplog.list()?;
         let (of, source) = match of {
             Some(number) => (number, number),
             None => next_step(&operations, way).ok_or_else(|| nothing_to(way))?,
@@ -292,11 +292,11 @@ impl History {
     fn forget_undone(&self, sequence: u64, step: Option<u64>) -> Result<()> {
         let numbers: Vec<u64> = [Some(sequence), step].into_iter().flatten().collect();
         for number in &numbers {
-            if self.ledger.written(*number)?.is_some() {
+            if self.oplog.written(*number)?.is_some() {
                 return Ok(());
             }
         }
-        self.ledger.forget(&numbers)
+        self.oplog.forget(&numbers)
     }
 }
 
@@ -369,12 +369,12 @@ impl<'a> Step<'a> {
         let history = self.history;
         let recorded = history.recorded_changes(self.source)?;
         for displacing in self.redone.into_iter().chain([self.source]) {
-            if let Some(path) = history.ledger.first_written_since(displacing.sequence)? {
+            if let Some(path) = history.oplog.first_written_since(displacing.sequence)? {
                 return Err(written_since(&path));
             }
         }
-        check_contents(&*history.ledger, self.source, &recorded)?;
-        let (sequence, aside) = history.ledger.next()?;
+        check_contents(&*history.oplog, self.source, &recorded)?;
+        let (sequence, aside) = history.oplog.next()?;
         let image = writer.before_image(&aside)?;
         let backend = files.backend(writer);
         let (outcome, record) = files
@@ -412,7 +412,7 @@ impl<'a> Step<'a> {
 
     /// Records a step that found everything as it was to be: the next one is another.
     fn record_nothing(&self) -> Result<()> {
-        let (sequence, _) = self.history.ledger.next()?;
+        let (sequence, _) = self.history.oplog.next()?;
         let operation = self.history.prepare(sequence, &self.of.name, self.cause(), Vec::new())?;
         self.history.append(operation, None)
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use wink_fs::search::{self, GlobOptions, GrepMatch, GrepOptions, Skipped};
 
-use super::At;
+use super::StateArg;
 use crate::cli::context::{Context, Opened};
 use crate::commands::matching::Matching;
 use crate::error::CliError;
@@ -24,7 +24,7 @@ pub(crate) struct GlobArgs {
     path: PathBuf,
 
     #[command(flatten)]
-    at: At,
+    at: StateArg,
 }
 
 #[derive(Debug, Args)]
@@ -45,7 +45,7 @@ pub(crate) struct GrepArgs {
     matching: Matching,
 
     #[command(flatten)]
-    at: At,
+    at: StateArg,
 }
 
 pub(super) fn glob(

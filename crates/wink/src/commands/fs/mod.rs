@@ -58,7 +58,7 @@ pub(crate) struct AtArgs {
     path: PathBuf,
 
     #[command(flatten)]
-    at: At,
+    at: StateArg,
 }
 
 #[derive(Debug, Args)]
@@ -69,19 +69,19 @@ pub(crate) struct FileAtArgs {
     path: PathBuf,
 
     #[command(flatten)]
-    at: At,
+    at: StateArg,
 }
 
 /// The state that is looked at.
 #[derive(Debug, Args)]
-pub(crate) struct At {
+pub(crate) struct StateArg {
     /// The state [default: the files as they are now].
     #[arg(long, value_name = "REF", default_value = "@", hide_default_value = true)]
     #[arg(add = completion::states())]
     at: String,
 }
 
-impl At {
+impl StateArg {
     fn tree(&self, opened: &Opened) -> Result<Arc<dyn Tree>, CliError> {
         state_ref::find(opened, &self.at)?.tree(&opened.files)
     }

@@ -3,7 +3,7 @@
 use rmcp::ErrorData;
 use rmcp::model::{ListResourcesResult, Resource};
 use wink_agent::ToolContext;
-use wink_fs::{At, ErrorKind, Kind, Result, Snapshot, Tree, TreePath};
+use wink_fs::{ErrorKind, Kind, Result, Snapshot, StateRef, Tree, TreePath};
 
 use super::uri::{self, Place};
 use super::{failed, mime, refused};
@@ -24,7 +24,7 @@ pub(in super::super) fn list(
     let snapshot = match &after {
         Some((Place::Snapshot(id), _)) => Some(id.as_str()),
         after => {
-            let tree = context.look(At::Live).map_err(refused)?;
+            let tree = context.look(StateRef::Live).map_err(refused)?;
             let after = after.as_ref().map(|(_, text)| TreePath::parse(text));
             let after = after.transpose().map_err(failed)?;
             let first = after.as_ref().map_or(&[][..], |path| path.as_bytes());

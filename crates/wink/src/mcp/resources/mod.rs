@@ -9,7 +9,7 @@ use rmcp::ErrorData;
 use rmcp::model::{Resource, ResourceTemplate};
 use serde_json::json;
 use wink_agent::{ToolContext, ToolError, ToolResult};
-use wink_fs::{At, Error, ErrorKind};
+use wink_fs::{Error, ErrorKind, StateRef};
 
 pub(super) use self::list::list;
 pub(super) use self::read::read;
@@ -33,7 +33,7 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
 pub(super) fn link_to_large(context: &ToolContext, path: &str) -> Option<Resource> {
     let workspace = context.workspace.as_ref().filter(|files| files.forked_from().is_none())?;
     let path = workspace.path(path).ok()?;
-    let size = context.look(At::Live).ok()?.stat(&path).ok()?.size_bytes;
+    let size = context.look(StateRef::Live).ok()?.stat(&path).ok()?.size_bytes;
     let is_large = size > workspace.properties().limits.max_read_bytes;
     is_large.then(|| list::file(&Place::Live, &path, Some(size)))
 }

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use rmcp::ErrorData;
 use rmcp::model::{ReadResourceResult, ResourceContents};
 use wink_agent::{ToolContext, ToolError};
-use wink_fs::{At, ErrorKind, Kind, Tree, TreePath};
+use wink_fs::{ErrorKind, Kind, StateRef, Tree, TreePath};
 
 use super::uri::{self, Place};
 use super::{about, mime, refused};
@@ -34,7 +34,7 @@ fn found(context: &ToolContext, place: &Place, text: &str) -> Result<ResourceCon
     let workspace = context.workspace.as_ref().ok_or_else(none)?;
     let path = workspace.path(text)?;
     let tree = match place {
-        Place::Live => context.look(At::Live)?,
+        Place::Live => context.look(StateRef::Live)?,
         Place::Snapshot(name) => context.look(&workspace.find_snapshot(name)?)?,
     };
     let uri = uri::named(place, &path);

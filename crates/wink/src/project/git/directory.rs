@@ -4,7 +4,7 @@
 //! whole repository. So it is excluded for as long as the last snapshot does not hold it, unless a person wants
 //! it captured.
 
-use wink_fs::{At, Exclusions, MemoryBackend, TreePath, Workspace};
+use wink_fs::{Exclusions, MemoryBackend, StateRef, TreePath, Workspace};
 
 use crate::error::CliError;
 use crate::project::Project;
@@ -47,7 +47,8 @@ pub(crate) fn is_named(pattern: &str) -> bool {
 fn is_kept(project: &Project, git: &TreePath) -> bool {
     let Ok(store) = project.open_store() else { return false };
     let kept = Workspace::builder(MemoryBackend::new()).read_only(true).store(store).build();
-    let last = kept.current_snapshot_id().ok().flatten().map(|id| At::Snapshot(id.to_string()));
+    let last =
+        kept.current_snapshot_id().ok().flatten().map(|id| StateRef::Snapshot(id.to_string()));
     let tree = last.and_then(|last| kept.tree_at(last).ok());
     tree.is_some_and(|tree| tree.stat(git).is_ok())
 }
