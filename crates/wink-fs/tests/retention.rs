@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use wink_fs::{
-    ErrorKind, Event, Pin, PruneOptions, Retention, Snapshot, SnapshotOptions, StateRef, Store,
-    VerifyOptions, Workspace,
+    ErrorKind, Event, MoveOptions, Pin, PruneOptions, Retention, Snapshot, SnapshotOptions,
+    StateRef, Store, VerifyOptions, Workspace,
 };
 
 const SECRET: &str = "TOKEN=correct-horse-battery-staple";
@@ -254,6 +254,30 @@ fn a_path_that_is_taken_out_is_gone_from_every_byte_of_the_history() {
     let told = |event: &Event| matches!(event, Event::PathsPruned { snapshots, .. } if snapshots.len() == 2);
     assert!(scene.events().iter().any(told));
     assert!(files.prune_path("config/.env").unwrap().snapshots.is_empty());
+}
+
+/// Once a move that first failed for want of a parent kept a copy that counted as one of any path.
+#[test]
+fn a_path_that_nothing_matches_forgets_no_operation() {
+    let scene = Scene::new();
+    let files = scene.open(Retention::everything());
+    files.write("f", "one").unwrap();
+    files.write("g", "two").unwrap();
+    files.rename("f", "new/f").unwrap();
+    let over = MoveOptions::default().replace(true);
+    files.rename_with("g", "new/f", &over).unwrap();
+    for pattern in ["nothing-*", "new/g"] {
+        assert_eq!(files.would_prune_path(pattern).unwrap().operations, [0; 0]);
+        assert_eq!(files.prune_path(pattern).unwrap().operations, [0; 0]);
+    }
+    files.undo().unwrap();
+    assert_eq!(files.read("new/f").unwrap().content, "one");
+    files.undo().unwrap();
+    assert_eq!(files.read("f").unwrap().content, "one");
+
+    files.rename("f", "again/f").unwrap();
+    let moved = files.operations().unwrap().iter().map(|it| it.sequence).max().unwrap();
+    assert!(files.prune_path("f").unwrap().operations.contains(&moved), "it keeps a copy of f");
 }
 
 /// Writes a secret over and over, so that only operations keep it, and takes it away.

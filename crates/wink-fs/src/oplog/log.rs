@@ -114,8 +114,9 @@ pub(crate) trait OpLog: Send + Sync {
         Ok(None)
     }
 
-    /// Returns whether an operation keeps an entry whose original path is no longer recorded.
-    fn keeps_nameless(&self, _sequence: u64) -> Result<bool> {
+    /// Returns whether an operation keeps an entry that no change of it displaced, and whose path is not recorded or
+    /// is one of those that are meant.
+    fn keeps_unused(&self, _sequence: u64, _is_meant: &dyn Fn(&TreePath) -> bool) -> Result<bool> {
         Ok(false)
     }
 

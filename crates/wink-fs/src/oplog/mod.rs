@@ -21,5 +21,5 @@ pub(crate) use memory::{MemoryOpLog, gone};
 pub(crate) use recorded::Recorded;
 pub use recorded::{KeptEntries, KeptEntry};
 pub(crate) use recording::{Record, Recording};
-pub(crate) use step::{Step, earlier_paths, steps};
+pub(crate) use step::{Step, announced_steps, earlier_paths, steps};
 pub use value::{OperationCause, OperationChange, OperationRecord};

@@ -170,6 +170,15 @@ pub(crate) fn earlier_paths(list: &[u8]) -> Vec<(usize, TreePath)> {
     lines(list).into_iter().filter_map(path).collect()
 }
 
+/// Returns all changes of a list, those that were not made among them.
+pub(crate) fn announced_steps(list: &[u8]) -> Vec<(usize, Step)> {
+    let step = |(number, line)| match line {
+        Line::Step(step) => Some((number, step)),
+        _ => None,
+    };
+    lines(list).into_iter().filter_map(step).collect()
+}
+
 /// Returns the changes of a list that were made, or may have been.
 pub(crate) fn steps(list: &[u8]) -> Vec<(usize, Step)> {
     let mut steps: Vec<(usize, Step)> = Vec::new();

@@ -21,7 +21,9 @@ use self::places::{DIRECTORY, Numbers};
 use self::read::whole_lines;
 use crate::error::{Operation, Result};
 use crate::host::{Preimages, first_written_since, may_be_written};
-use crate::oplog::{OpLog, OperationRecord, Recorded, Step, earlier_paths, gone, last_kept, steps};
+use crate::oplog::{
+    OpLog, OperationRecord, Recorded, Step, announced_steps, earlier_paths, gone, last_kept, steps,
+};
 use crate::path::TreePath;
 use crate::snapshot::SnapshotId;
 use crate::store::disk::Disk;
@@ -252,12 +254,24 @@ impl OpLog for FileOpLog {
         Ok(record::decode(sequence, &bytes).ok())
     }
 
-    fn keeps_nameless(&self, sequence: u64) -> Result<bool> {
+    fn keeps_unused(&self, sequence: u64, is_meant: &dyn Fn(&TreePath) -> bool) -> Result<bool> {
         let failed = |error| failure::of(Operation::Prune, error);
-        let lines = steps(&self.list_of(sequence).map_err(failed)?);
+        let list = self.list_of(sequence).map_err(failed)?;
+        let made = steps(&list);
+        let announced = announced_steps(&list);
         let names = self.disk.names(DIRECTORY).map_err(failed)?;
         let mut kept = names.iter().filter_map(|name| places::kept_by(sequence, name));
-        Ok(kept.any(|kept| lines.iter().all(|(line, _)| places::entry(sequence, *line) != kept)))
+        let is_of = |line: usize, kept: &str| places::entry(sequence, line) == kept;
+        Ok(kept.any(|kept| {
+            if made.iter().any(|(line, _)| is_of(*line, &kept)) {
+                return false;
+            }
+            match announced.iter().find(|(line, _)| is_of(*line, &kept)) {
+                // A copy of a file, made for a move that was then made otherwise.
+                Some((_, step @ Step::Move { .. })) => step.paths().any(is_meant),
+                _ => true,
+            }
+        }))
     }
 
     fn first_written_since(&self, sequence: u64) -> Result<Option<TreePath>> {

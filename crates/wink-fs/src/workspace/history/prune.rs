@@ -252,7 +252,7 @@ fn check_nothing_begun(name: &str, oplog: &dyn OpLog, out: &Exclusions) -> Resul
 
 /// Tells whether an operation keeps something that matches, or that might.
 fn may_keep(oplog: &dyn OpLog, number: u64, out: &Exclusions) -> Result<bool> {
-    if oplog.keeps_nameless(number)? {
+    if oplog.keeps_unused(number, &|path| out.matches(path))? {
         return Ok(true);
     }
     let recorded = match oplog.recorded(number) {
