@@ -235,7 +235,31 @@ fn a_link_planted_under_the_reserved_name_is_not_followed() {
     let files = scene.open();
     files.write("a", "x").unwrap();
     assert_eq!(names(&scene.beside("outside")), [""; 0]);
-    assert_eq!(files.list("").unwrap().len(), 1);
+    let listed: Vec<_> = files.list("").unwrap().iter().map(|it| it.path.to_string()).collect();
+    assert_eq!(listed, [".wink-staging.1", "a"], "the link has another name");
+    assert_eq!(std::fs::read_link(scene.root(".wink-staging.1")).unwrap(), scene.beside("outside"));
+    assert_eq!(std::fs::read_link(scene.beside(RESERVED_NAME)).unwrap(), scene.beside("outside"));
+}
+
+/// Once the first call that wrote deleted it.
+#[test]
+fn a_file_of_the_user_under_the_reserved_name_stays() {
+    let scene = Scene::new();
+    let mine = |place: &Path| std::fs::read_to_string(place).unwrap();
+    std::fs::write(scene.beside(RESERVED_NAME), "mine").unwrap();
+    let files = scene.open();
+    files.write("a", "x").unwrap();
+    files.delete("a").unwrap();
+    drop(files);
+    assert_eq!(mine(&scene.beside(RESERVED_NAME)), "mine");
+
+    std::fs::write(scene.root(".wink-staging.1"), "another").unwrap();
+    std::fs::write(scene.root(RESERVED_NAME), "mine too").unwrap();
+    let files = scene.open();
+    files.write("a", "x").unwrap();
+    assert_eq!(files.read(".wink-staging.2").unwrap().content, "mine too");
+    assert_eq!(files.read(".wink-staging.1").unwrap().content, "another");
+    assert_eq!(mine(&scene.beside(RESERVED_NAME)), "mine");
 }
 
 // --- mounts --------------------------------------------------------------------------------------

@@ -62,7 +62,13 @@ impl Area {
             return Ok(area);
         }
         let base = root.open_below(root.as_fd(), b"", OFlags::PATH | OFlags::DIRECTORY)?;
-        Self::within(root, base)
+        match Self::within(root, base.try_clone().map_err(|_| Errno::MFILE)?) {
+            Err(Errno::NOTDIR) => {
+                give_other_name(&base)?;
+                Self::within(root, base)
+            }
+            area => area,
+        }
     }
 
     /// Tells whether the directory is still where it was made.
@@ -188,11 +194,8 @@ fn open_holder(base: &OwnedFd) -> Result<OwnedFd> {
         Err(errno) => return Err(errno),
     }
     let holder = match rustix::fs::openat(base, RESERVED_NAME, DIRECTORY, Mode::empty()) {
-        // Something that is no directory was put in its place; the name is ours.
-        Err(Errno::NOTDIR | Errno::LOOP) => {
-            rustix::fs::unlinkat(base, RESERVED_NAME, AtFlags::empty())?;
-            return Err(Errno::NOENT);
-        }
+        // A file of the user's, or a link.
+        Err(Errno::LOOP) => return Err(Errno::NOTDIR),
         result => result?,
     };
     if !is_ours(&holder) {
@@ -202,6 +205,19 @@ fn open_holder(base: &OwnedFd) -> Result<OwnedFd> {
         rustix::fs::fchmod(&holder, Mode::RWXU)?;
     }
     Ok(holder)
+}
+
+/// Renames what is no directory and has the reserved name in the root, where it would keep every call from working.
+fn give_other_name(root: &OwnedFd) -> Result<()> {
+    for number in 1..=TRIES {
+        let other = format!("{RESERVED_NAME}.{number}");
+        match rustix::fs::renameat_with(root, RESERVED_NAME, root, &*other, RenameFlags::NOREPLACE)
+        {
+            Err(Errno::EXIST) => {}
+            renamed => return renamed,
+        }
+    }
+    Err(Errno::EXIST)
 }
 
 fn is_ours(holder: &OwnedFd) -> bool {
