@@ -147,6 +147,12 @@ fn fault_14_a_disk_that_fails_leaves_the_old_state_or_the_new() {
     check_errors(&["renameat2", "renameat", "rename", "linkat", "mkdirat", "unlinkat"], "EIO");
 }
 
+/// Once a look that failed after the new file was in place made wink take the old one for its own.
+#[test]
+fn fault_14_a_look_that_fails_leaves_the_old_state_or_the_new() {
+    check_undone(&check_errors(&["newfstatat", "fstat", "statx"], "EIO"));
+}
+
 #[test]
 fn fault_15_calls_that_are_interrupted_leave_the_old_state_or_the_new() {
     check_errors(&["read", "pread64", "write", "openat2", "flock"], "EINTR");

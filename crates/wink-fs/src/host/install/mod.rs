@@ -145,8 +145,11 @@ impl Placing<'_> {
 
     /// Keeps whatever file the exchange brought out.
     fn settle_any(&mut self, there: &Stat) -> Result<()> {
-        let displaced = self.look_displaced().map_err(|errno| self.failed(errno))?;
-        match checks::check_file(Operation::Write, self.path, entry::kind_of(displaced.st_mode)) {
+        let displaced = self.look_displaced().map_err(|errno| self.failed(errno));
+        let checked = displaced.and_then(|displaced| {
+            checks::check_file(Operation::Write, self.path, entry::kind_of(displaced.st_mode))
+        });
+        match checked {
             Ok(()) => self.keep(there),
             Err(error) => {
                 self.put_back()?;
@@ -205,6 +208,11 @@ impl Placing<'_> {
             let (area, name) = (self.temporary.area().directory(), self.temporary.name());
             let _ = rustix::fs::renameat(CWD, kept, area, name);
             self.is_seated = false;
+            // After an exchange that could not be undone, what was displaced lies there.
+            if !self.is_ours_waiting() {
+                self.temporary.set_placed();
+                return;
+            }
         } else {
             write::remove(kept);
             self.temporary.area().remove_journal();
@@ -392,6 +400,13 @@ impl Placing<'_> {
     fn open(&self) -> SystemResult<Known> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let fd = rustix::fs::openat(&self.slot.directory, self.slot.name, flags, Mode::empty())?;
+    /// Tells whether what waits is known to be the new file.
+    fn is_ours_waiting(&self) -> bool {
+        let ours = rustix::fs::fstat(self.temporary.file());
+        let waiting = self.look_displaced();
+        matches!((ours, waiting), (Ok(ours), Ok(waiting)) if identity(&ours) == identity(&waiting))
+    }
+
         let stat = rustix::fs::fstat(&fd)?;
         let content = Content::positional(Arc::new(File::from(fd)), stat.st_size as u64);
         Ok(Known { content, stat })
