@@ -129,6 +129,14 @@ pub(crate) fn not_all_nameable(to: &TreePath) -> Error {
     )
 }
 
+/// Says that a file that may not be read could not be compared with what is there later, and so not brought back.
+pub(crate) fn unreadable(operation: Operation, path: &TreePath) -> Error {
+    Error::new(operation, ErrorKind::PermissionDenied).with_path(path).with_detail(
+        "it may not be read, so that undo could not bring it back; nothing was changed. Make it \
+         readable first",
+    )
+}
+
 /// Says that something in a directory could not be brought back.
 pub(crate) fn holds_special(path: &TreePath) -> Error {
     Error::new(Operation::Delete, ErrorKind::SpecialFile).with_path(path).with_detail(

@@ -57,6 +57,10 @@ pub(super) fn remove(
         _ => None,
     };
     let out = Displacement { host, path, slot, kept: host.kept_place(path), expected };
+    let is_kept_file = out.kept.is_some() && entry::kind_of(found.st_mode) == Kind::File;
+    if is_kept_file && !entry::may_be_read(slot.directory.as_fd(), slot.name) {
+        return Err(checks::unreadable(Operation::Delete, path));
+    }
     match (is_directory, recursion) {
         (false, _) => out.entry(),
         (true, Recursion::OnlyEmpty) => out.empty_directory(),
@@ -132,17 +136,25 @@ impl Displacement<'_> {
     /// Removes a directory with all that is in it.
     fn directory(&self) -> Result<Removed> {
         // Refuses what cannot be removed, such as another file system below, while all is in place.
-        let survey = purge::survey(&self.host.root, self.slot.directory.as_fd(), self.slot.name)
+        let survey = match self.kept {
+            Some(_) => purge::survey_readable,
+            None => purge::survey,
+        };
+        let survey = survey(&self.host.root, self.slot.directory.as_fd(), self.slot.name)
             .map_err(|errno| failure::any(Operation::Delete, self.path, errno))?;
         let above = self.path.as_bytes().len() - self.slot.name.len();
         if above + survey.longest > MAX_PATH_BYTES {
             return Err(checks::not_all_named(self.path));
         }
+        let inside = |path: &[u8]| {
+            let (path, name) = (TreePath::from_disk(path)?, TreePath::from_disk(self.slot.name)?);
+            path.rebase(&name, self.path).unwrap_or_else(|| Ok(self.path.clone()))
+        };
         if let (Some(special), Some(_)) = (&survey.special, &self.kept) {
-            let inside = TreePath::from_disk(special)?;
-            let name = TreePath::from_disk(self.slot.name)?;
-            let path = inside.rebase(&name, self.path).unwrap_or_else(|| Ok(self.path.clone()))?;
-            return Err(checks::holds_special(&path));
+            return Err(checks::holds_special(&inside(special)?));
+        }
+        if let Some(unreadable) = &survey.unreadable {
+            return Err(checks::unreadable(Operation::Delete, &inside(unreadable)?));
         }
         self.out_of_view(|_| Ok(()))?;
         Ok(survey.counts)

@@ -4,8 +4,8 @@ use std::mem::MaybeUninit;
 use std::time::{Duration, SystemTime};
 
 use rustix::fd::{AsFd, BorrowedFd};
-use rustix::fs::{AtFlags, FileType, RawDir, RawMode, Statx, StatxFlags, StatxTimestamp};
-use rustix::io::Result;
+use rustix::fs::{Access, AtFlags, FileType, RawDir, RawMode, Statx, StatxFlags, StatxTimestamp};
+use rustix::io::{Errno, Result};
 
 use crate::path::Name;
 use crate::tree::{Entry, FileMode, Kind, Stat};
@@ -39,6 +39,11 @@ pub(super) fn bits_with(bits: RawMode, mode: FileMode) -> RawMode {
         bits = if mode.private { bits & 0o700 } else { bits | shared >> 3 | shared >> 6 };
     }
     bits
+}
+
+/// Tells whether a file may be read.
+pub(super) fn may_be_read(directory: BorrowedFd<'_>, name: &[u8]) -> bool {
+    rustix::fs::accessat(directory, name, Access::READ_OK, AtFlags::EACCESS) != Err(Errno::ACCESS)
 }
 
 /// Describes an open entry.

@@ -28,6 +28,8 @@ pub(super) struct Survey {
     pub(super) longest: usize,
     /// The first FIFO, socket or device, as a path relative to where the survey started.
     pub(super) special: Option<Vec<u8>>,
+    /// The first file that may not be read, where that was asked for, in the same way.
+    pub(super) unreadable: Option<Vec<u8>>,
     /// Every directory, parents first, as paths relative to where the survey started.
     directories: Vec<Vec<u8>>,
 }
@@ -37,21 +39,47 @@ pub(super) struct Survey {
 /// Each directory is opened by its own path, so that depth costs no open files. One that cannot be
 /// read, or on which another file system is mounted, is an error.
 pub(super) fn survey(root: &Root, start: BorrowedFd<'_>, name: &[u8]) -> Result<Survey> {
-    let (counts, directories) = (Removed::new(0, 1), vec![name.to_vec()]);
-    let mut survey = Survey { counts, longest: name.len(), special: None, directories };
+    survey_with(root, start, name, |_, _| true)
+}
+
+/// Does the same, and looks whether all files may be read.
+pub(super) fn survey_readable(root: &Root, start: BorrowedFd<'_>, name: &[u8]) -> Result<Survey> {
+    survey_with(root, start, name, entry::may_be_read)
+}
+
+fn survey_with(
+    root: &Root,
+    start: BorrowedFd<'_>,
+    name: &[u8],
+    may_be_read: fn(BorrowedFd<'_>, &[u8]) -> bool,
+) -> Result<Survey> {
+    let mut survey = Survey {
+        counts: Removed::new(0, 1),
+        longest: name.len(),
+        special: None,
+        unreadable: None,
+        directories: vec![name.to_vec()],
+    };
     let mut done = 0;
     while done < survey.directories.len() {
         let path = survey.directories[done].clone();
-        for child in entries(root, start, &path)?.1 {
+        let (directory, children) = entries(root, start, &path)?;
+        for child in children {
             survey.longest = survey.longest.max(path.len() + 1 + child.name.as_bytes().len());
             if child.kind == Kind::Directory {
                 survey.counts.directories += 1;
-                survey.directories.push([&path, &b"/"[..], child.name.as_bytes()].concat());
+                survey.directories.push(below(&path, &child));
             } else {
                 survey.counts.files += 1;
             }
             if child.kind == Kind::Other && survey.special.is_none() {
-                survey.special = Some([&path, &b"/"[..], child.name.as_bytes()].concat());
+                survey.special = Some(below(&path, &child));
+            }
+            let is_unreadable = child.kind == Kind::File
+                && survey.unreadable.is_none()
+                && !may_be_read(directory.as_fd(), child.name.as_bytes());
+            if is_unreadable {
+                survey.unreadable = Some(below(&path, &child));
             }
         }
         done += 1;

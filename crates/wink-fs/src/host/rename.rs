@@ -63,6 +63,10 @@ impl Relocation<'_> {
             None => self.transfer(),
             Some(there) => {
                 checks::check_replaceable(self.moved.kind, there.kind, self.to)?;
+                let is_kept = self.kept.is_some() && there.kind == Kind::File;
+                if is_kept && !entry::may_be_read(self.target.directory.as_fd(), self.target.name) {
+                    return Err(checks::unreadable(Operation::Rename, self.to));
+                }
                 match self.replace(there) {
                     // It cannot be exchanged: the empty directory goes first.
                     Err(Errno::XDEV) if self.moved.kind == Kind::Directory => {

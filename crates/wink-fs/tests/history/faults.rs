@@ -6,7 +6,8 @@ use std::path::Path;
 use std::process::Command;
 
 use wink_fs::{
-    ContentHash, Error, ErrorKind, OperationCause, Recursion, Result, TreePath, Workspace,
+    ContentHash, Error, ErrorKind, MoveOptions, OperationCause, Recursion, Result, TreePath,
+    Workspace,
 };
 
 use crate::scene::{Scene, lines, rewrite};
@@ -74,6 +75,45 @@ fn restore_as_nobody(place: &Path) -> (bool, String) {
     nobody.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
     let output = nobody.arg(place.join("child")).arg("restore").arg(place).output().unwrap();
     (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// Undo compares what it brings back with what was there; once such calls were done and could not be undone.
+#[test]
+fn what_may_not_be_read_is_neither_replaced_nor_removed() {
+    if !is_alone() {
+        return again_within_permissions(
+            "faults::what_may_not_be_read_is_neither_replaced_nor_removed",
+        );
+    }
+    let scene = Scene::host();
+    let files = &scene.files;
+    for path in ["secret", "d/secret", "d/plain", "plain"] {
+        files.write(path, "mine").unwrap();
+    }
+    for path in ["root/secret", "root/d/secret"] {
+        run("chmod", &["000", scene.path(path).to_str().unwrap()]);
+    }
+    let operations = files.operations().unwrap().len();
+    let over = MoveOptions::default().replace(true);
+    let refused = [
+        files.delete("secret").map(drop),
+        files.write("secret", "new").map(drop),
+        files.rename_with("plain", "secret", &over).map(drop),
+        files.delete_all("d").map(drop),
+    ];
+    for refusal in refused {
+        let error = refusal.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::PermissionDenied, "{error}");
+        assert!(error.to_string().contains("secret"), "{error}");
+    }
+    assert_eq!(files.operations().unwrap().len(), operations);
+    for path in ["root/secret", "root/d/secret"] {
+        run("chmod", &["600", scene.path(path).to_str().unwrap()]);
+        assert_eq!(fs::read_to_string(scene.path(path)).unwrap(), "mine");
+    }
+    files.delete_all("d").unwrap();
+    files.undo().unwrap();
+    assert_eq!(files.read("d/secret").unwrap().content, "mine");
 }
 
 /// What is staged has a short name of its own, so that no name gets too long on its way back.

@@ -134,6 +134,9 @@ impl Placing<'_> {
         if self.kept.is_none() {
             return self.rename(RenameFlags::empty()).map_err(|errno| self.failed(errno));
         }
+        if !entry::may_be_read(self.slot.directory.as_fd(), self.slot.name) {
+            return Err(checks::unreadable(Operation::Write, self.path));
+        }
         self.seat(there).map_err(|errno| self.failed(errno))?;
         match self.rename(RenameFlags::EXCHANGE) {
             Ok(()) => self.settle_any(there),
@@ -205,14 +208,14 @@ impl Placing<'_> {
             return;
         }
         if self.is_seated {
-            let (area, name) = (self.temporary.area().directory(), self.temporary.name());
-            let _ = rustix::fs::renameat(CWD, kept, area, name);
-            self.is_seated = false;
             // After an exchange that could not be undone, what was displaced lies there.
             if !self.is_ours_waiting() {
                 self.temporary.set_placed();
                 return;
             }
+            let (area, name) = (self.temporary.area().directory(), self.temporary.name());
+            let _ = rustix::fs::renameat(CWD, kept, area, name);
+            self.is_seated = false;
         } else {
             write::remove(kept);
             self.temporary.area().remove_journal();
@@ -397,9 +400,6 @@ impl Placing<'_> {
         rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)
     }
 
-    fn open(&self) -> SystemResult<Known> {
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let fd = rustix::fs::openat(&self.slot.directory, self.slot.name, flags, Mode::empty())?;
     /// Tells whether what waits is known to be the new file.
     fn is_ours_waiting(&self) -> bool {
         let ours = rustix::fs::fstat(self.temporary.file());
@@ -407,6 +407,9 @@ impl Placing<'_> {
         matches!((ours, waiting), (Ok(ours), Ok(waiting)) if identity(&ours) == identity(&waiting))
     }
 
+    fn open(&self) -> SystemResult<Known> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let fd = rustix::fs::openat(&self.slot.directory, self.slot.name, flags, Mode::empty())?;
         let stat = rustix::fs::fstat(&fd)?;
         let content = Content::positional(Arc::new(File::from(fd)), stat.st_size as u64);
         Ok(Known { content, stat })
