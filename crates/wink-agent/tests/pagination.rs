@@ -116,9 +116,12 @@ fn read_as_text(files: &Workspace, path: &str, limit: Option<u64>) -> String {
 
 fn read_as_base64(files: &Workspace, path: &str, limit: Option<u64>) -> Vec<u8> {
     let arguments = json!({"path": path, "encoding": "base64", "limit": limit});
-    let part = |message: &String| match message.contains(", as base64\n") {
-        true => STANDARD.decode(message.lines().nth(1).unwrap()).unwrap(),
-        false => Vec::new(),
+    let part = |message: &String| {
+        if message.contains(", as base64\n") {
+            STANDARD.decode(message.lines().nth(1).unwrap()).unwrap()
+        } else {
+            Vec::new()
+        }
     };
     follow(files, "read_file", arguments).iter().flat_map(part).collect()
 }

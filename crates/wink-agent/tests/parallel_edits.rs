@@ -81,9 +81,8 @@ fn two_processes_lose_nothing() {
     let done = files.list("done").unwrap().into_iter().map(|note| note.name);
     let numbers: Vec<usize> = done.map(|name| name.parse().unwrap()).collect();
     assert!(numbers.iter().any(|n| n % 2 == 0) && numbers.iter().any(|n| n % 2 == 1));
-    let expected = |n: usize, line: &str| match numbers.contains(&n) {
-        true => line.replace("todo", "done"),
-        false => line.to_owned(),
+    let expected = |n: usize, line: &str| {
+        if numbers.contains(&n) { line.replace("todo", "done") } else { line.to_owned() }
     };
     let lines = numbered_lines();
     let expected: String =

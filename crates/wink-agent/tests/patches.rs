@@ -210,9 +210,12 @@ fn one_hunk_that_does_not_fit_leaves_every_file_as_it_was() {
 /// Lines of a text, the last of which may not end.
 fn texts() -> impl Strategy<Value = String> {
     let lines = prop::collection::vec(prop::sample::select(vec!["a", "b", "c", "", "d e"]), 0..12);
-    (lines, any::<bool>()).prop_map(|(lines, ended)| match ended {
-        true => lines.iter().map(|line| format!("{line}\n")).collect(),
-        false => lines.join("\n"),
+    (lines, any::<bool>()).prop_map(|(lines, ended)| {
+        if ended {
+            lines.iter().map(|line| format!("{line}\n")).collect()
+        } else {
+            lines.join("\n")
+        }
     })
 }
 

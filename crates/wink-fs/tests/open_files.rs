@@ -85,9 +85,8 @@ impl Scene {
 /// Counts the files below a directory.
 fn count(directory: &Path) -> usize {
     let Ok(entries) = fs::read_dir(directory) else { return 0 };
-    let count = |entry: fs::DirEntry| match entry.file_type().unwrap().is_dir() {
-        true => count(&entry.path()),
-        false => 1,
+    let count = |entry: fs::DirEntry| {
+        if entry.file_type().unwrap().is_dir() { count(&entry.path()) } else { 1 }
     };
     entries.flatten().map(count).sum()
 }

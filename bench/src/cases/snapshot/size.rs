@@ -69,9 +69,10 @@ fn megabytes_below(directory: &Path) -> Result<f64> {
     while let Some(directory) = pending.pop() {
         for entry in fs::read_dir(directory)? {
             let entry = entry?;
-            match entry.file_type()?.is_dir() {
-                true => pending.push(entry.path()),
-                false => bytes += entry.metadata()?.len(),
+            if entry.file_type()?.is_dir() {
+                pending.push(entry.path())
+            } else {
+                bytes += entry.metadata()?.len()
             }
         }
     }

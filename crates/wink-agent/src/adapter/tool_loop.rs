@@ -143,9 +143,10 @@ impl Adapter {
     fn may_not_go_on(&self) -> Option<Stopped> {
         let AdapterOptions { deadline, cancelled, .. } = &self.options;
         let is_late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        match cancelled.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
-            true => Some(Stopped::Cancelled),
-            false => is_late().then_some(Stopped::Deadline),
+        if cancelled.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+            Some(Stopped::Cancelled)
+        } else {
+            is_late().then_some(Stopped::Deadline)
         }
     }
 

@@ -215,11 +215,12 @@ fn check_same(store: &dyn SnapshotStore, there: &Snapshot, brought: &Snapshot) -
         Some(hash) => hash,
         None => tree_hash(&*store.load(&there.id)?)?,
     };
-    match brought.tree_hash == Some(hash) {
-        true => Ok(()),
-        false => Err(Error::new(Operation::Restore, ErrorKind::SnapshotIncompatible)
+    if brought.tree_hash == Some(hash) {
+        Ok(())
+    } else {
+        Err(Error::new(Operation::Restore, ErrorKind::SnapshotIncompatible)
             .with_path_text(&there.id.to_string())
-            .with_detail("another snapshot has this id here; resume in another workspace")),
+            .with_detail("another snapshot has this id here; resume in another workspace"))
     }
 }
 

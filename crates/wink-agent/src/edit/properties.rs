@@ -78,10 +78,8 @@ fn files() -> impl Strategy<Value = Vec<u8>> {
         2 => Just(b"\r".to_vec()),
     ];
     let pieces = prop::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat());
-    (any::<bool>(), pieces).prop_map(|(bom, bytes)| match bom {
-        true => [b"\xef\xbb\xbf", &bytes[..]].concat(),
-        false => bytes,
-    })
+    (any::<bool>(), pieces)
+        .prop_map(|(bom, bytes)| if bom { [b"\xef\xbb\xbf", &bytes[..]].concat() } else { bytes })
 }
 
 /// Files all of whose lines end alike.

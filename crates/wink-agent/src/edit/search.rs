@@ -82,10 +82,7 @@ impl<'a> Search<'a> {
 
     /// Returns where a position of the text is in what is searched for.
     fn spelt(&self, at: usize) -> usize {
-        match self.is_long {
-            true => at + memchr_iter(b'\n', &self.old[..at]).count(),
-            false => at,
-        }
+        if self.is_long { at + memchr_iter(b'\n', &self.old[..at]).count() } else { at }
     }
 }
 

@@ -92,9 +92,10 @@ impl<'a> Follower<'a> {
         let passed = self.order[self.followed..].iter().take_while(is_before).count();
         for at in &self.order[self.followed..self.followed + passed] {
             let position = &mut self.positions[*at];
-            *position = match *position < range.start {
-                true => new + *position - old,
-                false => new + range.start - old + length,
+            *position = if *position < range.start {
+                new + *position - old
+            } else {
+                new + range.start - old + length
             };
         }
         self.followed += passed;

@@ -41,9 +41,10 @@ impl Outputs {
     #[allow(clippy::disallowed_methods, reason = "the directory is this value's own")]
     pub fn read(&self, name: &str) -> io::Result<Vec<u8>> {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '.';
-        match name.chars().all(is_plain) && !name.starts_with('.') {
-            true => std::fs::read(self.directory().join(name)),
-            false => Err(io::ErrorKind::NotFound.into()),
+        if name.chars().all(is_plain) && !name.starts_with('.') {
+            std::fs::read(self.directory().join(name))
+        } else {
+            Err(io::ErrorKind::NotFound.into())
         }
     }
 

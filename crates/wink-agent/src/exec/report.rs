@@ -66,12 +66,13 @@ impl ToolCall<'_> {
         let done = error::carried(|carry| {
             files.as_executor(self.name(), |place| self.caught(|| work(place)).map_err(carry))
         });
-        done.map_err(|refusal| match was_ended(refusal.kind()) {
-            true => {
+        done.map_err(|refusal| {
+            if was_ended(refusal.kind()) {
                 self.may_have_changed();
                 not_taken_back(refusal, excluded(self))
+            } else {
+                refusal
             }
-            false => refusal,
         })
     }
 }
@@ -83,12 +84,13 @@ fn was_ended(kind: ErrorKind) -> bool {
 
 fn message(executed: &Executed, said: &str) -> String {
     let took = format!("{:.1} s", executed.duration.as_secs_f64());
-    let mut message = match executed.timed_out {
-        true => format!(
+    let mut message = if executed.timed_out {
+        format!(
             "The time was over after {took} and the program was ended with all it started; set a \
-             longer timeout, or do less at once."
-        ),
-        false => format!("The program {} after {took}.", executed.ended),
+         longer timeout, or do less at once."
+        )
+    } else {
+        format!("The program {} after {took}.", executed.ended)
     };
     for (name, output) in [("stdout", &executed.stdout), ("stderr", &executed.stderr)] {
         message.push_str(&printed(name, output));

@@ -96,10 +96,8 @@ impl Heard {
     /// are the last ones that were heard.
     pub(super) fn take_settled(&self, workspace: &Workspace) -> Pending {
         let (all, perhaps_open) = self.count();
-        let settled = match perhaps_open > 0 && !is_idle(workspace) {
-            true => all - perhaps_open,
-            false => all,
-        };
+        let settled =
+            if perhaps_open > 0 && !is_idle(workspace) { all - perhaps_open } else { all };
         let mut pending = Pending::default();
         for noted in self.noted().drain(..settled) {
             pending.events.extend(noted.event);

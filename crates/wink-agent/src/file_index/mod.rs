@@ -199,9 +199,10 @@ impl Follower {
             return Ok(());
         }
         let told = self.session.change_listing(self.filesystem_key.as_ref(), |now, jumps| {
-            match jumps == turn.jumps {
-                true => changes,
-                false => now.changes_to(&turn.listing.after(&self.changed(changes))),
+            if jumps == turn.jumps {
+                changes
+            } else {
+                now.changes_to(&turn.listing.after(&self.changed(changes)))
             }
         })?;
         self.told(told, turn);

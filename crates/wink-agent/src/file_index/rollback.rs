@@ -20,10 +20,8 @@ impl TakenBack {
         after: u64,
     ) -> Self {
         let touched: Vec<_> = heard.flat_map(paths).cloned().collect();
-        let operations = match touched.is_empty() {
-            true => return Self::default(),
-            false => workspace.operations(),
-        };
+        let operations =
+            if touched.is_empty() { return Self::default() } else { workspace.operations() };
         // A workspace that writes down nothing takes nothing back.
         let Ok(operations) = operations else { return Self::default() };
         // What took a call back is recorded too, and changed nothing that was there before the call.

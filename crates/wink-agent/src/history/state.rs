@@ -27,9 +27,10 @@ pub(crate) fn find(call: &ToolCall<'_>, text: &str) -> Result<State, ToolError> 
         _ => None,
     };
     let Some(fork) = fork else { return Ok(State::At(StateRef::from(name))) };
-    match tagged(files, name)?.is_some_and(|it| !fork.is(it.id)) {
-        true => Err(tag_or_fork(name)),
-        false => Ok(fork),
+    if tagged(files, name)?.is_some_and(|it| !fork.is(it.id)) {
+        Err(tag_or_fork(name))
+    } else {
+        Ok(fork)
     }
 }
 

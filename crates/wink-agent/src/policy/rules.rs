@@ -61,11 +61,12 @@ impl PathRules {
     }
 
     pub(crate) fn check(&self, operation: Operation, path: &TreePath, kind: Kind) -> Result<()> {
-        match self.permits(path, kind) {
-            true => Ok(()),
-            false => Err(Error::new(operation, ErrorKind::PermissionDenied)
+        if self.permits(path, kind) {
+            Ok(())
+        } else {
+            Err(Error::new(operation, ErrorKind::PermissionDenied)
                 .with_path(path)
-                .with_detail("the rules of this session deny this path; work on another one")),
+                .with_detail("the rules of this session deny this path; work on another one"))
         }
     }
 }

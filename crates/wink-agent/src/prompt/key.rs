@@ -6,9 +6,10 @@ use crate::tool::unknown_name;
 /// Refuses a key that is hard to tell from another, or to write down.
 pub(super) fn checked(key: &str) -> Result<String, PromptError> {
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.".contains(c);
-    match !key.is_empty() && key.chars().all(is_plain) {
-        true => Ok(key.to_owned()),
-        false => Err(PromptError::InvalidKey { key: unknown_name::shown(key) }),
+    if !key.is_empty() && key.chars().all(is_plain) {
+        Ok(key.to_owned())
+    } else {
+        Err(PromptError::InvalidKey { key: unknown_name::shown(key) })
     }
 }
 

@@ -63,9 +63,10 @@ impl SectionOptions {
 
     /// Brings the mounts into a backend that is being made.
     pub(super) fn mount_into(&self, backend: &mut dyn Backend) -> Result<Vec<MountReport>> {
-        match self.mounts.is_empty() {
-            true => Ok(Vec::new()),
-            false => mount(backend, &self.mounts, &self.allowed_host_roots),
+        if self.mounts.is_empty() {
+            Ok(Vec::new())
+        } else {
+            mount(backend, &self.mounts, &self.allowed_host_roots)
         }
     }
 }

@@ -47,9 +47,10 @@ impl PromptTemplate {
     /// Puts a section, with all below it, in the place of the one that has a key.
     pub fn replace(mut self, key: &str, with: impl Into<Section>) -> Result<Self, PromptError> {
         let with = with.into();
-        match self.sections.iter_mut().any(|section| section.replace(key, &with)) {
-            true => Ok(self),
-            false => Err(PromptError::UnknownSection { key: key.to_owned() }),
+        if self.sections.iter_mut().any(|section| section.replace(key, &with)) {
+            Ok(self)
+        } else {
+            Err(PromptError::UnknownSection { key: key.to_owned() })
         }
     }
 

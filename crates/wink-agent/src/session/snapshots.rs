@@ -95,9 +95,10 @@ pub(super) struct Table {
 
 impl Table {
     fn check_unused(&self, tag: &str) -> Result<(), SessionError> {
-        match self.by_tag.contains_key(tag) {
-            true => Err(SessionError::SnapshotExists { tag: tag.to_owned() }),
-            false => Ok(()),
+        if self.by_tag.contains_key(tag) {
+            Err(SessionError::SnapshotExists { tag: tag.to_owned() })
+        } else {
+            Ok(())
         }
     }
 

@@ -171,9 +171,10 @@ impl<'c> ToolCall<'c> {
         {
             result.message += &not_taken_back(files.retract(&changed));
         }
-        match !result.ok() && self.stays.load(Ordering::Relaxed) {
-            true => saying_what_stays(result),
-            false => result,
+        if !result.ok() && self.stays.load(Ordering::Relaxed) {
+            saying_what_stays(result)
+        } else {
+            result
         }
     }
 
@@ -201,9 +202,12 @@ impl<'c> ToolCall<'c> {
     ) -> Result<T, ToolError> {
         let rules = &*self.context.rules;
         self.context.check_cancelled()?;
-        let done = self.caught(move || match rules.is_empty() {
-            true => work(fs),
-            false => work(&mut RuledFilesystem { inner: fs, rules }),
+        let done = self.caught(move || {
+            if rules.is_empty() {
+                work(fs)
+            } else {
+                work(&mut RuledFilesystem { inner: fs, rules })
+            }
         });
         // Of our own tools one that refuses has changed nothing, or has taken it back by itself.
         if done.is_ok() || !self.tool.is_ours() {
@@ -236,16 +240,17 @@ impl<'c> ToolCall<'c> {
 
     /// Returns the workspace itself, for tools that replace all files; rules that deny some forbid it.
     pub(crate) fn everything(&self) -> Result<&Workspace, ToolError> {
-        match self.context.rules.is_empty() {
-            true => Ok(&self.workspace),
-            false => Err(ToolError::new(
+        if self.context.rules.is_empty() {
+            Ok(&self.workspace)
+        } else {
+            Err(ToolError::new(
                 ErrorKind::PermissionDenied,
                 format!(
                     "`{}` touches all files, and the rules of this session deny some; change files \
-                     one by one.",
+                 one by one.",
                     self.tool.name
                 ),
-            )),
+            ))
         }
     }
 

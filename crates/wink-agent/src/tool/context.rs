@@ -166,9 +166,10 @@ impl ToolContext {
 
     /// Leaves out of files what the rules deny.
     pub(crate) fn ruled(&self, tree: Arc<dyn Tree>) -> Arc<dyn Tree> {
-        match self.rules.is_empty() {
-            true => tree,
-            false => Arc::new(RuledTree { inner: tree, rules: self.rules.clone() }),
+        if self.rules.is_empty() {
+            tree
+        } else {
+            Arc::new(RuledTree { inner: tree, rules: self.rules.clone() })
         }
     }
 
@@ -190,12 +191,13 @@ impl ToolContext {
 
     /// Refuses to go on where the caller has cancelled.
     pub(crate) fn check_cancelled(&self) -> Result<(), ToolError> {
-        match self.cancelled.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
-            true => Err(ToolError::new(
+        if self.cancelled.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+            Err(ToolError::new(
                 ErrorKind::Cancelled,
                 "The call was cancelled; nothing was changed.",
-            )),
-            false => Ok(()),
+            ))
+        } else {
+            Ok(())
         }
     }
 

@@ -47,12 +47,11 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
         "Wrote {files} with {} bytes to {path}, an archive of {} bytes.",
         exported.total_bytes, exported.archive_bytes
     );
-    let message = match left_out.is_empty() {
-        true => message,
-        false => {
-            let why = "FIFOs, sockets and devices, which no archive holds";
-            format!("{message}\nLeft out are {why}:{}", changes::listed(&left_out))
-        }
+    let message = if left_out.is_empty() {
+        message
+    } else {
+        let why = "FIFOs, sockets and devices, which no archive holds";
+        format!("{message}\nLeft out are {why}:{}", changes::listed(&left_out))
     };
     let value = json!({
         "path": path.to_string(),

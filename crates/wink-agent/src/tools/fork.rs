@@ -57,11 +57,12 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
 
 fn checked(name: &str) -> Result<&str, ToolError> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    match (1..=LONGEST).contains(&name.len()) && name.chars().all(is_plain) {
-        true => Ok(name),
-        false => Err(ToolError::invalid_argument(format!(
+    if (1..=LONGEST).contains(&name.len()) && name.chars().all(is_plain) {
+        Ok(name)
+    } else {
+        Err(ToolError::invalid_argument(format!(
             "`name` must be 1 to {LONGEST} letters, digits, - or _; choose another one."
-        ))),
+        )))
     }
 }
 
@@ -89,12 +90,11 @@ fn make(
 
 /// Says that a model cannot work in a fork by itself, where that is so.
 fn where_nobody_enters(call: &ToolCall<'_>) -> &'static str {
-    match call.takes_fork() {
-        true => "",
-        false => {
-            "\nNo tool has a parameter `fork` here: only the program that offers the tools can work in \
-             the fork."
-        }
+    if call.takes_fork() {
+        ""
+    } else {
+        "\nNo tool has a parameter `fork` here: only the program that offers the tools can work in \
+         the fork."
     }
 }
 

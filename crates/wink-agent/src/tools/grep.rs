@@ -205,17 +205,21 @@ fn skipped(found: &GrepResult) -> String {
     ];
     let present = counts.iter().filter(|(count, _)| *count > 0);
     let listed: Vec<_> = present.map(|(count, what)| counted(*count, what)).collect();
-    match listed.is_empty() {
-        true => String::new(),
-        false => format!("\nNot searched: {}.", listed.join(", ")),
+    if listed.is_empty() {
+        String::new()
+    } else {
+        format!("\nNot searched: {}.", listed.join(", "))
     }
 }
 
 fn value(params: &Params, found: &GrepResult) -> Value {
     let counts_lines = params.mode != Mode::Files;
-    let file = |file: &MatchedFile| match counts_lines {
-        true => json!({"path": file.path.to_string(), "matching_lines": file.matching_lines}),
-        false => json!({"path": file.path.to_string()}),
+    let file = |file: &MatchedFile| {
+        if counts_lines {
+            json!({"path": file.path.to_string(), "matching_lines": file.matching_lines})
+        } else {
+            json!({"path": file.path.to_string()})
+        }
     };
     let mut value = json!({
         "matches": found.matches.iter().map(match_value).collect::<Vec<_>>(),

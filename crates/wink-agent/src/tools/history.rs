@@ -72,11 +72,10 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
             (rows, "No call has changed a file yet.", "operation")
         }
     };
-    Ok(match rows.is_empty() {
-        true => {
-            ToolResult::success(none.to_owned(), json!({"entries": [], "total": 0, "offset": 0}))
-        }
-        false => answer(rows, params, noun),
+    Ok(if rows.is_empty() {
+        ToolResult::success(none.to_owned(), json!({"entries": [], "total": 0, "offset": 0}))
+    } else {
+        answer(rows, params, noun)
     })
 }
 
@@ -86,9 +85,10 @@ fn answer(mut rows: Vec<Row>, params: &Params, noun: &str) -> ToolResult {
     rows.reverse();
     let shown: Vec<Row> = rows.into_iter().skip(offset).take(limit).collect();
     let count = counted(total as u64, noun);
-    let mut message = match shown.is_empty() {
-        true => format!("Nothing to show: offset {offset} is past the end of {count}."),
-        false => format!("{count}, newest first:"),
+    let mut message = if shown.is_empty() {
+        format!("Nothing to show: offset {offset} is past the end of {count}.")
+    } else {
+        format!("{count}, newest first:")
     };
     shown.iter().for_each(|(line, _)| message.extend(["\n", line]));
     let end = offset.saturating_add(shown.len());

@@ -31,9 +31,10 @@ struct Params {
 fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     let path = call.path(&params.path)?;
     let created = call.change(|fs| ops::mkdir(fs, &path, &MkdirOptions::default()))?;
-    let message = match created {
-        true => format!("Made the directory {path}."),
-        false => format!("The directory {path} is there already."),
+    let message = if created {
+        format!("Made the directory {path}.")
+    } else {
+        format!("The directory {path} is there already.")
     };
     Ok(ToolResult::success(message, json!({"path": path.to_string(), "created": created})))
 }

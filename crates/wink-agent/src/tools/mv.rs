@@ -67,11 +67,12 @@ fn check_read(
         return Ok(());
     }
     let current = ops::content_hash(fs, to)?;
-    match expected.map_or_else(|| call.has_seen(&current), |expected| expected == current) {
-        true => Ok(()),
-        false => Err(Error::new(Operation::Rename, ErrorKind::Conflict)
+    if expected.map_or_else(|| call.has_seen(&current), |expected| expected == current) {
+        Ok(())
+    } else {
+        Err(Error::new(Operation::Rename, ErrorKind::Conflict)
             .with_path(to)
-            .with_current_hash(current)),
+            .with_current_hash(current))
     }
 }
 

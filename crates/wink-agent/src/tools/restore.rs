@@ -110,9 +110,10 @@ fn message(receipt: &Receipt, changes: &Changes, what: &str, dry_run: bool) -> S
         receipt.brought_back,
         receipt.removed
     );
-    let head = match dry_run {
-        true => format!("Nothing was changed (dry_run); {what} would mean {counts}:"),
-        false => format!("Restored {what}: {counts}:"),
+    let head = if dry_run {
+        format!("Nothing was changed (dry_run); {what} would mean {counts}:")
+    } else {
+        format!("Restored {what}: {counts}:")
     };
     let changes = changes.listed(changes::since(receipt.saved));
     format!("{head}{changes}{}{}", outside(receipt), changes::kept(receipt.saved))

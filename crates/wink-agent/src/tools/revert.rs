@@ -44,15 +44,14 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     let from = state::find(call, &params.from)?;
     let to = state::find(call, &params.to)?;
     let options = params.on_conflict.options(params.dry_run);
-    let merged = match params.dry_run && (from.is_fork() || to.is_fork()) {
+    let merged = if params.dry_run && (from.is_fork() || to.is_fork()) {
         // A snapshot of a fork would be a change.
-        true => files.rehearse_revert(&*from.tree(files)?, &*to.tree(files)?, &options),
-        false => {
-            let (from, to) = (from.at(files)?, to.at(files)?);
-            // From here on it is finished: files are replaced as a whole.
-            call.context().check_cancelled()?;
-            files.revert_with(from, to, &options)
-        }
+        files.rehearse_revert(&*from.tree(files)?, &*to.tree(files)?, &options)
+    } else {
+        let (from, to) = (from.at(files)?, to.at(files)?);
+        // From here on it is finished: files are replaced as a whole.
+        call.context().check_cancelled()?;
+        files.revert_with(from, to, &options)
     };
     let merged = merged.map_err(changes::refusal)?;
     let message = changes::merged(

@@ -74,16 +74,15 @@ fn run(call: &ToolCall<'_>, params: Params) -> Result<ToolResult, ToolError> {
 
 fn environment(variables: Vec<Variable>) -> Result<BTreeMap<String, String>, ToolError> {
     let checked = variables.into_iter().map(|Variable { name, value }| {
-        match is_name(&name) && !value.contains('\0') {
-            true => Ok((name, value)),
-            false => {
-                let shown = unknown_name::shown(&name);
-                Err(ToolError::invalid_argument(format!(
-                    "In `env`, `{}` cannot be set: a name has letters, digits and _, does not \
-                     begin with a digit, and its value has no NUL.",
-                    shown.escape_debug()
-                )))
-            }
+        if is_name(&name) && !value.contains('\0') {
+            Ok((name, value))
+        } else {
+            let shown = unknown_name::shown(&name);
+            Err(ToolError::invalid_argument(format!(
+                "In `env`, `{}` cannot be set: a name has letters, digits and _, does not \
+                 begin with a digit, and its value has no NUL.",
+                shown.escape_debug()
+            )))
         }
     });
     checked.collect()

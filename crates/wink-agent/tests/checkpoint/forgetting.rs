@@ -55,9 +55,10 @@ impl SnapshotStore for Stubborn {
     }
 
     fn unpin(&self, id: &SnapshotId, owner: &str) -> Result<bool> {
-        match self.fails.load(Ordering::Relaxed) {
-            true => Err(Error::new(Operation::Snapshot, ErrorKind::Io)),
-            false => self.inner.unpin(id, owner),
+        if self.fails.load(Ordering::Relaxed) {
+            Err(Error::new(Operation::Snapshot, ErrorKind::Io))
+        } else {
+            self.inner.unpin(id, owner)
         }
     }
 

@@ -270,9 +270,10 @@ fn held_inside(both: Arc<Barrier>, fails: bool) -> Tool {
             ops::write(fs, &path, "changed", &WriteOptions::default())?;
             both.wait();
             both.wait();
-            match fails {
-                true => Err(ToolError::new(ErrorKind::InvalidArgument, "No.")),
-                false => Ok(ToolResult::success(String::new(), Value::Null)),
+            if fails {
+                Err(ToolError::new(ErrorKind::InvalidArgument, "No."))
+            } else {
+                Ok(ToolResult::success(String::new(), Value::Null))
             }
         })
     })

@@ -63,12 +63,11 @@ fn python_is_run_where_there_is_one() {
     scene.files.write("kept.txt", "kept").unwrap();
     let code = "print(open('kept.txt').read() * 2)\nopen('made.txt', 'w').write('made')";
     let result = Toolset::ALL.call(&scene.context, "evaluate_python", json!({ "code": code }));
-    match scene.run("command -v python3").value["exit_code"] == 0 {
-        true => {
-            assert!(result.message.contains("\nkeptkept\n"), "{}", result.message);
-            assert!(result.message.ends_with("\nA made.txt"), "{}", result.message);
-        }
-        false => assert_eq!(result.code(), Some("unsupported"), "{}", result.message),
+    if scene.run("command -v python3").value["exit_code"] == 0 {
+        assert!(result.message.contains("\nkeptkept\n"), "{}", result.message);
+        assert!(result.message.ends_with("\nA made.txt"), "{}", result.message);
+    } else {
+        assert_eq!(result.code(), Some("unsupported"), "{}", result.message)
     }
 }
 

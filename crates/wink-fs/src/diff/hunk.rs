@@ -75,9 +75,10 @@ impl fmt::Display for DiffLine {
             LineChange::Removed => '-',
         };
         write!(f, "{sign}{}", self.text)?;
-        match self.text.ends_with('\n') {
-            true => Ok(()),
-            false => f.write_str("\n\\ No newline at end of file\n"),
+        if self.text.ends_with('\n') {
+            Ok(())
+        } else {
+            f.write_str("\n\\ No newline at end of file\n")
         }
     }
 }

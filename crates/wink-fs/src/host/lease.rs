@@ -38,11 +38,11 @@ fn stamp_unless(
     }
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = rustix::fs::openat(directory, name, flags, Mode::empty())?;
-    match is_open(&file) {
-        true => Err(Errno::TXTBSY),
-        // What was written until now shows.
-        false => Ok(Stamp::of(&stamp::look_at(&file)?)),
+    if is_open(&file) {
+        return Err(Errno::TXTBSY);
     }
+    // What was written until now shows.
+    Ok(Stamp::of(&stamp::look_at(&file)?))
 }
 
 /// Tells whether a program may have a file open for writing that is out of view, or one below a directory there.
@@ -79,9 +79,10 @@ fn set_lease(fd: RawFd, lease: libc::c_int) -> Result<()> {
     // SAFETY: the handle is open, and the command takes an integer.
     let is_harmless = unsafe { libc::fcntl(fd, F_SETSIG, libc::SIGURG) } == 0;
     // SAFETY: the same.
-    match is_harmless && unsafe { libc::fcntl(fd, libc::F_SETLEASE, lease) } == 0 {
-        true => Ok(()),
-        false => Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::INVAL)),
+    if is_harmless && unsafe { libc::fcntl(fd, libc::F_SETLEASE, lease) } == 0 {
+        Ok(())
+    } else {
+        Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::INVAL))
     }
 }
 

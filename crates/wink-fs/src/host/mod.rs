@@ -206,9 +206,10 @@ impl Backend for HostBackend {
     fn capture(&self, excluded: &Exclusions) -> Result<Capture> {
         let scope = Scope::everything().excluding(excluded.clone());
         let capture = capture::capture(&self.host, &scope);
-        match self.host.root.is_gone() {
-            true => Err(checks::root_is_gone(Operation::Capture)),
-            false => capture,
+        if self.host.root.is_gone() {
+            Err(checks::root_is_gone(Operation::Capture))
+        } else {
+            capture
         }
     }
 

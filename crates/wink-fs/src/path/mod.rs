@@ -103,10 +103,8 @@ impl TreePath {
 
     /// Returns the path of an entry of this directory.
     pub fn join(&self, name: &Name) -> Result<Self> {
-        let bytes = match self.is_root() {
-            true => name.as_bytes().into(),
-            false => joined(&self.0, name.as_bytes()),
-        };
+        let bytes =
+            if self.is_root() { name.as_bytes().into() } else { joined(&self.0, name.as_bytes()) };
         let text = || escape(name.as_bytes()).into_owned();
         Self::from_checked_segments(bytes).map_err(|why| {
             Error::new(Operation::Resolve, ErrorKind::InvalidPath)
@@ -158,10 +156,7 @@ impl TreePath {
 
     /// Returns how many segments the path has; the root has none.
     pub fn depth(&self) -> usize {
-        match self.is_root() {
-            true => 0,
-            false => memchr::memchr_iter(b'/', &self.0).count() + 1,
-        }
+        if self.is_root() { 0 } else { memchr::memchr_iter(b'/', &self.0).count() + 1 }
     }
 
     /// Returns the last segment, or `None` for the root.

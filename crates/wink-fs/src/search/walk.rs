@@ -72,10 +72,8 @@ impl<'a> Walk<'a> {
     pub(super) fn run(self, base: &TreePath) -> Result<Skipped> {
         let kind = self.tree.stat(base).map_err(|error| error.during(self.operation))?.kind;
         if kind == Kind::Directory {
-            let rules = match self.ignore_files {
-                true => Rules::above(self.tree, base),
-                false => Rules::default(),
-            };
+            let rules =
+                if self.ignore_files { Rules::above(self.tree, base) } else { Rules::default() };
             parallel::run(|| rayon::scope(|scope| self.directory(scope, base.clone(), rules)));
         } else {
             checks::check_file(self.operation, base, kind)?;
@@ -95,10 +93,7 @@ impl<'a> Walk<'a> {
 
     fn directory<'s>(&'s self, scope: &Scope<'s>, path: TreePath, rules: Rules) {
         let Some(entries) = self.list(&path) else { return };
-        let rules = match self.ignore_files {
-            true => rules.enter(self.tree, &path, &entries),
-            false => rules,
-        };
+        let rules = if self.ignore_files { rules.enter(self.tree, &path, &entries) } else { rules };
         let mut files = Vec::with_capacity(entries.len().min(BATCH));
         for Entry { name, kind } in entries {
             let Ok(child) = path.join(&name) else {

@@ -199,11 +199,12 @@ fn check_own(directory: &Path) -> Result<()> {
     use std::os::unix::fs::MetadataExt as _;
     let found = fs::symlink_metadata(directory).map_err(failed)?;
     let is_own = found.uid() == rustix::process::geteuid().as_raw();
-    match found.is_dir() && is_own && found.mode() & 0o077 == 0 {
-        true => Ok(()),
-        false => Err(Error::new(Operation::Snapshot, ErrorKind::PermissionDenied).with_detail(
+    if found.is_dir() && is_own && found.mode() & 0o077 == 0 {
+        Ok(())
+    } else {
+        Err(Error::new(Operation::Snapshot, ErrorKind::PermissionDenied).with_detail(
             "other users can reach the temporary directory of snapshots; name one of your own",
-        )),
+        ))
     }
 }
 

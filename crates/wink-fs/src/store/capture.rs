@@ -209,14 +209,16 @@ impl<'a, 'd> Capture<'a, 'd> {
 
     fn content(&self, path: &TreePath, claimed: Option<ContentHash>) -> Result<ContentHash> {
         let content = self.tree.open(path)?;
-        let hash = match content.len() > LARGE_FILE_BYTES {
-            true => chunker::keep(&content, |id, size, bytes| self.keep_sized(id, size, bytes)),
-            false => self.small(&content),
+        let hash = if content.len() > LARGE_FILE_BYTES {
+            chunker::keep(&content, |id, size, bytes| self.keep_sized(id, size, bytes))
+        } else {
+            self.small(&content)
         };
         let hash = hash.map_err(|error| unstored(path, error))?;
-        match claimed.is_none_or(|claimed| claimed == hash) {
-            true => Ok(hash),
-            false => Err(changed(path, hash)),
+        if claimed.is_none_or(|claimed| claimed == hash) {
+            Ok(hash)
+        } else {
+            Err(changed(path, hash))
         }
     }
 
@@ -232,10 +234,7 @@ impl<'a, 'd> Capture<'a, 'd> {
     }
 
     fn keep_sized(&self, id: ObjectId, size: u64, bytes: &[u8]) -> io::Result<()> {
-        match self.packs_there.contains(&id) {
-            true => Ok(()),
-            false => self.writer.add(id, size, bytes),
-        }
+        if self.packs_there.contains(&id) { Ok(()) } else { self.writer.add(id, size, bytes) }
     }
 }
 

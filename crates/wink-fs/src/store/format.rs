@@ -91,12 +91,13 @@ fn parse(bytes: &[u8]) -> Result<Format> {
         return Err(incompatible(version));
     }
     let id = lines.next().and_then(|line| line.strip_prefix("id ")).unwrap_or_default();
-    match self::text(strategy, id) == text {
-        true => Ok(Format { strategy: strategy.to_owned(), id: id.to_owned() }),
-        false => Err(Error::system(
+    if self::text(strategy, id) == text {
+        Ok(Format { strategy: strategy.to_owned(), id: id.to_owned() })
+    } else {
+        Err(Error::system(
             Operation::OpenStore,
             damaged("the store's file `format` is damaged; write it again"),
-        )),
+        ))
     }
 }
 

@@ -133,11 +133,12 @@ impl Store {
         let is_there = |directory| disk.names(directory).is_ok();
         let has_records = || catalog::read_whole(&disk).is_ok_and(|all| !all.is_empty());
         let has_roster = || matches!(PackManifest::read(&disk), Ok(manifest::Found::Whole(_)));
-        match [pack::DIRECTORY, catalog::DIRECTORY].into_iter().all(is_there)
+        if [pack::DIRECTORY, catalog::DIRECTORY].into_iter().all(is_there)
             && (has_records() || has_roster())
         {
-            true => format::mend(&disk, STRATEGY),
-            false => format::check(&disk, STRATEGY).map(|_| false),
+            format::mend(&disk, STRATEGY)
+        } else {
+            format::check(&disk, STRATEGY).map(|_| false)
         }
     }
 

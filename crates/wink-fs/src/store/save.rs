@@ -108,9 +108,10 @@ fn last_number(store: &Store) -> io::Result<u64> {
 fn check_still_there(store: &Store, packs_there: &PackSet) -> Result<()> {
     let ids = store.objects.pack_ids();
     let ids = ids.map_err(|error| failure::of(Operation::Snapshot, error))?;
-    match packs_there.packs().iter().all(|pack| ids.contains(&pack.id)) {
-        true => Ok(()),
-        false => Err(Error::new(Operation::Snapshot, ErrorKind::Conflict)
-            .with_detail("the store lost a pack while the snapshot was taken; take it again")),
+    if packs_there.packs().iter().all(|pack| ids.contains(&pack.id)) {
+        Ok(())
+    } else {
+        Err(Error::new(Operation::Snapshot, ErrorKind::Conflict)
+            .with_detail("the store lost a pack while the snapshot was taken; take it again"))
     }
 }

@@ -135,12 +135,13 @@ impl Writer {
 
 /// A header that is written already says how much follows.
 fn check_size(read: u64, content: &Content) -> io::Result<()> {
-    match read == content.len() {
-        true => Ok(()),
-        false => Err(worded(
+    if read == content.len() {
+        Ok(())
+    } else {
+        Err(worded(
             io::ErrorKind::StaleNetworkFileHandle,
             "it changed while the snapshot was taken; take it again",
-        )),
+        ))
     }
 }
 
@@ -185,9 +186,10 @@ impl Work for Packing<'_> {
     }
 
     fn enter(&self, path: &TreePath) -> io::Result<()> {
-        match path.is_root() {
-            true => Ok(()),
-            false => self.add(&[path.as_bytes(), b"/"].concat(), Member::Directory),
+        if path.is_root() {
+            Ok(())
+        } else {
+            self.add(&[path.as_bytes(), b"/"].concat(), Member::Directory)
         }
     }
 
@@ -199,10 +201,7 @@ impl Work for Packing<'_> {
         }
         tar::put_header(&mut writer.frame, path.as_bytes(), Member::File { mode, size });
         let place = encode(writer.end, writer.frame.len() as u64);
-        let hash = match is_large {
-            true => writer.add_large(content)?,
-            false => writer.add_small(content)?,
-        };
+        let hash = if is_large { writer.add_large(content)? } else { writer.add_small(content)? };
         writer.flush_if_full()?;
         Ok(KeptContent { hash, size, place })
     }

@@ -48,9 +48,10 @@ impl Capture<'_> {
         let keep = |entry: &Entry| {
             self.entry(path, entry, base.and_then(|base| base.find(entry.name.as_bytes())))
         };
-        let kept: Vec<Found> = match self.work.in_order() {
-            true => entries.iter().map(keep).collect::<Result<_>>()?,
-            false => parallel::try_map(&entries, keep)?,
+        let kept: Vec<Found> = if self.work.in_order() {
+            entries.iter().map(keep).collect::<Result<_>>()?
+        } else {
+            parallel::try_map(&entries, keep)?
         };
         Ok(kept.into_iter().flatten().collect())
     }
@@ -90,9 +91,10 @@ impl Capture<'_> {
         let (content, mode) = (self.tree.open(path)?, self.tree.stat(path)?.mode);
         let claimed = content.known_hash().or_else(|| self.tree.known_hash(path));
         let kept = self.work.file(path, mode, &content).map_err(|error| unkept(path, error))?;
-        match claimed.is_none_or(|claimed| claimed == kept.hash) {
-            true => Ok(KeptFile { mode, size: kept.size, hash: kept.hash, place: kept.place }),
-            false => Err(changed(path, kept.hash)),
+        if claimed.is_none_or(|claimed| claimed == kept.hash) {
+            Ok(KeptFile { mode, size: kept.size, hash: kept.hash, place: kept.place })
+        } else {
+            Err(changed(path, kept.hash))
         }
     }
 }

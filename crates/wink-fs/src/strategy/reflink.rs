@@ -20,9 +20,10 @@ pub(super) fn clone(content: &Content, copy: &File) -> io::Result<(ContentHash, 
     rustix::fs::ioctl_ficlone(copy, source).map_err(|errno| refused(errno, copy))?;
     let hash = content.hash()?;
     content.read_at(&mut [0], 0)?;
-    match copy.metadata()?.len() == content.len() {
-        true => Ok((hash, content.len())),
-        false => Err(Errno::STALE.into()),
+    if copy.metadata()?.len() == content.len() {
+        Ok((hash, content.len()))
+    } else {
+        Err(Errno::STALE.into())
     }
 }
 

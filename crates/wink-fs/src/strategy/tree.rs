@@ -92,13 +92,15 @@ impl KeptTree {
 
     fn content(&self, path: &TreePath, file: &KeptFile) -> io::Result<Content> {
         let opened = self.reader.open(path, file)?;
-        let content = match file.size <= WHOLE_BYTES {
-            true => opened.read_range(0, WHOLE_BYTES)?.into(),
-            false => opened,
+        let content = if file.size <= WHOLE_BYTES {
+            opened.read_range(0, WHOLE_BYTES)?.into()
+        } else {
+            opened
         };
-        match content.len() == file.size && content.hash()? == file.hash {
-            true => Ok(content.with_known_hash(file.hash)),
-            false => Err(broken()),
+        if content.len() == file.size && content.hash()? == file.hash {
+            Ok(content.with_known_hash(file.hash))
+        } else {
+            Err(broken())
         }
     }
 }

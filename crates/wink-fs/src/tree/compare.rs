@@ -40,10 +40,7 @@ pub(crate) fn compare(
     let mut differences = Vec::new();
     for path in starts {
         let found = comparison.start(path)?;
-        match differences.is_empty() {
-            true => differences = found,
-            false => differences.extend(found),
-        }
+        if differences.is_empty() { differences = found } else { differences.extend(found) }
     }
     Ok(differences)
 }

@@ -18,9 +18,10 @@ pub(crate) struct Filtered {
 
 impl Filtered {
     fn check(&self, operation: Operation, path: &TreePath) -> Result<()> {
-        match self.excluded.matches(path) {
-            true => Err(Error::new(operation, ErrorKind::NotFound).with_path(path)),
-            false => Ok(()),
+        if self.excluded.matches(path) {
+            Err(Error::new(operation, ErrorKind::NotFound).with_path(path))
+        } else {
+            Ok(())
         }
     }
 }

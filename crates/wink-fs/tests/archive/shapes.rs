@@ -13,9 +13,10 @@ fn with_descriptor(signature: bool, wide: bool) -> Item {
         item.trailer.extend_from_slice(b"PK\x07\x08");
     }
     put32(&mut item.trailer, &[crc]);
-    match wide {
-        true => put64(&mut item.trailer, &[packed.into(), size.into()]),
-        false => put32(&mut item.trailer, &[packed, size]),
+    if wide {
+        put64(&mut item.trailer, &[packed.into(), size.into()])
+    } else {
+        put32(&mut item.trailer, &[packed, size])
     }
     item.local(|header| (header.crc, header.packed, header.size) = (0, 0, 0))
 }

@@ -90,9 +90,10 @@ pub(crate) fn copy(of: &Path) -> Place {
     for entry in fs::read_dir(of).unwrap().map(|entry| entry.unwrap()) {
         let mut cp = Command::new("cp");
         cp.arg("-a");
-        match entry.file_type().unwrap().is_symlink() {
-            true => cp.arg(entry.path().join(".")).arg(place.path().join(entry.file_name())),
-            false => cp.arg(entry.path()).arg(place.path()),
+        if entry.file_type().unwrap().is_symlink() {
+            cp.arg(entry.path().join(".")).arg(place.path().join(entry.file_name()))
+        } else {
+            cp.arg(entry.path()).arg(place.path())
         };
         assert!(cp.status().unwrap().success());
     }

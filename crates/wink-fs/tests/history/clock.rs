@@ -39,12 +39,11 @@ fn open(scene: &Scene) -> Workspace {
 
 fn open_at(scene: &Scene, moment: usize) -> Workspace {
     let clock = Arc::new(Jumping(AtomicUsize::new(moment)));
-    match scene.path("store").exists() {
-        true => {
-            let store = Store::open_ambient(scene.path("store")).unwrap();
-            Workspace::host_builder(scene.path("root"), store).unwrap().clock(clock).build()
-        }
-        false => Workspace::builder(MemoryBackend::new()).clock(clock).build(),
+    if scene.path("store").exists() {
+        let store = Store::open_ambient(scene.path("store")).unwrap();
+        Workspace::host_builder(scene.path("root"), store).unwrap().clock(clock).build()
+    } else {
+        Workspace::builder(MemoryBackend::new()).clock(clock).build()
     }
 }
 

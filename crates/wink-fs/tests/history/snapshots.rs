@@ -189,12 +189,11 @@ fn diff_of_two_snapshots_does_not_look_at_the_files_of_now(scene: Scene) {
 
 fn what_is_excluded_survives_a_restore(scene: Scene) {
     let excluded = Exclusions::parse(["/target", "*.log"]).unwrap();
-    let files = match scene.path("store").exists() {
-        true => {
-            let store = Store::open_ambient(scene.path("store")).unwrap();
-            Workspace::host_builder(scene.path("root"), store).unwrap().exclude(excluded).build()
-        }
-        false => Workspace::builder(MemoryBackend::new()).exclude(excluded).build(),
+    let files = if scene.path("store").exists() {
+        let store = Store::open_ambient(scene.path("store")).unwrap();
+        Workspace::host_builder(scene.path("root"), store).unwrap().exclude(excluded).build()
+    } else {
+        Workspace::builder(MemoryBackend::new()).exclude(excluded).build()
     };
     files.write("a", "1").unwrap();
     files.write("target/big", "1").unwrap();
@@ -213,12 +212,11 @@ fn events_tell_of_snapshots_and_restores(scene: Scene) {
     let told = Arc::new(Mutex::new(Vec::new()));
     let observer = told.clone();
     let observe = move |event: &Event| observer.lock().unwrap().push(event.clone());
-    let files = match scene.path("store").exists() {
-        true => {
-            let store = Store::open_ambient(scene.path("store")).unwrap();
-            Workspace::host_builder(scene.path("root"), store).unwrap().observe(observe).build()
-        }
-        false => Workspace::builder(MemoryBackend::new()).observe(observe).build(),
+    let files = if scene.path("store").exists() {
+        let store = Store::open_ambient(scene.path("store")).unwrap();
+        Workspace::host_builder(scene.path("root"), store).unwrap().observe(observe).build()
+    } else {
+        Workspace::builder(MemoryBackend::new()).observe(observe).build()
     };
     let snapshot = files.snapshot("before").unwrap();
     files.write("a", "").unwrap();
@@ -259,18 +257,15 @@ fn a_writer_waits_no_longer_than_it_likes(scene: Scene) {
 }
 
 fn a_read_only_workspace_is_not_restored(scene: Scene) {
-    let files = match scene.path("store").exists() {
-        true => {
-            scene.files.snapshot("before").unwrap();
-            fs::write(scene.path("root/a"), "").unwrap();
-            let store = Store::open_ambient(scene.path("store")).unwrap();
-            Workspace::host_builder(scene.path("root"), store).unwrap().read_only(true).build()
-        }
-        false => {
-            let files = Workspace::builder(MemoryBackend::new()).read_only(true).build();
-            files.snapshot("before").unwrap();
-            files
-        }
+    let files = if scene.path("store").exists() {
+        scene.files.snapshot("before").unwrap();
+        fs::write(scene.path("root/a"), "").unwrap();
+        let store = Store::open_ambient(scene.path("store")).unwrap();
+        Workspace::host_builder(scene.path("root"), store).unwrap().read_only(true).build()
+    } else {
+        let files = Workspace::builder(MemoryBackend::new()).read_only(true).build();
+        files.snapshot("before").unwrap();
+        files
     };
     let before = lines(&files);
     assert_eq!(files.restore("before").unwrap_err().kind(), ErrorKind::ReadOnly);

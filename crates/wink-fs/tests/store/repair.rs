@@ -46,9 +46,10 @@ fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for name in names(from) {
         let (from, to) = (from.join(&name), to.join(&name));
-        match from.is_dir() {
-            true => copy(&from, &to),
-            false => drop(std::fs::copy(from, to).unwrap()),
+        if from.is_dir() {
+            copy(&from, &to);
+        } else {
+            std::fs::copy(from, to).unwrap();
         }
     }
 }

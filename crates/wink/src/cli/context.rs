@@ -129,9 +129,10 @@ impl Context {
         document: &D,
         text: impl FnOnce(&D) -> String,
     ) -> Result<Answer, CliError> {
-        match self.json {
-            true => Answer::json(document),
-            false => Ok(Answer { text: text(document), ..Answer::default() }),
+        if self.json {
+            Answer::json(document)
+        } else {
+            Ok(Answer { text: text(document), ..Answer::default() })
         }
     }
 

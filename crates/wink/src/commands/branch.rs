@@ -81,9 +81,10 @@ fn way_on(context: &Context, opened: &Opened, document: &Forks) -> Result<Vec<St
             "note: this is the fork {name} of {shown}\nbring it back: wink -C {main} merge {name}"
         )));
     }
-    match document.branches.is_empty() && document.damaged.is_empty() {
-        true => Ok(context.note("next: wink fork NAME")),
-        false => Ok(Vec::new()),
+    if document.branches.is_empty() && document.damaged.is_empty() {
+        Ok(context.note("next: wink fork NAME"))
+    } else {
+        Ok(Vec::new())
     }
 }
 

@@ -104,9 +104,12 @@ fn list(context: &Context, args: &ListArgs) -> Result<Answer, CliError> {
     let (config, project) = (Config::read()?, workspace(context)?);
     let values = Key::ALL.into_iter().map(|key| find(&config, key, project.as_ref()));
     let document = ConfigList { values: values.collect::<Result<_, _>>()? };
-    let line = |it: &ConfigValue| match args.origin {
-        true => format!("{} = {}  ({})\n", it.key, it.value, it.origin),
-        false => format!("{} = {}", it.key, it.value).trim_end().to_owned() + "\n",
+    let line = |it: &ConfigValue| {
+        if args.origin {
+            format!("{} = {}  ({})\n", it.key, it.value, it.origin)
+        } else {
+            format!("{} = {}", it.key, it.value).trim_end().to_owned() + "\n"
+        }
     };
     context.answer(&document, |it| it.values.iter().map(line).collect())
 }

@@ -114,9 +114,10 @@ fn inside(change: &OperationChange) -> impl Iterator<Item = String> {
 /// Returns what a person reads of a change: of a directory that was made, the files in it.
 fn shown(change: &OperationChange) -> Vec<String> {
     let entry = ChangedEntry::from(change);
-    match change.inside.is_empty() {
-        true => vec![format!("{} {}", entry.letter(), entry.shown())],
-        false => inside(change).map(|path| format!("{} {path}", entry.letter())).collect(),
+    if change.inside.is_empty() {
+        vec![format!("{} {}", entry.letter(), entry.shown())]
+    } else {
+        inside(change).map(|path| format!("{} {path}", entry.letter())).collect()
     }
 }
 

@@ -33,9 +33,10 @@ pub(super) fn run(context: &Context, args: &OpShowArgs) -> Result<Answer, CliErr
     let options = DiffOptions::default().hunks(context.is_for_people());
     let options = options.scope(Scope::paths(trees.paths.iter().cloned()));
     // No path at all would mean all of them.
-    let changed = match trees.paths.is_empty() {
-        true => Default::default(),
-        false => difference(&*trees.before, &*trees.after, &options)?,
+    let changed = if trees.paths.is_empty() {
+        Default::default()
+    } else {
+        difference(&*trees.before, &*trees.after, &options)?
     };
     let document = describe(&opened, &trees, Changes::from(&changed))?;
     let exit = if trees.unknown.is_empty() { 0 } else { PARTIAL };

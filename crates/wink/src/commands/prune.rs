@@ -92,13 +92,12 @@ fn ask(context: &Context, opened: &Opened, retention: &Retention) -> Result<(), 
 fn text(document: &PrunedEntry, pruned: &Pruned) -> String {
     let count = format::counted(pruned.snapshots.len() as u64, "snapshot", "snapshots");
     let lines = list_text(pruned.snapshots.iter().map(format::snapshot_line));
-    match document.dry_run {
-        true => format!("Would take {count} away\n{lines}"),
-        false => {
-            let freed = format::size(document.bytes_freed);
-            let took = document.duration_ms;
-            format!("Took {count} away, {freed} are free again · {took} ms\n{lines}")
-        }
+    if document.dry_run {
+        format!("Would take {count} away\n{lines}")
+    } else {
+        let freed = format::size(document.bytes_freed);
+        let took = document.duration_ms;
+        format!("Took {count} away, {freed} are free again · {took} ms\n{lines}")
     }
 }
 
@@ -109,12 +108,11 @@ fn redact(
     dry_run: bool,
 ) -> Result<Answer, CliError> {
     let pattern = &*rooted(context, opened, pattern)?;
-    let (redacted, (excluded, damaged)) = match dry_run {
-        true => {
-            let _progress = context.progress("looking through all snapshots");
-            (opened.files.would_prune_path(pattern)?, (false, Vec::new()))
-        }
-        false => take_out(context, opened, pattern)?,
+    let (redacted, (excluded, damaged)) = if dry_run {
+        let _progress = context.progress("looking through all snapshots");
+        (opened.files.would_prune_path(pattern)?, (false, Vec::new()))
+    } else {
+        take_out(context, opened, pattern)?
     };
     let all = opened.files.snapshots()?;
     let changed = all.iter().filter(|it| redacted.snapshots.contains(&it.id));
@@ -158,9 +156,10 @@ fn rooted(context: &Context, opened: &Opened, pattern: &str) -> Result<String, C
     if let Ok(below) = Path::new(pattern).strip_prefix(&opened.project.root) {
         return Ok(format!("/{}", below.display()));
     }
-    match pattern.starts_with("./") || pattern.starts_with("../") {
-        true => Ok(format!("/{}", context.path(opened, Path::new(pattern))?)),
-        false => Ok(pattern.to_owned()),
+    if pattern.starts_with("./") || pattern.starts_with("../") {
+        Ok(format!("/{}", context.path(opened, Path::new(pattern))?))
+    } else {
+        Ok(pattern.to_owned())
     }
 }
 
@@ -190,12 +189,13 @@ fn redacted_text(document: &RedactedEntry, redacted: &Redacted) -> String {
             format!("{verb} {operations} that kept some of it\n")
         }
     };
-    let excluded = match document.excluded {
-        true => format!(
+    let excluded = if document.excluded {
+        format!(
             "`{pattern}` is excluded from now on, also by a server that runs: no snapshot holds it, no \
-             restore touches it\n"
-        ),
-        false => String::new(),
+         restore touches it\n"
+        )
+    } else {
+        String::new()
     };
     let taken = taken_text(redacted, *dry_run);
     format!("{taken}{forgotten}{excluded}")

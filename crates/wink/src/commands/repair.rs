@@ -41,9 +41,10 @@ pub(crate) fn run(context: &Context) -> Result<Answer, CliError> {
 fn text(document: &RepairedEntry, known: impl Fn(&String) -> String) -> String {
     let RepairedEntry { written_again, quarantined, found, objects_saved, .. } = document;
     let RepairedEntry { lost, salvaged, taken, unreadable, .. } = document;
-    let again = match written_again.is_empty() {
-        true => String::new(),
-        false => format!("Wrote {} again\n", written_again.join(" and ")),
+    let again = if written_again.is_empty() {
+        String::new()
+    } else {
+        format!("Wrote {} again\n", written_again.join(" and "))
     };
     if [quarantined, found, lost].iter().all(|it| it.is_empty()) && taken.is_none() {
         let nothing =

@@ -84,9 +84,10 @@ fn changes_of(files: &Workspace, snapshot: &Snapshot) -> Option<Changes> {
         return Some(Changes { added: snapshot.file_count, ..Changes::default() });
     };
     let parent = files.find_snapshot(&parent.to_string()).ok()?;
-    match parent.tree_hash == snapshot.tree_hash {
-        true => Some(Changes::default()),
-        false => Some(Changes::from(&files.diff(&parent, snapshot).ok()?)),
+    if parent.tree_hash == snapshot.tree_hash {
+        Some(Changes::default())
+    } else {
+        Some(Changes::from(&files.diff(&parent, snapshot).ok()?))
     }
 }
 

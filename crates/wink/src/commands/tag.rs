@@ -28,12 +28,11 @@ pub(crate) struct TagArgs {
 pub(crate) fn run(context: &Context, args: &TagArgs) -> Result<Answer, CliError> {
     let opened = context.open()?;
     let _held = opened.project.hold_names()?;
-    let (snapshot, tag) = match args.delete {
-        true => (state_ref::tagged(&opened.files, &args.name)?, None),
-        false => {
-            state_ref::check_tag(&opened, &args.name)?;
-            (Some(state_ref::find_snapshot(&opened, &args.snapshot)?), Some(args.name.as_str()))
-        }
+    let (snapshot, tag) = if args.delete {
+        (state_ref::tagged(&opened.files, &args.name)?, None)
+    } else {
+        state_ref::check_tag(&opened, &args.name)?;
+        (Some(state_ref::find_snapshot(&opened, &args.snapshot)?), Some(args.name.as_str()))
     };
     let snapshot = snapshot.ok_or_else(|| CliError::unknown_ref(&args.name))?;
     let was = snapshot.tag.clone();

@@ -30,9 +30,10 @@ enum Which {
 }
 
 fn which(text: &str) -> Result<Which, String> {
-    match text.starts_with("op:") {
-        true => cli::operation(text).map(Which::Operation),
-        false => cli::count(text).map(Which::Last),
+    if text.starts_with("op:") {
+        cli::operation(text).map(Which::Operation)
+    } else {
+        cli::count(text).map(Which::Last)
     }
 }
 

@@ -66,9 +66,10 @@ fn text(document: &Verified, problems: &[Problem], args: &VerifyArgs) -> String 
         format::counted(*packs, "pack", "packs"),
         format::counted(*objects, "object", "objects"),
     );
-    let read = match args.data {
-        true => format!(", {} read", format::size(*bytes_checked)),
-        false => " (contents not read; --data does)".to_owned(),
+    let read = if args.data {
+        format!(", {} read", format::size(*bytes_checked))
+    } else {
+        " (contents not read; --data does)".to_owned()
     };
     let found = match problems.len() as u64 {
         0 => "no problems".to_owned(),

@@ -168,10 +168,7 @@ impl Player {
 
     /// A demo whose calls do not go as written is no demo.
     fn wanted(&self, tool: &str, called: &Called, is_ok: bool) -> Result<(), CliError> {
-        match called.is_ok == is_ok {
-            true => Ok(()),
-            false => Err(CliError::demo(tool, &called.text)),
-        }
+        if called.is_ok == is_ok { Ok(()) } else { Err(CliError::demo(tool, &called.text)) }
     }
 }
 

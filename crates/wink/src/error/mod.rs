@@ -173,9 +173,10 @@ impl CliError {
         let first = first.strip_prefix("error: ").unwrap_or(first);
         // What is missing is listed below.
         let listed = lines.map_while(|line| line.strip_prefix("  ")).map(str::trim);
-        let message = match first.ends_with(':') {
-            true => format!("{first} {}", listed.collect::<Vec<_>>().join(", ")),
-            false => first.to_owned(),
+        let message = if first.ends_with(':') {
+            format!("{first} {}", listed.collect::<Vec<_>>().join(", "))
+        } else {
+            first.to_owned()
         };
         Self::new("usage", USAGE, message).hint("wink --help")
     }
@@ -274,12 +275,11 @@ impl CliError {
     /// A directory was named that holds no history.
     pub(crate) fn no_store(directory: &Path) -> Self {
         let message = format!("there is no history in `{}`", directory.display());
-        match disk::is_gone(&project::store_in(directory)) {
-            true => Self::new("no_store", NO_STORE, message).hint(
-                "if it is on another disk, mount it; `wink init --store DIR` makes a new one",
-            ),
-            false => Self::new("no_store", NO_STORE, format!("{message} that is whole"))
-                .hint(WRITES_AGAIN),
+        if disk::is_gone(&project::store_in(directory)) {
+            Self::new("no_store", NO_STORE, message)
+                .hint("if it is on another disk, mount it; `wink init --store DIR` makes a new one")
+        } else {
+            Self::new("no_store", NO_STORE, format!("{message} that is whole")).hint(WRITES_AGAIN)
         }
     }
 
@@ -387,12 +387,11 @@ impl CliError {
 
     /// The place for a history is taken by something else.
     pub(crate) fn place_taken(place: &Path) -> Self {
-        let hint = match disk::is_gone(&project::store_in(place)) {
-            true => "name a new directory for the history",
-            false => {
-                "it holds a history that has lost its settings: `wink repair` writes them again, or \
-                 name a new directory"
-            }
+        let hint = if disk::is_gone(&project::store_in(place)) {
+            "name a new directory for the history"
+        } else {
+            "it holds a history that has lost its settings: `wink repair` writes them again, or \
+             name a new directory"
         };
         Self::of(ErrorKind::AlreadyExists, format!("`{}` is not empty", place.display())).hint(hint)
     }
@@ -421,9 +420,10 @@ impl CliError {
     /// No state has this name.
     pub(crate) fn unknown_ref(text: &str) -> Self {
         Self::new("ref_unknown", NO_REF, format!("no snapshot is named `{}`", shown(text))).hint(
-            match text.trim_end().ends_with(" ago") {
-                true => "an age is a number and a unit, such as `10m ago` or `2 hours ago`",
-                false => "`wink log` lists the snapshots",
+            if text.trim_end().ends_with(" ago") {
+                "an age is a number and a unit, such as `10m ago` or `2 hours ago`"
+            } else {
+                "`wink log` lists the snapshots"
             },
         )
     }

@@ -25,9 +25,10 @@ impl CliError {
     /// A tag that is the name of a fork.
     pub(crate) fn name_of_branch(name: &str, fork: &Project) -> Self {
         let name = shown(name);
-        let message = match fork.is_kept() {
-            true => format!("`{name}` is a fork that an agent left"),
-            false => format!("`{name}` is the fork in `{}`", fork.root.display()),
+        let message = if fork.is_kept() {
+            format!("`{name}` is a fork that an agent left")
+        } else {
+            format!("`{name}` is the fork in `{}`", fork.root.display())
         };
         Self::of(ErrorKind::AlreadyExists, message)
             .because("a state is named by a tag or a fork, and the name would be ambiguous")

@@ -82,9 +82,10 @@ impl ChangedEntry {
     /// Returns the path as people read it; a directory ends in `/`.
     pub(crate) fn shown(&self) -> String {
         let is_directory = |kind: &Option<String>| kind.as_deref() == Some("directory");
-        match is_directory(&self.after) || (self.after.is_none() && is_directory(&self.before)) {
-            true => format!("{}/", self.path),
-            false => self.path.clone(),
+        if is_directory(&self.after) || (self.after.is_none() && is_directory(&self.before)) {
+            format!("{}/", self.path)
+        } else {
+            self.path.clone()
         }
     }
 }

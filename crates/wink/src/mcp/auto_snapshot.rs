@@ -91,9 +91,10 @@ impl Changes {
 /// Takes a snapshot unless the newest one holds the very same. One that was only restored last, and holds it
 /// too, may be old, and soon make room for others.
 fn snapshot(files: &Workspace, options: &SnapshotOptions) -> wink_fs::Result<Option<Snapshot>> {
-    match is_last_the_newest(files)? {
-        true => files.snapshot_if_changed(options),
-        false => files.snapshot_with(options).map(Some),
+    if is_last_the_newest(files)? {
+        files.snapshot_if_changed(options)
+    } else {
+        files.snapshot_with(options).map(Some)
     }
 }
 

@@ -32,9 +32,10 @@ const KNOWN: [&str; 6] = [
 impl ServerHandler for Endpoint {
     fn get_info(&self) -> ServerConfig {
         let offered = ServerCapabilities::builder().enable_tools().enable_resources();
-        let capabilities = match self.has_fixtures() {
-            true => offered.enable_prompts().enable_completions().build(),
-            false => offered.build(),
+        let capabilities = if self.has_fixtures() {
+            offered.enable_prompts().enable_completions().build()
+        } else {
+            offered.build()
         };
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("wink", env!("CARGO_PKG_VERSION")))
@@ -112,9 +113,10 @@ impl ServerHandler for Endpoint {
         _page: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        match self.has_fixtures() {
-            true => Ok(ListPromptsResult::with_all_items(fixtures::prompts()?)),
-            false => Err(ErrorData::method_not_found::<ListPromptsRequestMethod>()),
+        if self.has_fixtures() {
+            Ok(ListPromptsResult::with_all_items(fixtures::prompts()?))
+        } else {
+            Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
         }
     }
 
@@ -123,9 +125,10 @@ impl ServerHandler for Endpoint {
         request: GetPromptRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        match self.has_fixtures() {
-            true => Ok(fixtures::prompt(&request)?.into()),
-            false => Err(ErrorData::method_not_found::<GetPromptRequestMethod>()),
+        if self.has_fixtures() {
+            Ok(fixtures::prompt(&request)?.into())
+        } else {
+            Err(ErrorData::method_not_found::<GetPromptRequestMethod>())
         }
     }
 
@@ -134,9 +137,10 @@ impl ServerHandler for Endpoint {
         _request: CompleteRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        match self.has_fixtures() {
-            true => Ok(CompleteResult::default()),
-            false => Err(ErrorData::method_not_found::<CompleteRequestMethod>()),
+        if self.has_fixtures() {
+            Ok(CompleteResult::default())
+        } else {
+            Err(ErrorData::method_not_found::<CompleteRequestMethod>())
         }
     }
 
@@ -147,16 +151,17 @@ impl ServerHandler for Endpoint {
         _context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let shown: String = request.method.chars().take(100).collect();
-        Err(match KNOWN.contains(&&*request.method) {
-            true => ErrorData::invalid_params(
+        Err(if KNOWN.contains(&&*request.method) {
+            ErrorData::invalid_params(
                 format!("The parameters of `{shown}` do not fit; see the protocol's schema."),
                 None,
-            ),
-            false => ErrorData::new(
+            )
+        } else {
+            ErrorData::new(
                 ErrorCode::METHOD_NOT_FOUND,
                 format!("There is no method `{shown}`."),
                 None,
-            ),
+            )
         })
     }
 }

@@ -74,17 +74,15 @@ impl Key {
             Self::Color => matches!(value, "auto" | "always" | "never"),
             Self::Exclude | Self::Pager => !value.chars().any(char::is_control),
         };
-        match is_valid {
-            true => Ok(()),
-            false => Err(CliError::invalid_setting(self.name(), value)),
-        }
+        if is_valid { Ok(()) } else { Err(CliError::invalid_setting(self.name(), value)) }
     }
 
     /// Also refuses what no user means to set: a pattern that names no path would be shown as if it excluded something.
     pub(crate) fn check_given(self, value: &str) -> Result<(), CliError> {
-        match self == Self::Exclude && value.trim_matches('/').is_empty() {
-            true => Err(CliError::invalid_setting(self.name(), value)),
-            false => self.check(value),
+        if self == Self::Exclude && value.trim_matches('/').is_empty() {
+            Err(CliError::invalid_setting(self.name(), value))
+        } else {
+            self.check(value)
         }
     }
 }

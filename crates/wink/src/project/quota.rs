@@ -51,9 +51,10 @@ impl Quota {
         if was_refused(opened, self)? {
             return Ok(true);
         }
-        match self.max_bytes.is_some_and(|max| self.bytes > max) {
-            true => Ok(opened.files.operations()?.is_empty() && !can_any_go(opened)?),
-            false => Ok(false),
+        if self.max_bytes.is_some_and(|max| self.bytes > max) {
+            Ok(opened.files.operations()?.is_empty() && !can_any_go(opened)?)
+        } else {
+            Ok(false)
         }
     }
 }

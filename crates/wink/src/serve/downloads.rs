@@ -85,9 +85,10 @@ impl Source {
         let slot = self.slots.clone().acquire_owned().await.map_err(|_| FAILED)?;
         let made = spawn_blocking(move || {
             let mut out = Bounded::default();
-            match make(&mut out) {
-                true => Ok(Bytes::from_owner(Made { bytes: out.bytes, _slot: slot })),
-                false => Err(if out.is_full { TOO_LARGE } else { FAILED }),
+            if make(&mut out) {
+                Ok(Bytes::from_owner(Made { bytes: out.bytes, _slot: slot }))
+            } else {
+                Err(if out.is_full { TOO_LARGE } else { FAILED })
             }
         });
         made.await.unwrap_or(Err(FAILED))
@@ -146,10 +147,7 @@ struct Bounded {
 impl Write for Bounded {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         self.is_full |= self.bytes.len() + data.len() > MOST_BYTES;
-        match self.is_full {
-            true => Err(io::ErrorKind::FileTooLarge.into()),
-            false => self.bytes.write(data),
-        }
+        if self.is_full { Err(io::ErrorKind::FileTooLarge.into()) } else { self.bytes.write(data) }
     }
 
     fn flush(&mut self) -> io::Result<()> {

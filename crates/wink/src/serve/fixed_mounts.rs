@@ -29,11 +29,12 @@ impl Layer for FixedMounts {
             Call::Rename { from, to, .. } => self.holds(from) || self.holds(to),
             _ => false,
         };
-        match is_refused {
-            true => Err(call
+        if is_refused {
+            Err(call
                 .refused(ErrorKind::ReadOnly)
-                .with_detail("it was mounted read-only; copy it and change the copy")),
-            false => Ok(()),
+                .with_detail("it was mounted read-only; copy it and change the copy"))
+        } else {
+            Ok(())
         }
     }
 }

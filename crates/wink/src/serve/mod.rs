@@ -99,9 +99,10 @@ impl Site {
 fn workspace(text: &str) -> Result<(String, PathBuf), String> {
     let (name, directory) = text.split_once('=').ok_or("write NAME=DIR")?;
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    match (1..=40).contains(&name.len()) && name.chars().all(is_plain) {
-        true => Ok((name.to_owned(), directory.into())),
-        false => Err("a name has 1 to 40 letters, digits, - or _".to_owned()),
+    if (1..=40).contains(&name.len()) && name.chars().all(is_plain) {
+        Ok((name.to_owned(), directory.into()))
+    } else {
+        Err("a name has 1 to 40 letters, digits, - or _".to_owned())
     }
 }
 
@@ -194,9 +195,10 @@ async fn serve(
     let discovery = args.light(context, &signal).map_err(failed)?;
     let (token, ticket) = (token.reveal(), ticket.reveal());
     let welcome = Banner { url: &url, token, ticket, sites: &sites };
-    match context.is_for_people() {
-        true => announce(&welcome.text()).map_err(failed)?,
-        false => answer::item(&welcome.document())?,
+    if context.is_for_people() {
+        announce(&welcome.text()).map_err(failed)?
+    } else {
+        answer::item(&welcome.document())?
     }
     let hurry = || services.iter().for_each(|(_, service)| service.hurry());
     connections::serve(listeners, app, stop, Ending { end: end(services.clone()), hurry }).await;

@@ -35,9 +35,10 @@ impl Token {
         let text = disk::read_private(path).map_err(failed)?;
         let text = String::from_utf8(text).unwrap_or_default().trim().to_owned();
         let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic());
-        match is_plain && (SHORTEST..=LONGEST).contains(&text.len()) {
-            true => Ok(Self::from_text(text)),
-            false => Err(CliError::weak_token(path, SHORTEST)),
+        if is_plain && (SHORTEST..=LONGEST).contains(&text.len()) {
+            Ok(Self::from_text(text))
+        } else {
+            Err(CliError::weak_token(path, SHORTEST))
         }
     }
 

@@ -69,8 +69,9 @@ fn ignores_hangup() -> bool {
 pub(crate) fn end_with_parent(parent: u32) -> io::Result<()> {
     use rustix::process::{Signal, getppid, set_parent_process_death_signal};
     set_parent_process_death_signal(Some(Signal::TERM))?;
-    match getppid().is_some_and(|pid| pid.as_raw_nonzero().get().cast_unsigned() == parent) {
-        true => Ok(()),
-        false => Err(io::Error::other("the process that started this server is gone")),
+    if getppid().is_some_and(|pid| pid.as_raw_nonzero().get().cast_unsigned() == parent) {
+        Ok(())
+    } else {
+        Err(io::Error::other("the process that started this server is gone"))
     }
 }

@@ -131,18 +131,20 @@ pub(crate) fn skipped(all: &[&SkippedEntry]) -> String {
 
 /// Says in a line of its own what was left out, where anything was.
 pub(crate) fn not_captured(all: &[SkippedEntry]) -> String {
-    match all.is_empty() {
-        true => String::new(),
-        false => format!("  not captured: {}\n", skipped(&all.iter().collect::<Vec<_>>())),
+    if all.is_empty() {
+        String::new()
+    } else {
+        format!("  not captured: {}\n", skipped(&all.iter().collect::<Vec<_>>()))
     }
 }
 
 /// Writes a word so that a shell takes it as it is.
 pub(crate) fn for_shell(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:,@%".contains(c);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
     }
 }
 

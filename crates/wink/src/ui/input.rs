@@ -12,8 +12,9 @@ pub(crate) fn read() -> Result<Vec<u8>, CliError> {
     let mut bytes = Vec::new();
     let read = io::stdin().lock().take(MAX_BYTES + 1).read_to_end(&mut bytes);
     read.map_err(|error| CliError::input(&error))?;
-    match bytes.len() as u64 > MAX_BYTES {
-        true => Err(CliError::input_too_large(MAX_BYTES)),
-        false => Ok(bytes),
+    if bytes.len() as u64 > MAX_BYTES {
+        Err(CliError::input_too_large(MAX_BYTES))
+    } else {
+        Ok(bytes)
     }
 }

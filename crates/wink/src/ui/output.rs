@@ -57,9 +57,10 @@ impl Output {
 
     /// Writes the content of a file: as it is, unless a terminal would obey it.
     pub(crate) fn content(&self, data: &[u8]) -> Result<(), CliError> {
-        match io::stdout().is_terminal() {
-            true => self.bytes(style::harmless(&String::from_utf8_lossy(data)).as_bytes()),
-            false => self.bytes(data),
+        if io::stdout().is_terminal() {
+            self.bytes(style::harmless(&String::from_utf8_lossy(data)).as_bytes())
+        } else {
+            self.bytes(data)
         }
     }
 

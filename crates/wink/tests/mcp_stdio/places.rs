@@ -51,9 +51,10 @@ fn a_workspace_that_cannot_be_found_whole_gets_no_second_history_below_it() {
         let store = place.path().join("disk");
         let init = wink_in(place.path()).arg("init").arg("--store").arg(&store).output().unwrap();
         assert!(init.status.success());
-        match damaged {
-            true => std::fs::write(store.join("workspace.json"), "{}").unwrap(),
-            false => std::fs::remove_dir_all(&store).unwrap(),
+        if damaged {
+            std::fs::write(store.join("workspace.json"), "{}").unwrap()
+        } else {
+            std::fs::remove_dir_all(&store).unwrap()
         }
         let mut below = wink_in(place.path());
         let output = below.arg("mcp").current_dir(place.path().join("work/src")).output().unwrap();

@@ -139,9 +139,10 @@ fn every_answer_is_as_its_schema_says() {
         let value = &result["structuredContent"];
         assert_eq!(wrong(&schema(name), value), None, "{name} {arguments}");
         assert_eq!(value["message"], result["content"][0]["text"], "both are complete");
-        match result["isError"] == true {
-            true => failed.insert(name),
-            false => succeeded.insert(name),
+        if result["isError"] == true {
+            failed.insert(name)
+        } else {
+            succeeded.insert(name)
         };
     }
     let all: BTreeSet<_> = tools.iter().map(|it| it["name"].as_str().unwrap()).collect();

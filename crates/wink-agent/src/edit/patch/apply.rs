@@ -82,10 +82,7 @@ impl Applying<'_> {
 
     /// Checks that the line that ends at a position is the file's last and has no newline.
     fn check_unended(&self, end: usize) -> Result<(), Problem> {
-        match end > self.places.len() {
-            true => Ok(()),
-            false => Err(Problem::NewlineAtEnd),
-        }
+        if end > self.places.len() { Ok(()) } else { Err(Problem::NewlineAtEnd) }
     }
 
     fn finish(&mut self, run: Run<'_>) -> Result<(), Problem> {

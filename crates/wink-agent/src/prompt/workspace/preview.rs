@@ -60,10 +60,7 @@ pub(crate) fn list(previews: &[Preview]) -> String {
 fn code(path: &TreePath) -> String {
     let path = path.to_string();
     let shown: String = path.chars().take(MOST_CHARACTERS).collect();
-    match shown.len() < path.len() {
-        true => inline_code(&format!("{shown}…")),
-        false => inline_code(&shown),
-    }
+    if shown.len() < path.len() { inline_code(&format!("{shown}…")) } else { inline_code(&shown) }
 }
 
 #[derive(Default)]
@@ -99,9 +96,6 @@ impl Look {
     }
 
     fn add(&mut self, path: TreePath) {
-        match self.files.len() < MOST_FILES {
-            true => self.files.push(path),
-            false => self.is_cut = true,
-        }
+        if self.files.len() < MOST_FILES { self.files.push(path) } else { self.is_cut = true }
     }
 }

@@ -35,10 +35,7 @@ impl Session {
 
     /// Refuses what a tool must leave to the end of its call.
     pub(crate) fn check_outside_call(&self) -> Result<(), SessionError> {
-        match CALLED.get() == self.address() {
-            true => Err(SessionError::DuringCall),
-            false => Ok(()),
-        }
+        if CALLED.get() == self.address() { Err(SessionError::DuringCall) } else { Ok(()) }
     }
 
     fn address(&self) -> usize {

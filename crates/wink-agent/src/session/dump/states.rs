@@ -133,9 +133,12 @@ impl States {
             let listings = state.get(VirtualFileSystem::NAME).map(Cell::read::<VirtualFileSystem>);
             // What cannot be read stays as it is: a caller that rolls back to it gets the error.
             let Some(Ok(listings)) = listings else { continue };
-            let renamed = listings.all().map(|listing| match listing.filesystem_key() == from {
-                true => Arc::new(listing.owned_by(Some(to.clone()))),
-                false => listing.clone(),
+            let renamed = listings.all().map(|listing| {
+                if listing.filesystem_key() == from {
+                    Arc::new(listing.owned_by(Some(to.clone())))
+                } else {
+                    listing.clone()
+                }
             });
             let renamed: Items<_> = renamed.collect();
             state.insert(VirtualFileSystem::NAME.into(), Cell::typed(renamed));

@@ -46,9 +46,10 @@ impl Slices {
         if let Some(cell) = self.of(S::KIND).get(S::NAME) {
             return cell.read();
         }
-        match self.of(other(S::KIND)).contains_key(S::NAME) {
-            true => Err(SessionError::SliceMismatch { slice: S::NAME.to_owned() }),
-            false => Ok(Items::default()),
+        if self.of(other(S::KIND)).contains_key(S::NAME) {
+            Err(SessionError::SliceMismatch { slice: S::NAME.to_owned() })
+        } else {
+            Ok(Items::default())
         }
     }
 

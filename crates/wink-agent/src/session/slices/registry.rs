@@ -34,9 +34,10 @@ impl Registry {
 
     /// Refuses a type whose name another type has.
     pub(crate) fn claim<S: Slice>(&mut self) -> Result<(), SessionError> {
-        match *self.types.entry(S::NAME).or_insert_with(TypeId::of::<S>) == TypeId::of::<S>() {
-            true => Ok(()),
-            false => Err(SessionError::SliceMismatch { slice: S::NAME.to_owned() }),
+        if *self.types.entry(S::NAME).or_insert_with(TypeId::of::<S>) == TypeId::of::<S>() {
+            Ok(())
+        } else {
+            Err(SessionError::SliceMismatch { slice: S::NAME.to_owned() })
         }
     }
 

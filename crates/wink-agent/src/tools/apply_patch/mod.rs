@@ -50,15 +50,16 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     let files = patch::parse(&params.patch)
         .map_err(|why| ToolError::invalid_argument(format!("Nothing was changed: {why}")))?;
     let named = plan::named(call, files)?;
-    let steps = match params.dry_run {
-        true => plan::plan(&*call.tree(), limits, &named)?,
-        false => call.change(|fs| {
+    let steps = if params.dry_run {
+        plan::plan(&*call.tree(), limits, &named)?
+    } else {
+        call.change(|fs| {
             retried(|| {
                 let steps = plan::plan(&*fs, limits, &named)?;
                 commit::commit(fs, &steps)?;
                 Ok(steps)
             })
-        })?,
+        })?
     };
     steps.iter().filter_map(Step::content_hash).for_each(|hash| call.saw(hash));
     Ok(answer(&named, &steps, params.dry_run))
@@ -66,9 +67,10 @@ fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
 
 fn answer(named: &[Named], steps: &[Step], dry_run: bool) -> ToolResult {
     let files = counted(steps.len() as u64, "file");
-    let mut message = match dry_run {
-        true => format!("The patch fits. Nothing was changed (dry_run); it would change {files}:"),
-        false => format!("Applied the patch to {files}:"),
+    let mut message = if dry_run {
+        format!("The patch fits. Nothing was changed (dry_run); it would change {files}:")
+    } else {
+        format!("Applied the patch to {files}:")
     };
     for (named, step) in named.iter().zip(steps) {
         // Writing into a string cannot fail.

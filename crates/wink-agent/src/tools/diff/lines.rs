@@ -36,10 +36,7 @@ fn text(changed: &Changed) -> Option<String> {
 pub(super) fn add(message: &mut String, lines: &[String]) {
     let mut left_out = 0;
     for text in lines {
-        match message.len() + text.len() > MOST_BYTES {
-            true => left_out += 1,
-            false => message.push_str(text),
-        }
+        if message.len() + text.len() > MOST_BYTES { left_out += 1 } else { message.push_str(text) }
     }
     if left_out > 0 {
         let files = counted(left_out, "file");

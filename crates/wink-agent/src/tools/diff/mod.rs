@@ -71,9 +71,12 @@ fn run(call: &ToolCall<'_>, mut params: Params) -> Result<ToolResult, ToolError>
         Some(path) => compared.only_in_one(files, path)?,
         None => None,
     };
-    let (diff, lines) = compared.diff(files, &options, |diff| match params.lines {
-        true => lines::places(diff, Changes::of_diff(diff).page(offset)),
-        false => Vec::new(),
+    let (diff, lines) = compared.diff(files, &options, |diff| {
+        if params.lines {
+            lines::places(diff, Changes::of_diff(diff).page(offset))
+        } else {
+            Vec::new()
+        }
     })?;
     if let Some(path) = one_sided.filter(|_| diff.is_empty()) {
         return Err(missing_path::excluded(&path));
@@ -92,15 +95,12 @@ fn answer(
     title: &str,
     offset: usize,
 ) -> ToolResult {
-    let message = match params.offset > 0 && params.offset >= changes.len() {
-        true => {
-            let count = counted(changes.len(), "path");
-            format!("Nothing to show: offset {offset} is past the end of {count}.")
-        }
-        false => {
-            let listed = changes.listed_from(offset, |end| Some(next(params, end)));
-            message(diff, changes, title, &listed)
-        }
+    let message = if params.offset > 0 && params.offset >= changes.len() {
+        let count = counted(changes.len(), "path");
+        format!("Nothing to show: offset {offset} is past the end of {count}.")
+    } else {
+        let listed = changes.listed_from(offset, |end| Some(next(params, end)));
+        message(diff, changes, title, &listed)
     };
     let value = json!({
         "changes": changes.value_from(offset),

@@ -112,10 +112,7 @@ impl Page {
     /// Returns the path of an entry from the listed directory on.
     fn name(&self, found: &Found) -> String {
         let text = found.path.to_string();
-        match self.path.is_root() {
-            true => text,
-            false => text[self.path.to_string().len() + 1..].to_owned(),
-        }
+        if self.path.is_root() { text } else { text[self.path.to_string().len() + 1..].to_owned() }
     }
 
     fn end(&self) -> u64 {

@@ -104,9 +104,10 @@ pub(super) fn carriage_returns(lines: &[u64]) -> String {
         [first, .., last] => Some(format!("{first}-{last}")),
     });
     let ranges: Vec<String> = ranges.collect();
-    match ranges.is_empty() {
-        true => String::new(),
-        false => format!("These lines end in \\r\\n: {}.\n", ranges.join(", ")),
+    if ranges.is_empty() {
+        String::new()
+    } else {
+        format!("These lines end in \\r\\n: {}.\n", ranges.join(", "))
     }
 }
 

@@ -73,10 +73,8 @@ impl Draft {
             }
             Self::Named(file) => file.into_temp_path(),
         };
-        let persisted = match only_new {
-            true => path.persist_noclobber(target),
-            false => path.persist(target),
-        };
+        let persisted =
+            if only_new { path.persist_noclobber(target) } else { path.persist(target) };
         persisted.map_err(|failed| failed.error)?;
         sync_directory(directory)
     }

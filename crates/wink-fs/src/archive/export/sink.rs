@@ -135,9 +135,10 @@ impl<W: Write> Sink<W> {
         let mut bytes = record::DESCRIPTOR.to_vec();
         bytes.u32(sizes.crc);
         for value in [sizes.packed, sizes.size] {
-            match zip64 {
-                true => bytes.u64(value),
-                false => bytes.u32(u32::try_from(value).map_err(|_| grew())?),
+            if zip64 {
+                bytes.u64(value)
+            } else {
+                bytes.u32(u32::try_from(value).map_err(|_| grew())?)
             }
         }
         self.write_all(&bytes)

@@ -49,9 +49,10 @@ pub(super) fn find(
 fn find_record(tail: &[u8]) -> Result<usize> {
     let last = memchr::memmem::rfind(tail, &END)
         .ok_or_else(|| refuse::damaged("it is not a ZIP archive, or it was cut off"))?;
-    match ends_at(tail, last) {
-        true => Ok(last),
-        false => Err(refuse::damaged("something lies after its end, or it was cut off")),
+    if ends_at(tail, last) {
+        Ok(last)
+    } else {
+        Err(refuse::damaged("something lies after its end, or it was cut off"))
     }
 }
 
@@ -60,9 +61,10 @@ fn find_record(tail: &[u8]) -> Result<usize> {
 /// Before the directory lies content, and the author of a file may write what looks like a record.
 fn check_single(tail: &[u8], end: usize, directory: usize) -> Result<()> {
     let mut found = memchr::memmem::find_iter(&tail[directory..end], &END);
-    match found.any(|earlier| ends_at(tail, directory + earlier)) {
-        true => Err(refuse::damaged("it has more than one end")),
-        false => Ok(()),
+    if found.any(|earlier| ends_at(tail, directory + earlier)) {
+        Err(refuse::damaged("it has more than one end"))
+    } else {
+        Ok(())
     }
 }
 
@@ -119,9 +121,10 @@ fn check_locator(locator: &[u8], place: u64) -> Result<()> {
     if disk != Some(0) || disks > Some(1) {
         return Err(several_disks());
     }
-    match offset == Some(place) {
-        true => Ok(()),
-        false => Err(refuse::damaged("its ZIP64 end is not where it says")),
+    if offset == Some(place) {
+        Ok(())
+    } else {
+        Err(refuse::damaged("its ZIP64 end is not where it says"))
     }
 }
 

@@ -120,9 +120,10 @@ impl Placed<'_> {
         let mut next = || if len < 20 { fields.u32().map(u64::from) } else { fields.u64() };
         let (packed, size) = (next(), next());
         let listed = self.entry.sizes;
-        match (crc, packed, size) == (Some(listed.crc), Some(listed.packed), Some(listed.size)) {
-            true => Ok(()),
-            false => Err(damaged()),
+        if (crc, packed, size) == (Some(listed.crc), Some(listed.packed), Some(listed.size)) {
+            Ok(())
+        } else {
+            Err(damaged())
         }
     }
 

@@ -36,9 +36,10 @@ impl Stored {
     /// Reads it from start to end, checking it on the way.
     fn reader(&self, source: &Arc<dyn ReadAt>) -> Checked {
         let section = self.section(source);
-        let inner: Box<dyn Read + Send> = match self.deflated {
-            true => Box::new(DeflateDecoder::new_with_buf(section, vec![0; BUFFER])),
-            false => Box::new(section),
+        let inner: Box<dyn Read + Send> = if self.deflated {
+            Box::new(DeflateDecoder::new_with_buf(section, vec![0; BUFFER]))
+        } else {
+            Box::new(section)
         };
         Checked { inner, left: self.size, crc: crc32fast::Hasher::new(), expected: self.crc }
     }
@@ -58,9 +59,10 @@ impl Stored {
         if bytes.len() as u64 != self.size {
             return Err(damaged("it holds another number of bytes than it says"));
         }
-        match crc32fast::hash(&bytes) == self.crc {
-            true => Ok(bytes),
-            false => Err(damaged("its content does not have the checksum it says")),
+        if crc32fast::hash(&bytes) == self.crc {
+            Ok(bytes)
+        } else {
+            Err(damaged("its content does not have the checksum it says"))
         }
     }
 
@@ -86,9 +88,10 @@ impl Stored {
             self.check(source)?;
         }
         let (source, stored) = (source.clone(), *self);
-        let positional: Arc<dyn ReadAt> = match self.deflated {
-            true => Arc::new(Rewinding { source, stored, reader: Mutex::default() }),
-            false => Arc::new(Shifted { source, start: self.start, len: self.size }),
+        let positional: Arc<dyn ReadAt> = if self.deflated {
+            Arc::new(Rewinding { source, stored, reader: Mutex::default() })
+        } else {
+            Arc::new(Shifted { source, start: self.start, len: self.size })
         };
         Ok(Content::positional(positional, self.size))
     }

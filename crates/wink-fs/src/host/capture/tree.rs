@@ -307,9 +307,10 @@ struct Unchanged {
 
 impl Unchanged {
     fn check(&self) -> io::Result<()> {
-        match Stamp::of(&stamp::look_at(&self.file)?) == self.stamp {
-            true => Ok(()),
-            false => Err(Errno::STALE.into()),
+        if Stamp::of(&stamp::look_at(&self.file)?) == self.stamp {
+            Ok(())
+        } else {
+            Err(Errno::STALE.into())
         }
     }
 }

@@ -46,9 +46,10 @@ impl Copies {
 
     /// Opens a file; anything else that lies there now is as good as nothing.
     pub(crate) fn open(&self, path: &TreePath) -> io::Result<File> {
-        let found = match self.root.looks_special(path) {
-            true => None,
-            false => Some(self.root.open(path, OFlags::RDONLY)?),
+        let found = if self.root.looks_special(path) {
+            None
+        } else {
+            Some(self.root.open(path, OFlags::RDONLY)?)
         };
         let is_file = |fd: &OwnedFd| -> Result<bool> {
             let stat = rustix::fs::statat(fd, "", AtFlags::EMPTY_PATH)?;

@@ -228,10 +228,8 @@ impl Placing<'_> {
             self.temporary.discard();
             return Ok(());
         };
-        let kept = match self.is_seated {
-            true => self.keep_itself(&kept),
-            false => self.keep_copy(expected, &kept),
-        };
+        let kept =
+            if self.is_seated { self.keep_itself(&kept) } else { self.keep_copy(expected, &kept) };
         kept.or_else(|errno| {
             let error = self.failed(errno);
             self.put_back()?;
@@ -266,9 +264,10 @@ impl Placing<'_> {
     /// Puts a copy of what was displaced in the place of what is kept.
     fn copy_displaced(&mut self, displaced: &Stat, kept: &Path) -> SystemResult<()> {
         let area = self.temporary.area().clone();
-        let source = match self.is_seated {
-            true => Slot::at(CWD, kept.as_os_str().as_encoded_bytes())?,
-            false => Slot::at(area.directory(), self.temporary.name().as_bytes())?,
+        let source = if self.is_seated {
+            Slot::at(CWD, kept.as_os_str().as_encoded_bytes())?
+        } else {
+            Slot::at(area.directory(), self.temporary.name().as_bytes())?
         };
         let copied = copy_file(&source, displaced, kept);
         // Where there is no room for a copy, or it may not be read, the file itself is better than nothing.

@@ -79,10 +79,7 @@ impl KeptEntries for Preimages {
     fn entry(&self, line: usize) -> Result<Option<KeptEntry>> {
         let Some(tree) = self.directory()? else { return Ok(None) };
         let entry = KeptEntry { tree, at: name_of(&self.place, line)? };
-        match Self::is_there(&entry)? {
-            true => Ok(Some(entry)),
-            false => self.earlier(line),
-        }
+        if Self::is_there(&entry)? { Ok(Some(entry)) } else { self.earlier(line) }
     }
 }
 

@@ -70,10 +70,7 @@ pub(super) fn apply(
 
 /// Says that all was done, or undone, but for what stays aside.
 fn settle(host: &HostTree, area: &Area, stuck: Vec<Step>) {
-    match stuck.is_empty() {
-        true => area.remove_journal(),
-        false => keep_aside(host, area, stuck),
-    }
+    if stuck.is_empty() { area.remove_journal() } else { keep_aside(host, area, stuck) }
 }
 
 /// Keeps what went out of view where a program may still write into it, or did: the snapshot does not have that.
@@ -140,10 +137,7 @@ pub(in crate::host) fn announce_keep(
 /// Says that what was announced is back; if it could not come back, that is left to the process that creates the next
 /// staging directory.
 pub(in crate::host) fn settle_return(host: &HostTree, area: &Area, name: &str) {
-    match area.holds(name) {
-        true => host.leave_area(),
-        false => area.remove_journal(),
-    }
+    if area.holds(name) { host.leave_area() } else { area.remove_journal() }
 }
 
 /// Takes away what went out of view under a name in the staging directory and of which a copy is kept, unless a

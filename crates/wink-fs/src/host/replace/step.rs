@@ -138,17 +138,16 @@ impl Places<'_> {
             Err(Errno::XDEV) if is_directory => return self.forward_by_parts(step),
             renamed => renamed?,
         }
-        match self.displaced_another(step) {
-            false => Ok(()),
-            true => {
-                // Another program changed it since it was inspected: its work stays where it is.
-                match step.waiting {
-                    // It was in view only for a moment.
-                    Some(new) if new.kind() == Kind::Directory => self.rename(step, step.what)?,
-                    _ => self.put_back(step)?,
-                }
-                Err(Errno::STALE)
+        if !self.displaced_another(step) {
+            Ok(())
+        } else {
+            // Another program changed it since it was inspected: its work stays where it is.
+            match step.waiting {
+                // It was in view only for a moment.
+                Some(new) if new.kind() == Kind::Directory => self.rename(step, step.what)?,
+                _ => self.put_back(step)?,
             }
+            Err(Errno::STALE)
         }
     }
 

@@ -125,10 +125,7 @@ pub(crate) fn decode(name: &str, bytes: &[u8]) -> Result<Snapshot> {
     check_version(name, json)?;
     let record: Record = serde_json::from_str(json).map_err(|_| broken(name))?;
     let snapshot = from_record(record).ok_or_else(|| broken(name))?;
-    match snapshot.id.to_string() == name {
-        true => Ok(snapshot),
-        false => Err(broken(name)),
-    }
+    if snapshot.id.to_string() == name { Ok(snapshot) } else { Err(broken(name)) }
 }
 
 /// Reads a line of JSON; `None` where it is not one that [`encode_json`] could have made.

@@ -53,9 +53,10 @@ fn copy(disk: &Disk, writer: &PackWriter<'_>, (pack, rows): &Source<'_>) -> io::
     let blocks: Vec<_> = rows.chunk_by(|a, b| a.block == b.block).collect();
     let copied = parallel::try_map(&blocks, |rows| {
         let is_whole = counts.get(&rows[0].block) == Some(&rows.len());
-        match is_whole && is_full(rows) {
-            true => copy_block(disk, writer, pack, rows),
-            false => copy_objects(disk, writer, pack, rows),
+        if is_whole && is_full(rows) {
+            copy_block(disk, writer, pack, rows)
+        } else {
+            copy_objects(disk, writer, pack, rows)
         }
     });
     copied.map(drop)

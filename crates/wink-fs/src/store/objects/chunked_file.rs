@@ -89,9 +89,10 @@ impl<L: Deref<Target = ObjectIndex>> LargeFile<L> {
         state.hasher.update(bytes);
         state.hashed += bytes.len() as u64;
         let whole = state.hashed == self.size();
-        match whole && state.hasher.finalize() != *self.hash.as_bytes() {
-            true => Err(self.broken()),
-            false => Ok(()),
+        if whole && state.hasher.finalize() != *self.hash.as_bytes() {
+            Err(self.broken())
+        } else {
+            Ok(())
         }
     }
 

@@ -106,9 +106,10 @@ impl ObjectIndex {
         let mut packs_there = self.read_shelf(&known)?;
         // A prune may have taken one away after its name was read.
         for _ in 0..LOOKS {
-            match packs_there.unusable.is_empty() || self.are_there(&packs_there.unusable)? {
-                true => break,
-                false => packs_there = self.read_shelf(&packs_there)?,
+            if packs_there.unusable.is_empty() || self.are_there(&packs_there.unusable)? {
+                break;
+            } else {
+                packs_there = self.read_shelf(&packs_there)?
             }
         }
         let packs_there = Arc::new(packs_there);
@@ -216,9 +217,10 @@ pub(crate) fn cut(row: &ObjectRow, block: &Bytes) -> Option<Bytes> {
     let end = start.checked_add(row.length as usize)?;
     let bytes = block.get(start..end)?;
     // A small piece must not keep the whole block in memory.
-    Some(match bytes.len() > block.len() / 2 {
-        true => block.slice(start..end),
-        false => Bytes::copy_from_slice(bytes),
+    Some(if bytes.len() > block.len() / 2 {
+        block.slice(start..end)
+    } else {
+        Bytes::copy_from_slice(bytes)
     })
 }
 

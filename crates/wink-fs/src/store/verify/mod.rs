@@ -35,9 +35,10 @@ pub(super) fn verify_alone(disk: &Disk, options: &VerifyOptions) -> Result<Verif
     findings.missing_records(disk, &snapshots, &manifest);
     findings.pins(disk)?;
     findings.operations(disk, options)?;
-    let damage = match options.data {
-        true => data::check(&objects, &packs_there, part, options.progress.as_ref()),
-        false => data::Damage::default(),
+    let damage = if options.data {
+        data::check(&objects, &packs_there, part, options.progress.as_ref())
+    } else {
+        data::Damage::default()
     };
     findings.verification.bytes_checked = damage.bytes_checked;
     findings.reached(Walker::new(&objects, damage), &snapshots);

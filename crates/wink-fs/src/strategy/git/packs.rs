@@ -90,9 +90,10 @@ impl Packs {
     pub(super) fn split(&self, is_needed: impl Fn(&ObjectId) -> bool) -> (Self, Vec<String>) {
         let (mut stay, mut others) = (BTreeMap::new(), Vec::new());
         for (name, pack) in &self.0 {
-            match pack.index.rows().all(|(id, _)| is_needed(&id)) {
-                true => drop(stay.insert(name.clone(), pack.clone())),
-                false => others.push(name.clone()),
+            if pack.index.rows().all(|(id, _)| is_needed(&id)) {
+                drop(stay.insert(name.clone(), pack.clone()))
+            } else {
+                others.push(name.clone())
             }
         }
         (Self(stay), others)
@@ -211,9 +212,10 @@ impl Reader for Packs {
 /// Returns where the packed bytes begin of content of a size; another kind or size is damage.
 fn body(pack: &dyn ReadAt, offset: u64, size: u64) -> io::Result<u64> {
     let head = Head::read(pack, offset)?;
-    match head.kind == ObjectKind::Blob.number() && head.size == size {
-        true => Ok(head.body),
-        false => Err(damaged("an object of the repository is damaged")),
+    if head.kind == ObjectKind::Blob.number() && head.size == size {
+        Ok(head.body)
+    } else {
+        Err(damaged("an object of the repository is damaged"))
     }
 }
 

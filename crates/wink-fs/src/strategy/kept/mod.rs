@@ -97,9 +97,10 @@ impl KeptSnapshots {
             _ => error,
         })?;
         let manifest = Manifest::decode(&bytes)?;
-        match snapshot.tree_hash == Some(manifest.root.hash) {
-            true => Ok(manifest),
-            false => Err(damaged("a snapshot's manifest is that of another tree")),
+        if snapshot.tree_hash == Some(manifest.root.hash) {
+            Ok(manifest)
+        } else {
+            Err(damaged("a snapshot's manifest is that of another tree"))
         }
     }
 

@@ -89,9 +89,10 @@ impl OverlayMount {
             mount(&base, &place, &root)?;
         }
         let root = open(&place, ROOT).map_err(failed)?;
-        match file_system(&root) == OVERLAY {
-            true => Ok(Self { path: path.join(ROOT), root, _owner: owner }),
-            false => Err(foreign()),
+        if file_system(&root) == OVERLAY {
+            Ok(Self { path: path.join(ROOT), root, _owner: owner })
+        } else {
+            Err(foreign())
         }
     }
 
@@ -168,10 +169,11 @@ fn open_place(path: &Path, base: &OwnedFd) -> Result<OwnedFd> {
 fn check_outside(place: &Path, base: &[u8]) -> Result<()> {
     let home = rustix::fs::open(home(place), DIRECTORY, Mode::empty()).map_err(failed)?;
     let home = real_path(&home).map_err(failed)?;
-    match Path::new(OsStr::from_bytes(&home)).starts_with(OsStr::from_bytes(base)) {
-        true => Err(Error::new(Operation::Mount, ErrorKind::InvalidArgument)
-            .with_detail("the place lies in the base, which must not change; name one outside")),
-        false => Ok(()),
+    if Path::new(OsStr::from_bytes(&home)).starts_with(OsStr::from_bytes(base)) {
+        Err(Error::new(Operation::Mount, ErrorKind::InvalidArgument)
+            .with_detail("the place lies in the base, which must not change; name one outside"))
+    } else {
+        Ok(())
     }
 }
 

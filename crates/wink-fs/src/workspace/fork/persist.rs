@@ -37,9 +37,10 @@ impl Workspace {
         let keeping = Keeping { files: fork, parent: fork.forked_from(), message };
         let captured = self.capture_fork(fork)?;
         let everything = Scope::everything().excluding(captured.1.clone());
-        match compare(&*base, &*captured.0.tree, &everything)?.is_empty() {
-            true => Ok(None),
-            false => self.save_fork(&keeping, captured).map(Some),
+        if compare(&*base, &*captured.0.tree, &everything)?.is_empty() {
+            Ok(None)
+        } else {
+            self.save_fork(&keeping, captured).map(Some)
         }
     }
 

@@ -147,9 +147,10 @@ impl History {
     ) -> Result<Option<Snapshot>> {
         let taken = retried(|| {
             let capture = self.capture(backend)?;
-            match self.is_head(&*capture.tree)? {
-                true => Ok(None),
-                false => self.save(backend, &capture, new).map(Some),
+            if self.is_head(&*capture.tree)? {
+                Ok(None)
+            } else {
+                self.save(backend, &capture, new).map(Some)
             }
         });
         taken.transpose().map(|taken| Ok(self.taken(taken)?.0)).transpose()
@@ -388,9 +389,10 @@ impl History {
         let scope = Scope::paths(recorded.paths().cloned());
         let before = recorded.clone().before(live.clone());
         let now = record.put().within(&**live);
-        let mut changes = match recorded.steps.is_empty() {
-            true => Vec::new(),
-            false => describe(&compare(&record.replaced().within(&before), &now, &scope)?, &now)?,
+        let mut changes = if recorded.steps.is_empty() {
+            Vec::new()
+        } else {
+            describe(&compare(&record.replaced().within(&before), &now, &scope)?, &now)?
         };
         if changes.is_empty() {
             // First: what is written after it, into what was displaced, keeps the operation.

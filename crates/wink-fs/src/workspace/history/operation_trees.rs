@@ -90,10 +90,11 @@ impl Workspace {
                 }
             }
         }
-        let before = match operation.changes.is_empty() {
+        let before = if operation.changes.is_empty() {
             // One that was passed over kept nothing.
-            true => MemoryBackend::new().live(),
-            false => history.before(&operation, then.clone())?,
+            MemoryBackend::new().live()
+        } else {
+            history.before(&operation, then.clone())?
         };
         let paths = pieces.keys().cloned().collect();
         Ok(OperationTrees { operation, paths, before, after: Arc::new(Pieced(pieces)), unknown })
@@ -142,9 +143,10 @@ impl Pieced {
     fn entries_above(&self, path: &TreePath) -> Vec<Entry> {
         let entry = |(piece, tree): (&TreePath, &Arc<dyn Tree>)| {
             let name = Name::from_segment(piece.segments().nth(path.depth())?);
-            match piece.depth() == path.depth() + 1 {
-                true => Some(Entry::new(name, tree.stat(piece).ok()?.kind)),
-                false => Some(Entry::new(name, Kind::Directory)),
+            if piece.depth() == path.depth() + 1 {
+                Some(Entry::new(name, tree.stat(piece).ok()?.kind))
+            } else {
+                Some(Entry::new(name, Kind::Directory))
             }
         };
         let mut entries: Vec<_> = self.below(path).filter_map(entry).collect();
@@ -155,16 +157,18 @@ impl Pieced {
 
 impl Tree for Pieced {
     fn stat(&self, path: &TreePath) -> Result<Stat> {
-        match self.is_above_pieces(path) {
-            true => Ok(Stat::new(Kind::Directory, 0)),
-            false => self.at(Operation::Stat, path)?.stat(path),
+        if self.is_above_pieces(path) {
+            Ok(Stat::new(Kind::Directory, 0))
+        } else {
+            self.at(Operation::Stat, path)?.stat(path)
         }
     }
 
     fn list(&self, path: &TreePath) -> Result<Vec<Entry>> {
-        match self.is_above_pieces(path) {
-            true => Ok(self.entries_above(path)),
-            false => self.at(Operation::List, path)?.list(path),
+        if self.is_above_pieces(path) {
+            Ok(self.entries_above(path))
+        } else {
+            self.at(Operation::List, path)?.list(path)
         }
     }
 

@@ -66,12 +66,13 @@ impl History {
         if self.snapshots.is_fragmented().unwrap_or(false) {
             let _ = self.snapshots.reclaim();
         }
-        let fitted = self.fit(&self.retention).and_then(|fitted| match fitted.fits {
-            true => {
+        let fitted = self.fit(&self.retention).and_then(|fitted| {
+            if fitted.fits {
                 self.warn(&fitted.used);
                 Ok(fitted.gone)
+            } else {
+                Err(full(self.retention.max_bytes.unwrap_or_default()))
             }
-            false => Err(full(self.retention.max_bytes.unwrap_or_default())),
         });
         if fitted.is_err() {
             self.snapshots.delete(&taken.id)?;

@@ -49,9 +49,10 @@ impl Workspace {
     /// Takes a snapshot of all that can be read.
     fn heal(&self, history: &History, unreadable: &mut Unreadable) -> Result<Snapshot> {
         loop {
-            let taken = match unreadable.is_empty() {
-                true => self.take(history, &NewSnapshot::new(history.clock.now()).message(MESSAGE)),
-                false => retried(|| self.take_without(history, unreadable)),
+            let taken = if unreadable.is_empty() {
+                self.take(history, &NewSnapshot::new(history.clock.now()).message(MESSAGE))
+            } else {
+                retried(|| self.take_without(history, unreadable))
             };
             let (error, known) = match taken {
                 Err(error) => (error, unreadable.len()),
@@ -148,9 +149,12 @@ mod tests {
     #[test]
     fn a_root_that_cannot_be_read_ends_a_repair_with_the_first_failure() {
         let has_failed = AtomicBool::new(false);
-        let source = move || match has_failed.swap(true, Ordering::Relaxed) {
-            false => Err(Error::new(Operation::Read, ErrorKind::PermissionDenied)),
-            true => Ok(None),
+        let source = move || {
+            if !has_failed.swap(true, Ordering::Relaxed) {
+                Err(Error::new(Operation::Read, ErrorKind::PermissionDenied))
+            } else {
+                Ok(None)
+            }
         };
         let backend = Layered::new(MemoryBackend::new(), Shut);
         let files = Workspace::builder(backend).exclude_by(source).build();

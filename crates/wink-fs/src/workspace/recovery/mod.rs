@@ -64,9 +64,10 @@ impl History {
         failed: &Failed<'_>,
         is_left: fn(&Error) -> bool,
     ) -> Result<(Vec<TreePath>, Vec<TreePath>)> {
-        let outcome = match failed.recorded.has_changes() {
-            true => self.roll_back_changes(backend, recording, failed, is_left)?,
-            false => Outcome::default(),
+        let outcome = if failed.recorded.has_changes() {
+            self.roll_back_changes(backend, recording, failed, is_left)?
+        } else {
+            Outcome::default()
         };
         let back = outcome.back.iter().cloned().collect();
         let Failed { number, name, recorded } = failed;
@@ -94,9 +95,10 @@ impl History {
         };
         // It is done: where it cannot be recorded, it is none.
         let changes = self.changes_of(sequence, failed.name, &record, &backend.live());
-        let recorded = changes.and_then(|changes| match changes.is_empty() {
-            true => Ok(()),
-            false => {
+        let recorded = changes.and_then(|changes| {
+            if changes.is_empty() {
+                Ok(())
+            } else {
                 let done =
                     self.prepare(sequence, failed.name, OperationCause::Recovery, changes)?;
                 self.append(done, Some(record.recorded()))

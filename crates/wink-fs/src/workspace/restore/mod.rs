@@ -154,13 +154,12 @@ impl Workspace {
         let before = history.capture(backend)?;
         let target = history.snapshots.load(&snapshot.id)?;
         let restore = Restore { history, target: &*target, scope: &scope };
-        let changed_outside = match options.tell_outside {
-            true => restore.changed_outside(&before)?,
-            false => Vec::new(),
-        };
-        let mut receipt = match options.dry_run {
-            true => restore.rehearse(backend, before, snapshot.id)?,
-            false => restore.run(backend, before, snapshot.id)?,
+        let changed_outside =
+            if options.tell_outside { restore.changed_outside(&before)? } else { Vec::new() };
+        let mut receipt = if options.dry_run {
+            restore.rehearse(backend, before, snapshot.id)?
+        } else {
+            restore.run(backend, before, snapshot.id)?
         };
         receipt.changed_outside = changed_outside;
         if !options.dry_run {

@@ -66,9 +66,10 @@ pub(crate) fn run(context: &Context, args: &DiffArgs) -> Result<Answer, CliError
         .scope(Scope::paths(paths.clone()));
     check(&opened, &paths, [&base, &target])?;
     let diff = compare(&opened, &base, &target, options)?;
-    let answer = match context.is_for_people() {
-        false => Answer::json(&describe(&base, &target, &diff))?,
-        true => shown(context, &opened, args, (&base, &target), &diff)?.long(),
+    let answer = if !context.is_for_people() {
+        Answer::json(&describe(&base, &target, &diff))?
+    } else {
+        shown(context, &opened, args, (&base, &target), &diff)?.long()
     };
     let differs = u8::from(args.exit_code && !diff.is_empty());
     let exit = answer.exit.max(differs);

@@ -51,10 +51,7 @@ fn row(changed: &Changed) -> Row {
 }
 
 fn signs((added, removed): (usize, usize), most: usize) -> String {
-    let scaled = |n: usize| match most <= SIGNS {
-        true => n,
-        false => (n * SIGNS).div_ceil(most),
-    };
+    let scaled = |n: usize| if most <= SIGNS { n } else { (n * SIGNS).div_ceil(most) };
     let signs = "+".repeat(scaled(added)) + &"-".repeat(scaled(removed));
     format!("{} {signs}", added + removed).trim_end().to_owned()
 }

@@ -109,9 +109,10 @@ pub(super) fn mkdir(
     let path = context.path(opened, &args.path)?.to_string();
     let created = opened.files.mkdir(&path)?;
     let document = MadeDirectory { path, created };
-    match created {
-        true => undoable(context, &document, |it| format!("Made {}/\n", it.path)),
-        false => context.answer(&document, |it| format!("{}/ is there already\n", it.path)),
+    if created {
+        undoable(context, &document, |it| format!("Made {}/\n", it.path))
+    } else {
+        context.answer(&document, |it| format!("{}/ is there already\n", it.path))
     }
 }
 
@@ -136,10 +137,8 @@ pub(super) fn remove(
     args: &RemoveArgs,
 ) -> Result<Answer, CliError> {
     let paths = context.paths(opened, &args.paths)?;
-    let recursion = match args.recursive {
-        true => wink_fs::Recursion::Recursive,
-        false => wink_fs::Recursion::OnlyEmpty,
-    };
+    let recursion =
+        if args.recursive { wink_fs::Recursion::Recursive } else { wink_fs::Recursion::OnlyEmpty };
     let removed = opened.files.as_owner("delete", |fs| {
         let removed = paths.iter().map(|path| fs.remove(path, recursion));
         removed.collect::<wink_fs::Result<Vec<_>>>()

@@ -44,13 +44,12 @@ pub(super) fn cat(
         Kind::Symlink => tree.read_link(&path)?,
         _ => tree.open(&path)?.read_all().map_err(|error| CliError::other(&error))?.to_vec(),
     };
-    match context.is_for_people() {
-        true => Ok(Answer { bytes, ..Answer::default() }),
-        false => {
-            let hash = ops::content_hash(&*tree, &path).ok().map(|hash| hash.to_string());
-            let text = String::from_utf8(bytes).ok();
-            Answer::json(&FileContent { path: path.to_string(), hash, text })
-        }
+    if context.is_for_people() {
+        Ok(Answer { bytes, ..Answer::default() })
+    } else {
+        let hash = ops::content_hash(&*tree, &path).ok().map(|hash| hash.to_string());
+        let text = String::from_utf8(bytes).ok();
+        Answer::json(&FileContent { path: path.to_string(), hash, text })
     }
 }
 

@@ -115,10 +115,7 @@ fn check_again(file: &Path, session: &Session) -> Result<(), CliError> {
         return Ok(());
     }
     let again = read_session_tree(&bytes[..], &LoadOptions::default()).map_err(failed)?;
-    match written(&again)? == bytes {
-        true => Ok(()),
-        false => Err(CliError::session_changes(file)),
-    }
+    if written(&again)? == bytes { Ok(()) } else { Err(CliError::session_changes(file)) }
 }
 
 fn checked_archive(archive: &Path) -> Result<ArchiveTree, CliError> {

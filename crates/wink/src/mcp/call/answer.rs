@@ -9,10 +9,8 @@ use crate::mcp::resources;
 /// Makes the answer of a result: complete text beside small structured data.
 pub(crate) fn answered(result: ToolResult) -> CallToolResult {
     let content = vec![ContentBlock::text(result.message.clone())];
-    let mut answer = match result.ok() {
-        true => CallToolResult::success(content),
-        false => CallToolResult::error(content),
-    };
+    let mut answer =
+        if result.ok() { CallToolResult::success(content) } else { CallToolResult::error(content) };
     answer.structured_content = Some(structured(result));
     answer
 }

@@ -16,10 +16,7 @@ pub(crate) fn bound(session: &Session) {
 /// Runs after the record of a call was added, in the same turn.
 fn newer(records: &View<'_, ToolInvoked>, _: &Arc<ToolInvoked>) -> Items<ToolInvoked> {
     let all = records.items();
-    match all.len() > MOST {
-        true => all.all().skip(all.len() / 2).cloned().collect(),
-        false => all.clone(),
-    }
+    if all.len() > MOST { all.all().skip(all.len() / 2).cloned().collect() } else { all.clone() }
 }
 
 #[cfg(test)]

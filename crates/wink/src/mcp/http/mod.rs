@@ -105,9 +105,10 @@ impl McpService {
     async fn counted(&self, request: Request) -> Result<Response, Response> {
         let counted = self.in_flight.begin().ok_or_else(|| ENDING.into_response())?;
         let answer = self.answer(request).await?;
-        match answer.status() == StatusCode::INTERNAL_SERVER_ERROR && self.in_flight.is_over() {
-            true => Err(NOT_FINISHED.into_response()),
-            false => Ok(counted.until_sent(answer)),
+        if answer.status() == StatusCode::INTERNAL_SERVER_ERROR && self.in_flight.is_over() {
+            Err(NOT_FINISHED.into_response())
+        } else {
+            Ok(counted.until_sent(answer))
         }
     }
 
@@ -132,9 +133,10 @@ impl McpService {
 
 async fn handle(State(service): State<McpService>, request: Request) -> Response {
     // Requests other than POST stay open until the client or the server ends them, so they are not counted.
-    let answered = match *request.method() == Method::POST {
-        true => service.counted(request).await,
-        false => service.answer(request).await,
+    let answered = if *request.method() == Method::POST {
+        service.counted(request).await
+    } else {
+        service.answer(request).await
     };
     answered.unwrap_or_else(|refusal| refusal)
 }

@@ -14,9 +14,10 @@ use crate::serve::http::origin_guard;
 pub(super) async fn peeked(request: Request) -> Result<(Request, bool), Response> {
     let (head, body) = request.into_parts();
     let body = origin_guard::whole(body).await.map_err(IntoResponse::into_response)?;
-    let begins = match head.method == Method::POST && is_json(&head.headers) {
-        true => is_initialize(&message::parse(&body).map_err(|refusal| no_message(&refusal))?),
-        false => false,
+    let begins = if head.method == Method::POST && is_json(&head.headers) {
+        is_initialize(&message::parse(&body).map_err(|refusal| no_message(&refusal))?)
+    } else {
+        false
     };
     Ok((Request::from_parts(head, Body::from(body)), begins))
 }

@@ -50,9 +50,10 @@ fn encoded(text: &str, plain: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
         let c = char::from(byte);
-        match c.is_ascii_alphanumeric() || "-._~".contains(c) || plain.contains(c) {
-            true => encoded.push(c),
-            false => encoded.push_str(&format!("%{byte:02X}")),
+        if c.is_ascii_alphanumeric() || "-._~".contains(c) || plain.contains(c) {
+            encoded.push(c)
+        } else {
+            encoded.push_str(&format!("%{byte:02X}"))
         }
     }
     encoded

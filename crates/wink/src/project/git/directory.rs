@@ -15,9 +15,10 @@ pub(crate) const GIT: &str = "/.git";
 
 /// Returns what is excluded from a workspace.
 pub(crate) fn excluded(project: &Project) -> Result<Exclusions, CliError> {
-    match disk::is_gone(&project.root.join(".git")) {
-        true => Ok(Exclusions::parse(project.settings.exclude.clone())?),
-        false => excluded_for_long(project),
+    if disk::is_gone(&project.root.join(".git")) {
+        Ok(Exclusions::parse(project.settings.exclude.clone())?)
+    } else {
+        excluded_for_long(project)
     }
 }
 

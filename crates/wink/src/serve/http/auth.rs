@@ -57,10 +57,7 @@ impl Auth {
     /// Admits a request that carries the token, or the cookie that was given for it.
     pub(crate) fn admit(&self, headers: &HeaderMap) -> Result<(), HttpRefusal> {
         let is_token = || bearer(headers).is_some_and(|given| self.token.is(given));
-        match is_token() || self.has_cookie(headers) {
-            true => Ok(()),
-            false => Err(self.failed()),
-        }
+        if is_token() || self.has_cookie(headers) { Ok(()) } else { Err(self.failed()) }
     }
 
     /// Redeems the ticket, which works once; returns the cookie for the browser that sent it.

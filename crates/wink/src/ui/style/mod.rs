@@ -84,10 +84,7 @@ pub(crate) fn harmless_json(json: &str) -> String {
     let is_harmful = |c: char| matches!(c, '\u{7f}'..'\u{a0}') || reorders(c);
     let mut text = String::with_capacity(json.len());
     for c in json.chars() {
-        match is_harmful(c) {
-            true => text += &format!("\\u{:04x}", c as u32),
-            false => text.push(c),
-        }
+        if is_harmful(c) { text += &format!("\\u{:04x}", c as u32) } else { text.push(c) }
     }
     text
 }

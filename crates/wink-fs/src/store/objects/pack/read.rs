@@ -83,10 +83,7 @@ impl Pack {
         let (mut low, mut high) = self.around(key);
         while low < high {
             let middle = low + (high - low) / 2;
-            match self.row(middle)[..KEY_BYTES] < key[..] {
-                true => low = middle + 1,
-                false => high = middle,
-            }
+            if self.row(middle)[..KEY_BYTES] < key[..] { low = middle + 1 } else { high = middle }
         }
         low
     }
@@ -138,9 +135,10 @@ impl Pack {
         let file = open(disk, &self.id)?;
         let stored = read(&file, row.offset, row.stored as usize)
             .map_err(|error| cut_off(&self.id, error))?;
-        match crc32fast::hash(&stored) == row.crc {
-            true => Ok((row, stored)),
-            false => Err(self.broken_block(at)),
+        if crc32fast::hash(&stored) == row.crc {
+            Ok((row, stored))
+        } else {
+            Err(self.broken_block(at))
         }
     }
 

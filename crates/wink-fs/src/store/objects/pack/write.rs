@@ -228,9 +228,10 @@ impl Builder {
         self.packed.reserve(zstd::zstd_safe::compress_bound(bytes.len()));
         self.compressor.compress_to_buffer(bytes, &mut self.packed)?;
         let raw = bytes.len() as u32;
-        Ok(match self.packed.len() < bytes.len() {
-            true => Packed { bytes: &self.packed, raw, codec: Codec::Zstd },
-            false => Packed { bytes, raw, codec: Codec::Raw },
+        Ok(if self.packed.len() < bytes.len() {
+            Packed { bytes: &self.packed, raw, codec: Codec::Zstd }
+        } else {
+            Packed { bytes, raw, codec: Codec::Raw }
         })
     }
 }
