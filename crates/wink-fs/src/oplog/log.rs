@@ -12,7 +12,7 @@ use crate::snapshot::SnapshotId;
 
 const KEPT: usize = OperationRecord::MOST_KEPT;
 
-/// How many records there may be before the ledger checks which of them are too old.
+/// How many records there may be before the operation log checks which of them are too old.
 pub(crate) const MANY_RECORDS: usize = 2 * KEPT;
 
 /// How many records there are at most, however often the user undoes and redoes operations.

@@ -18,7 +18,7 @@ pub(crate) const STORE: &str = "lock";
 /// no other process gets in meanwhile, or the waiting one might starve.
 const GATE: &str = "gate.lock";
 
-/// Held exclusively by the process that changes the roster or the set of records: while a snapshot gets its place in
+/// Held exclusively by the process that changes the manifest or the set of records: while a snapshot gets its place in
 /// the order, one is forgotten, or objects are deleted. Taken after the store's lock.
 const PUBLISH: &str = "publish.lock";
 

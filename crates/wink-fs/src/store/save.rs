@@ -99,7 +99,7 @@ fn publish(
     Ok(snapshot)
 }
 
-/// Returns the last number that was given, as far as the roster knows: that of a snapshot which is gone stays its own.
+/// Returns the last number that was given, as far as the manifest knows: that of a snapshot which is gone stays its own.
 fn last_number(store: &Store) -> io::Result<u64> {
     Ok(PackManifest::read(store.disk())?.whole().map_or(0, |manifest| manifest.last_number()))
 }

@@ -1,4 +1,4 @@
-//! What a ledger takes away.
+//! Forgetting operations.
 
 use std::io;
 

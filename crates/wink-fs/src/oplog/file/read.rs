@@ -1,4 +1,4 @@
-//! What a ledger reads: which operations there are, their lists and their records.
+//! Reading the operation log: which operations there are, their lists and their records.
 
 use std::fs::File;
 use std::io::{self, Read as _};

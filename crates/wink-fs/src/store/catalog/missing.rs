@@ -15,7 +15,7 @@ pub(crate) struct Missing {
     pub(crate) numbers: Vec<u64>,
 }
 
-/// Looks for snapshots that should be there, by what is; nothing is said of a store whose roster does not say
+/// Looks for snapshots that should be there, by what is; nothing is said of a store whose manifest does not say
 /// which were forgotten.
 pub(crate) fn look(disk: &Disk, manifest: &PackManifest, there: &[Snapshot]) -> Missing {
     let Some(gone) = &manifest.gone else { return Missing::default() };

@@ -80,7 +80,7 @@ fn take_away(store: &Store, going: &[Snapshot]) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes the roster. Where the disk is full and it need not come first, returns it, to be written afterwards: to
+/// Writes the manifest. Where the disk is full and it need not come first, returns it, to be written afterwards: to
 /// forget snapshots is how space is given back. Where it must come first, it takes the place of what can be found
 /// out again.
 fn note(
@@ -106,7 +106,7 @@ fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
 
-/// Writes the roster in the space that records left. If not even that is enough, `verify` reports snapshots as missing
+/// Writes the manifest in the space that records left. If not even that is enough, `verify` reports snapshots as missing
 /// that were deleted permanently, which does no harm.
 fn note_again(disk: &Disk, manifest: Option<PackManifest>) {
     let _ = manifest.map(|manifest| manifest.note(disk));

@@ -1,6 +1,6 @@
 //! Gives back the space of objects that no snapshot needs any more.
 //!
-//! What is still needed of packs that go is in new packs before they go. Once the roster is replaced, which is one
+//! What is still needed of packs that go is in new packs before they go. Once the manifest is replaced, which is one
 //! step, no reader relies on the old ones: before it nothing is deleted, and after it whatever is left of them only
 //! wastes space.
 

@@ -1,7 +1,7 @@
 //! The list of the packs that must be there, and of what in them a snapshot may rely on.
 //!
 //! A record names the pack that was written with it. When space is given back, packs go and others take
-//! over what is still needed of them; then the roster says which packs there are, for all records up to
+//! over what is still needed of them; then the manifest says which packs there are, for all records up to
 //! a number. What records after that name is to be there too.
 
 use std::collections::BTreeMap;
