@@ -21,7 +21,7 @@ use crate::tree::scope::Exclusions;
 ///
 /// - When `save` returns a snapshot, it survives a power cut. When it fails, there is no snapshot.
 /// - A loaded tree has the names, kinds, contents, link targets and modes of the tree that was saved, so
-///   that both have the same [`tree_hash`](crate::tree::hash).
+///   that both have the same [`tree_hash`](crate::tree_hash).
 /// - A FIFO, socket or device is left out, and [`Snapshot::skipped`] names it.
 /// - What is loaded was checked: bytes that are not those that were saved are Corrupt, never returned.
 /// - Damage to one snapshot leaves the others usable.

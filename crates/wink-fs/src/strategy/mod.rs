@@ -29,7 +29,7 @@ use crate::error::{Error, ErrorKind, Operation, Result};
 
 /// Names a way to keep snapshots.
 ///
-/// All of them keep the same: one workspace has the same [`tree_hash`](crate::tree::hash) by each.
+/// All of them keep the same: one workspace has the same [`tree_hash`](crate::tree_hash) by each.
 ///
 /// ```
 /// use wink_fs::Strategy;
