@@ -14,7 +14,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
             "search", "prune", "verify", "repair",
         ],
     ),
-    ("Branches", &["fork", "branch", "merge"]),
+    ("Forks", &["fork", "branch", "merge"]),
     ("Files", &["fs", "export", "import"]),
     ("Agents", &["tool", "session"]),
     ("Servers", &["serve", "mcp"]),

@@ -58,41 +58,41 @@ States such as @-, a tag or \"10m ago\": `wink show --help`. In a hurry: wink in
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct GlobalArgs {
-    /// Works as if started in this directory.
+    /// Run as if started in this directory.
     #[arg(short = 'C', value_name = "DIR", default_value = ".", hide_default_value = true)]
     #[arg(global = true)]
     pub(crate) directory: PathBuf,
 
-    /// The directory of the workspace's history, where it is not the usual one.
+    /// Directory of the workspace's history, if it is not the default one.
     #[arg(long, value_name = "DIR", global = true)]
     pub(crate) store: Option<PathBuf>,
 
-    /// Answers in lines of JSON on stdout, the summary last, and fails with one on stderr.
+    /// Print newline-delimited JSON; the last line is the summary, errors go to stderr.
     #[arg(long, global = true)]
     pub(crate) json: bool,
 
-    /// Leaves out notes, hints and progress.
+    /// Print no notes, hints or progress.
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
 
-    /// When to use colours; NO_COLOR, CLICOLOR_FORCE and TERM count.
+    /// When to use colours; NO_COLOR, CLICOLOR_FORCE and TERM are respected.
     #[arg(long, value_name = "WHEN", value_enum, default_value_t, hide_default_value = true)]
     #[arg(global = true)]
     pub(crate) color: ColorWhen,
 
-    /// Shows long answers at once, not in $WINK_PAGER or $PAGER.
+    /// Do not use a pager ($WINK_PAGER or $PAGER).
     #[arg(long, global = true)]
     pub(crate) no_pager: bool,
 
-    /// Answers yes to what is asked before something that cannot be undone; scripts need it for that.
+    /// Answer yes to every question; scripts need it for what cannot be undone.
     #[arg(long, global = true)]
     pub(crate) yes: bool,
 
-    /// Says on stderr what is done; twice and three times says more.
+    /// Print what is done to stderr; repeat for more detail.
     #[arg(short, long, action = ArgAction::Count, global = true)]
     pub(crate) verbose: u8,
 
-    /// Records what is done: on stderr at a level (error, warn, info, debug, trace), or all in a file.
+    /// Log to stderr at a level (error, warn, info, debug, trace), or everything to a file.
     #[arg(long, value_name = "FILE|LEVEL", global = true)]
     pub(crate) log: Option<Log>,
 }
@@ -121,111 +121,111 @@ pub(crate) enum ColorWhen {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Makes a directory a workspace whose history is kept outside of it.
+    /// Protect a directory: keep a history of it, outside of it.
     Init(init::InitArgs),
 
-    /// Says whether the workspace is protected, what changed, and what is not captured.
+    /// Show whether the workspace is protected, what changed, and what is not captured.
     #[command(visible_alias = "st")]
     Status,
 
-    /// Keeps the files as they are now.
+    /// Take a snapshot of the files.
     #[command(visible_alias = "snap")]
     Snapshot(snapshot::SnapshotArgs),
 
-    /// Lists the snapshots, newest first.
+    /// List snapshots, newest first.
     Log(log::LogArgs),
 
-    /// Shows one snapshot, and what it changed.
+    /// Show a snapshot and what it changed.
     #[command(after_help = REFS)]
     Show(show::ShowArgs),
 
-    /// Shows what is different between two states.
+    /// Show the differences between two states.
     #[command(after_help = format!("{PATCHES}\n\n{REFS}"))]
     Diff(diff::DiffArgs),
 
-    /// Makes the files those of a snapshot; what is there now is kept in another one.
+    /// Restore files from a snapshot (the current state is saved first).
     #[command(after_help = REFS)]
     Restore(restore::RestoreArgs),
 
-    /// Takes one step out, and leaves what was done before and since.
+    /// Undo one snapshot's changes, keeping everything before and after it.
     #[command(after_help = REFS)]
     Revert(revert::RevertArgs),
 
-    /// Takes back the last things that wink did to the files.
+    /// Undo the last operations.
     Undo(undo::UndoArgs),
 
-    /// Does again what was undone last.
+    /// Redo what was undone last.
     Redo,
 
-    /// Lists what wink did to the files, and shows one such thing line by line.
+    /// List operations, or show one line by line.
     #[command(subcommand)]
     Op(op::OpCommand),
 
-    /// Gives a snapshot a name, in the place of the one it had.
+    /// Tag a snapshot, replacing the tag it had.
     #[command(after_help = REFS)]
     Tag(tag::TagArgs),
 
-    /// Finds lines in all snapshots, with the first and the last that has each.
+    /// Search all snapshots for lines, with the first and last snapshot that has each.
     #[command(after_help = REFS)]
     Search(search::SearchArgs),
 
-    /// Takes old snapshots away, and gives their space back.
+    /// Delete old snapshots and free their space.
     Prune(prune::PruneArgs),
 
-    /// Looks for damage in the history.
+    /// Check the history for damage.
     Verify(verify::VerifyArgs),
 
-    /// Puts aside what is damaged, so that the rest can be used; nothing is deleted.
+    /// Move damaged parts of the history into quarantine; nothing is deleted.
     Repair,
 
-    /// Makes a directory with the files of a state, in which one can work apart from this one.
+    /// Make a fork: a directory with the files of a state, to work in apart from this one.
     #[command(after_help = REFS)]
     Fork(fork::ForkArgs),
 
-    /// Lists forks, forgets one, or gives it another name.
+    /// List, rename or delete forks.
     #[command(subcommand)]
     Branch(branch::BranchCommand),
 
-    /// Brings in what was done in a fork; writes nothing where both sides changed the same.
+    /// Merge a fork; a conflict changes nothing.
     Merge(merge::MergeArgs),
 
-    /// Writes a state to an archive.
+    /// Export a state to an archive.
     #[command(after_help = REFS)]
     Export(export::ExportArgs),
 
-    /// Makes the files those of an archive; what is there now is kept in a snapshot.
+    /// Import files from an archive (the current state is saved first).
     Import(import::ImportArgs),
 
-    /// Looks at the files of any state, and changes those of now.
+    /// Read files of any state, and change the current ones.
     #[command(subcommand, after_help = REFS)]
     Fs(fs::FsCommand),
 
-    /// Looks whether this computer and this workspace are as wink needs them.
+    /// Check this computer and this workspace for problems.
     Doctor(doctor::DoctorArgs),
 
-    /// Prints what a shell needs to complete commands and names of states.
+    /// Print shell completions for commands and names of states.
     Completions(completions::CompletionsArgs),
 
-    /// Prints the manual, or writes all its pages.
+    /// Print the manual, or write all its pages.
     Man(man::ManArgs),
 
-    /// Shows and sets what holds here, or for this person.
+    /// Get and set options.
     #[command(subcommand)]
     Config(config::ConfigCommand),
 
-    /// Looks at sessions of agents in files, and moves their files in and out.
+    /// Inspect saved agent sessions, and load or save their files.
     #[command(subcommand)]
     Session(session::SessionCommand),
 
-    /// Calls a tool as an agent does, or lists the tools there are.
+    /// Call a tool as an agent does, or list the tools.
     Tool(tool::ToolArgs),
 
-    /// Offers the tools to one MCP client over standard input and output.
+    /// Serve the tools to one MCP client over stdio.
     Mcp(mcp::McpArgs),
 
-    /// Serves workspaces to MCP clients and shows what happens in them; by default one in memory.
+    /// Serve workspaces to MCP clients over HTTP, with a status page; by default one in memory.
     Serve(serve::ServeArgs),
 
-    /// Lets a scripted agent work on a small project, and shows what it does and how it is taken back.
+    /// Watch a scripted agent work on a small project, and undo its mistakes.
     Demo(demo::DemoArgs),
 }

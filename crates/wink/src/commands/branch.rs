@@ -15,19 +15,19 @@ use crate::ui::format;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BranchCommand {
-    /// Lists the forks of the workspace, or, in a fork, those of what it is a fork of.
+    /// List the forks of the workspace; in a fork, those of its workspace.
     List,
 
-    /// Forgets a fork; its directory and its snapshots stay, and the directory is no workspace any more.
+    /// Delete a fork; its files and snapshots stay, but its directory is no longer protected.
     Delete(DeleteArgs),
 
-    /// Gives a fork another name; its directory stays where it is.
+    /// Rename a fork; its directory stays where it is.
     Rename(RenameArgs),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct DeleteArgs {
-    /// The name of the fork.
+    /// Name of the fork.
     #[arg(value_name = "NAME")]
     #[arg(add = completion::forks())]
     name: String,
@@ -35,12 +35,12 @@ pub(crate) struct DeleteArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct RenameArgs {
-    /// The name it has.
+    /// Current name.
     #[arg(value_name = "OLD")]
     #[arg(add = completion::forks())]
     old: String,
 
-    /// The name it gets.
+    /// New name.
     #[arg(value_name = "NEW")]
     new: String,
 }

@@ -11,7 +11,7 @@ use crate::ui::answer::Answer;
 
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArgs {
-    /// The shell.
+    /// Shell.
     #[arg(value_name = "SHELL", value_parser = ["bash", "elvish", "fish", "powershell", "zsh"])]
     shell: String,
 }

@@ -15,58 +15,58 @@ use crate::ui::answer::Answer;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigCommand {
-    /// Prints what holds for a key.
+    /// Print the value of a key.
     Get(GetArgs),
 
-    /// Sets a key, or, without a value, takes what was set away.
+    /// Set a key; without a value, unset it.
     Set(SetArgs),
 
-    /// Adds to what a key has several of, which is `exclude`.
+    /// Add values to a list (`exclude`).
     Add(PartArgs),
 
-    /// Takes some of it away.
+    /// Remove values from a list (`exclude`).
     Remove(PartArgs),
 
-    /// Lists what holds for all keys.
+    /// List all keys and their values.
     List(ListArgs),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct GetArgs {
-    /// The key: exclude, retention.count, retention.bytes, color or pager.
+    /// Key: exclude, retention.count, retention.bytes, color or pager.
     #[arg(value_name = "KEY")]
     key: Key,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct SetArgs {
-    /// The key: exclude, retention.count, retention.bytes, color or pager.
+    /// Key: exclude, retention.count, retention.bytes, color or pager.
     #[arg(value_name = "KEY")]
     key: Key,
 
-    /// The value; what is excluded may have several.
+    /// Value; `exclude` may have several.
     #[arg(value_name = "VALUE")]
     values: Vec<String>,
 
-    /// Sets it for all workspaces of this person, in `config.toml`.
+    /// Set it for all your workspaces, in `config.toml`.
     #[arg(long)]
     user: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct PartArgs {
-    /// The key: exclude.
+    /// Key: exclude.
     #[arg(value_name = "KEY")]
     key: Key,
 
-    /// The values.
+    /// Values.
     #[arg(value_name = "VALUE", required = true)]
     values: Vec<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
-    /// Says where each value was set.
+    /// Show where each value was set.
     #[arg(long)]
     origin: bool,
 }

@@ -16,16 +16,16 @@ use crate::ui::format;
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
-    /// The file to write, such as `work.fs.zip`.
+    /// File to write, such as `work.fs.zip`.
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// The state [default: the files as they are now, without what is excluded].
+    /// State [default: the current files, without excluded ones].
     #[arg(long, value_name = "REF", default_value = "@", hide_default_value = true)]
     #[arg(add = completion::states())]
     at: String,
 
-    /// Takes the place of a file that is there.
+    /// Replace a file that exists.
     #[arg(long)]
     force: bool,
 }

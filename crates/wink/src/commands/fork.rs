@@ -24,16 +24,16 @@ use crate::ui::format;
 
 #[derive(Debug, Args)]
 pub(crate) struct ForkArgs {
-    /// A name for the fork, which no other one and no snapshot has.
+    /// Name of the fork; no other fork or snapshot may have it.
     #[arg(value_name = "NAME")]
     name: String,
 
-    /// The state it begins with [default: the files as they are now, of which a snapshot is taken].
+    /// State to start from [default: the current files, of which a snapshot is taken].
     #[arg(value_name = "REF", default_value = "@", hide_default_value = true)]
     #[arg(add = completion::states())]
     state: String,
 
-    /// The directory, new or empty [default: beside the workspace, named after both].
+    /// Directory of the fork, new or empty [default: beside the workspace, named after both].
     #[arg(long, value_name = "DIR", visible_alias = "materialise")]
     materialize: Option<PathBuf>,
 }

@@ -12,7 +12,7 @@ use crate::ui::format;
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
-    /// The archive.
+    /// Archive.
     #[arg(value_name = "FILE")]
     file: PathBuf,
 }

@@ -16,7 +16,7 @@ use crate::ui::format;
 
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
-    /// A directory that the pages of all commands are written to [default: the first page is printed].
+    /// Write the pages of all commands to this directory [default: print the first page].
     #[arg(value_name = "DIR")]
     into: Option<PathBuf>,
 }

@@ -10,15 +10,15 @@ const LINES: u64 = 1000;
 
 #[derive(Debug, Args)]
 pub(super) struct Matching {
-    /// Takes upper and lower case for the same.
+    /// Ignore case.
     #[arg(short, long)]
     ignore_case: bool,
 
-    /// Takes the pattern as plain text.
+    /// Treat the pattern as plain text.
     #[arg(short = 'F', long)]
     fixed_strings: bool,
 
-    /// Lists at most so many lines.
+    /// List at most N lines.
     #[arg(short = 'n', value_name = "N", default_value_t = LINES, value_parser = cli::count::<u64>)]
     count: u64,
 }

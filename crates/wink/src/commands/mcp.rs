@@ -17,7 +17,7 @@ use crate::sys::stop_signals::StopSignals;
 
 #[derive(Debug, Args)]
 pub(crate) struct McpArgs {
-    /// Writes the calls down when the session ends, in a file of this directory for `wink session show`.
+    /// Write the session to this directory when it ends, for `wink session show`.
     #[arg(long, value_name = "DIR")]
     dump: Option<PathBuf>,
 

@@ -18,7 +18,7 @@ use crate::ui::answer::Answer;
 
 #[derive(Debug, Args)]
 pub(crate) struct MergeArgs {
-    /// The name of the fork.
+    /// Name of the fork.
     #[arg(value_name = "NAME")]
     #[arg(add = completion::forks())]
     name: String,

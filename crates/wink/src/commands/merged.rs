@@ -15,19 +15,19 @@ use crate::ui::style::Paint;
 
 #[derive(Debug, Args)]
 pub(crate) struct MergeFlags {
-    /// Only says what would be done.
+    /// Print what would be done, and change nothing.
     #[arg(long)]
     dry_run: bool,
 
-    /// Keeps our lines and files where both sides changed the same.
+    /// On conflict keep this side's lines and files.
     #[arg(long, group = "sides")]
     ours: bool,
 
-    /// Takes the other lines and files where both sides changed the same.
+    /// On conflict take the other side's lines and files.
     #[arg(long, group = "sides")]
     theirs: bool,
 
-    /// Writes the lines of both sides, between markers.
+    /// On conflict write the lines of both sides, between markers.
     #[arg(long, group = "sides")]
     markers: bool,
 }

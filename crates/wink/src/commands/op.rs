@@ -19,15 +19,15 @@ const NAMED: usize = 3;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum OpCommand {
-    /// Lists the operations, newest first, and what was pruned.
+    /// List operations, newest first, and what was pruned.
     Log(OpLogArgs),
-    /// Shows what one operation changed, line by line, whatever came since.
+    /// Show what an operation changed, line by line, whatever came since.
     Show(op_show::OpShowArgs),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct OpLogArgs {
-    /// Lists only the newest so many.
+    /// List only the newest N.
     #[arg(short = 'n', value_name = "N", value_parser = cli::count::<usize>)]
     count: Option<usize>,
 }

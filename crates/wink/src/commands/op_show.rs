@@ -12,7 +12,7 @@ use crate::ui::answer::Answer;
 
 #[derive(Debug, Args)]
 pub(crate) struct OpShowArgs {
-    /// The operation, by the number that `wink op log` shows [default: the last one].
+    /// Number of the operation, as `wink op log` shows it [default: the last one].
     #[arg(value_name = "OPERATION", value_parser = cli::operation)]
     operation: Option<u64>,
 }

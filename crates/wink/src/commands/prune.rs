@@ -20,21 +20,21 @@ const DAY: u64 = 24 * 60 * 60;
 
 #[derive(Debug, Args)]
 pub(crate) struct PruneArgs {
-    /// How many snapshots without a tag stay [default: 500, or what `wink config` says]; those with a tag, the newest one and those
-    /// that are pinned stay in any case.
+    /// Number of untagged snapshots to keep [default: 500, or as `wink config` says]; tagged, pinned and the newest
+    /// ones always stay.
     #[arg(long, value_name = "N")]
     keep: Option<usize>,
 
-    /// Takes away also what is older than so many days.
+    /// Also delete snapshots older than this many days.
     #[arg(long, value_name = "DAYS")]
     older_than: Option<u64>,
 
-    /// Only says what would go.
+    /// Print what would be deleted, and delete nothing.
     #[arg(long)]
     dry_run: bool,
 
-    /// Takes what matches out of all snapshots, such as a secret that should never have been there, and
-    /// excludes it here and in all forks from now on; the files stay, and no restore touches them.
+    /// Delete matching paths, such as a secret, from all snapshots, and exclude them here and in all forks from
+    /// now on; the files stay. Operations that keep a match can no longer be undone.
     #[arg(long, value_name = "GLOB", conflicts_with_all = ["keep", "older_than"])]
     path: Option<String>,
 }

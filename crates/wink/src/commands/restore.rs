@@ -19,16 +19,16 @@ use crate::ui::style::Paint;
 
 #[derive(Debug, Args)]
 pub(crate) struct RestoreArgs {
-    /// The snapshot.
+    /// Snapshot to restore.
     #[arg(value_name = "REF")]
     #[arg(add = completion::states())]
     snapshot: String,
 
-    /// Only says what would be done.
+    /// Print what would be done, and change nothing.
     #[arg(long)]
     dry_run: bool,
 
-    /// Only these paths, each with all that is below it.
+    /// Only these paths, with everything below them.
     #[arg(last = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
 }

@@ -14,7 +14,7 @@ use crate::ui::answer::Answer;
 
 #[derive(Debug, Args)]
 pub(crate) struct RevertArgs {
-    /// The step: from one state to another, or a snapshot, which means what it changed.
+    /// What to revert: a snapshot's changes, or those from one state to another.
     #[arg(value_name = "A..B")]
     #[arg(add = completion::states())]
     step: String,

@@ -17,11 +17,11 @@ use crate::ui::format;
 
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
-    /// The regular expression.
+    /// Regular expression.
     #[arg(value_name = "PATTERN")]
     pattern: String,
 
-    /// Looks only into this snapshot and what came after it.
+    /// Search only this snapshot and newer ones.
     #[arg(long, value_name = "REF")]
     #[arg(add = completion::states())]
     since: Option<String>,
@@ -29,7 +29,7 @@ pub(crate) struct SearchArgs {
     #[command(flatten)]
     matching: Matching,
 
-    /// Only these paths, each with all that is below it.
+    /// Only these paths, with everything below them.
     #[arg(last = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
 }

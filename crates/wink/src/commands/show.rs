@@ -17,7 +17,7 @@ use crate::ui::style::Paint;
 
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
-    /// The snapshot, or an archive [default: the last snapshot].
+    /// Snapshot or archive [default: the last snapshot].
     #[arg(value_name = "REF", default_value = "@-", hide_default_value = true)]
     #[arg(add = completion::states())]
     snapshot: String,

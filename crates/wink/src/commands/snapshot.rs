@@ -18,11 +18,11 @@ use crate::ui::format;
 
 #[derive(Debug, Args)]
 pub(crate) struct SnapshotArgs {
-    /// What there is to say about it.
+    /// Message to keep with the snapshot.
     #[arg(short, long, value_name = "TEXT")]
     message: Option<String>,
 
-    /// A name for it that no other snapshot and no fork has.
+    /// Name for the snapshot; no other snapshot or fork may have it.
     #[arg(long)]
     tag: Option<String>,
 }

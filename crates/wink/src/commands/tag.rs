@@ -11,16 +11,16 @@ use crate::ui::answer::Answer;
 
 #[derive(Debug, Args)]
 pub(crate) struct TagArgs {
-    /// The name, which no other snapshot and no fork has.
+    /// Tag; no other snapshot or fork may have it.
     #[arg(value_name = "NAME")]
     name: String,
 
-    /// The snapshot [default: the last one].
+    /// Snapshot [default: the last one].
     #[arg(value_name = "REF", default_value = "@-", hide_default_value = true)]
     #[arg(add = completion::states())]
     snapshot: String,
 
-    /// Takes the name away from the snapshot that has it.
+    /// Remove the tag.
     #[arg(long, conflicts_with = "snapshot")]
     delete: bool,
 }

@@ -15,10 +15,10 @@ use crate::ui::format;
 
 #[derive(Debug, Args)]
 pub(crate) struct UndoArgs {
-    /// How many, from the last one on, or which one, as in `op:5`, whatever came since [default: 1].
+    /// How many operations, or which one, as in `op:5` [default: 1].
     #[arg(value_name = "N", value_parser = which)]
     which: Option<Which>,
-    /// Leaves the last one as it is for good, so that the next undo takes back the one before it.
+    /// Skip the last operation: it stays, and the next undo takes back the one before it.
     #[arg(long, conflicts_with = "which")]
     skip: bool,
 }

@@ -14,11 +14,11 @@ use crate::ui::format;
 
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArgs {
-    /// Reads and hashes also the bytes of all contents.
+    /// Also read and hash the contents of all files.
     #[arg(long)]
     data: bool,
 
-    /// Reads only the N-th of T parts of the bytes, such as 1/10.
+    /// Read only the N-th of T parts of the contents, such as 1/10.
     #[arg(long, value_name = "N/T", requires = "data", value_parser = subset)]
     subset: Option<(u32, u32)>,
 }

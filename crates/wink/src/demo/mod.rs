@@ -24,11 +24,11 @@ use crate::ui::output::Output;
 
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
-    /// Milliseconds between two calls, so that one can follow.
+    /// Milliseconds between two calls.
     #[arg(long, value_name = "MS", default_value_t = 250)]
     pace: u64,
 
-    /// The directory for the dump at the end [default: a new one for temporary files].
+    /// Directory for the dump at the end [default: a new temporary one].
     #[arg(long, value_name = "DIR")]
     output: Option<PathBuf>,
 }

@@ -57,11 +57,11 @@ pub(crate) struct ServeArgs {
     #[arg(long)]
     port: Option<u16>,
 
-    /// A file, private to its owner, with the token to use; without it each start makes a new one.
+    /// File with the token, private to its owner; without it each start makes a new token.
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
 
-    /// Serves another directory under a name of its own, at /mcp/NAME.
+    /// Serve another directory too, at /mcp/NAME.
     #[arg(long, value_name = "NAME=DIR", value_parser = workspace)]
     workspace: Vec<(String, PathBuf)>,
 

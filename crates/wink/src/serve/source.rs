@@ -19,24 +19,24 @@ use crate::serve::fixed_mounts::FixedMounts;
 
 #[derive(Debug, Args)]
 pub(crate) struct SourceArgs {
-    /// The directory whose files are served.
+    /// Directory to serve.
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
 
-    /// Where the files are kept: in memory, or in a directory of the host.
+    /// Where the files are: in memory, or in a directory of the host.
     #[arg(long, value_name = "NAME")]
     backend: Option<BackendName>,
 
-    /// Brings a file or directory of the host into memory, as DEST or under its own name; the host's files
-    /// stay as they are, and with :ro the tools for files cannot change what was brought in either.
+    /// Copy a file or directory of the host into memory, as DEST or under its own name; the host's files do not
+    /// change, and with :ro neither does the copy.
     #[arg(long, value_name = "SRC[:DEST][:ro]")]
     mount: Vec<String>,
 
-    /// The tools that are offered: files, history or all.
+    /// Tools to offer: files, history or all.
     #[arg(long, value_name = "SET", default_value = "all", value_parser = toolset)]
     pub(crate) tools: Toolset,
 
-    /// Offers only tools that look, and refuses every change.
+    /// Offer only tools that read, and refuse every change.
     #[arg(long)]
     read_only: bool,
 }

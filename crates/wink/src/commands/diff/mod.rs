@@ -24,33 +24,33 @@ use crate::ui::{format, terminal};
 
 #[derive(Debug, Args)]
 pub(crate) struct DiffArgs {
-    /// The first state [default: the last snapshot].
+    /// First state [default: the last snapshot].
     #[arg(value_name = "A")]
     #[arg(add = completion::states())]
     base: Option<String>,
 
-    /// The second state [default: the files as they are now].
+    /// Second state [default: the current files].
     #[arg(value_name = "B")]
     #[arg(add = completion::states())]
     target: Option<String>,
 
-    /// Shows how many lines changed in each file, not which.
+    /// Show how many lines changed in each file.
     #[arg(long, conflicts_with = "name_status")]
     stat: bool,
 
-    /// Shows only which files changed.
+    /// Show only which files changed.
     #[arg(long)]
     name_status: bool,
 
-    /// Shows both states in two columns: `|` changed, `<` only in the first, `>` only in the second.
+    /// Show both states in two columns: `|` changed, `<` only in the first, `>` only in the second.
     #[arg(long, short = 'y', conflicts_with_all = ["stat", "name_status"])]
     side_by_side: bool,
 
-    /// Exits with 1 where there is a difference.
+    /// Exit with 1 if there is a difference.
     #[arg(long)]
     exit_code: bool,
 
-    /// Only these paths, each with all that is below it.
+    /// Only these paths, with everything below them.
     #[arg(last = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
 }

@@ -13,7 +13,7 @@ use crate::ui::answer::Answer;
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
-    /// Mends what can be mended: puts damage of the history aside, and keeps others out of it.
+    /// Fix what can be fixed: quarantine damage, and make the history private.
     #[arg(long)]
     fix: bool,
 }

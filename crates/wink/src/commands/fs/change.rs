@@ -13,19 +13,19 @@ use crate::ui::{format, input};
 
 #[derive(Debug, Args)]
 pub(crate) struct WriteArgs {
-    /// The file, which is made with its missing directories, or replaced.
+    /// File to write; missing directories are created.
     #[arg(value_name = "PATH")]
     path: PathBuf,
 
-    /// Adds to what is there.
+    /// Append to the file.
     #[arg(long, conflicts_with = "new")]
     append: bool,
 
-    /// Refuses to replace a file.
+    /// Fail if the file exists.
     #[arg(long)]
     new: bool,
 
-    /// Refuses to replace another content than the one of this hash, which `fs stat` shows.
+    /// Fail unless the file has this content hash, which `fs stat` shows.
     #[arg(long, value_name = "HASH", conflicts_with = "new")]
     expected_hash: Option<ContentHash>,
 }
@@ -45,33 +45,33 @@ impl WriteArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct PathArgs {
-    /// The directory.
+    /// Directory.
     #[arg(value_name = "PATH")]
     path: PathBuf,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct MoveArgs {
-    /// What is moved.
+    /// What to move.
     #[arg(value_name = "FROM")]
     from: PathBuf,
 
-    /// Where it is then.
+    /// Where to move it.
     #[arg(value_name = "TO")]
     to: PathBuf,
 
-    /// Takes the place of a file that is there.
+    /// Replace a file that exists.
     #[arg(long)]
     force: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct RemoveArgs {
-    /// What is deleted.
+    /// What to delete.
     #[arg(value_name = "PATH", required = true)]
     paths: Vec<PathBuf>,
 
-    /// Deletes directories with all that is in them.
+    /// Delete directories with everything in them.
     #[arg(short, long)]
     recursive: bool,
 }

@@ -14,19 +14,19 @@ use crate::ui::answer::Answer;
 
 #[derive(Debug, Args)]
 pub(crate) struct EditArgs {
-    /// The file.
+    /// File.
     #[arg(value_name = "PATH")]
     path: PathBuf,
 
-    /// The text to replace, which must be there once.
+    /// Text to replace; it must be there exactly once.
     #[arg(value_name = "OLD")]
     old: String,
 
-    /// The text to put in its place.
+    /// Text to put in its place.
     #[arg(value_name = "NEW")]
     new: String,
 
-    /// Replaces it wherever it is.
+    /// Replace all occurrences.
     #[arg(long)]
     all: bool,
 }

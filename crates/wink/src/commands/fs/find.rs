@@ -19,7 +19,7 @@ pub(crate) struct GlobArgs {
     #[arg(value_name = "PATTERN")]
     pattern: String,
 
-    /// Where to look [default: the directory the command works in].
+    /// Where to look [default: the current directory].
     #[arg(value_name = "PATH", default_value = ".", hide_default_value = true)]
     path: PathBuf,
 
@@ -29,15 +29,15 @@ pub(crate) struct GlobArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct GrepArgs {
-    /// The regular expression.
+    /// Regular expression.
     #[arg(value_name = "PATTERN")]
     pattern: String,
 
-    /// Where to look [default: the directory the command works in].
+    /// Where to look [default: the current directory].
     #[arg(value_name = "PATH", default_value = ".", hide_default_value = true)]
     path: PathBuf,
 
-    /// Looks only into files whose path matches.
+    /// Search only files whose path matches.
     #[arg(short, long, value_name = "GLOB")]
     glob: Option<String>,
 

@@ -19,40 +19,40 @@ use crate::ui::answer::Answer;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum FsCommand {
-    /// Lists a directory.
+    /// List a directory.
     Ls(AtArgs),
 
-    /// Prints a file, byte for byte unless a terminal would obey it.
+    /// Print a file, byte for byte; control characters are escaped on a terminal.
     Cat(FileAtArgs),
 
-    /// Says what is known of a file, a directory or a link.
+    /// Show kind, size, times and hash of a path.
     Stat(AtArgs),
 
-    /// Finds files by their paths.
+    /// Find files by path.
     Glob(find::GlobArgs),
 
-    /// Finds lines by a regular expression.
+    /// Find lines by regular expression.
     Grep(find::GrepArgs),
 
-    /// Writes a file from standard input, byte for byte.
+    /// Write a file from standard input, byte for byte.
     Write(change::WriteArgs),
 
-    /// Replaces one text of a file by another.
+    /// Replace text in a file.
     Edit(edit::EditArgs),
 
-    /// Makes a directory and its missing parents.
+    /// Create a directory and its missing parents.
     Mkdir(change::PathArgs),
 
-    /// Moves a file or directory.
+    /// Move a file or directory.
     Mv(change::MoveArgs),
 
-    /// Deletes files, links and directories.
+    /// Delete files, links and directories.
     Rm(change::RemoveArgs),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct AtArgs {
-    /// The path [default: the directory the command works in].
+    /// Path [default: the current directory].
     #[arg(value_name = "PATH", default_value = ".", hide_default_value = true)]
     #[arg(add = completion::paths())]
     path: PathBuf,
@@ -63,7 +63,7 @@ pub(crate) struct AtArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct FileAtArgs {
-    /// The file.
+    /// File.
     #[arg(value_name = "PATH")]
     #[arg(add = completion::paths())]
     path: PathBuf,
@@ -75,7 +75,7 @@ pub(crate) struct FileAtArgs {
 /// The state that is looked at.
 #[derive(Debug, Args)]
 pub(crate) struct StateArg {
-    /// The state [default: the files as they are now].
+    /// State [default: the current files].
     #[arg(long, value_name = "REF", default_value = "@", hide_default_value = true)]
     #[arg(add = completion::states())]
     at: String,

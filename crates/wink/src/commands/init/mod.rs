@@ -21,20 +21,20 @@ use crate::ui::answer::Answer;
 
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
-    /// The directory [default: the current one].
+    /// Directory [default: the current one].
     #[arg(value_name = "PATH")]
     path: Option<PathBuf>,
 
-    /// What no snapshot holds and no restore touches, such as `node_modules/` or `/target`.
+    /// Leave paths out of snapshots and restores, such as `node_modules/` or `/target`.
     #[arg(long, value_name = "GLOB")]
     exclude: Vec<String>,
 
-    /// Goes on with the history of this directory, which was moved here; also where something else is there
-    /// by now, which is no workspace any more then.
+    /// Continue the history of this directory, which was moved here; if something else is there now, it is no
+    /// longer a workspace.
     #[arg(long, value_name = "DIR", conflicts_with = "store")]
     moved_from: Option<PathBuf>,
 
-    /// Takes also `/`, the home directory, or one above it.
+    /// Allow `/`, the home directory, or one above it.
     #[arg(long)]
     force: bool,
 }

@@ -18,15 +18,15 @@ use crate::ui::style::Paint;
 
 #[derive(Debug, Args)]
 pub(crate) struct LogArgs {
-    /// Lists only the snapshots that changed this path, or something below it.
+    /// List only snapshots that changed this path, or something below it.
     #[arg(value_name = "PATH")]
     path: Option<PathBuf>,
 
-    /// Lists only the newest so many.
+    /// List only the newest N.
     #[arg(short = 'n', value_name = "N", value_parser = cli::count::<usize>)]
     count: Option<usize>,
 
-    /// Draws which snapshot grew from which.
+    /// Draw the graph of snapshots.
     #[arg(long, conflicts_with = "path")]
     graph: bool,
 }

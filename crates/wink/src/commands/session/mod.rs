@@ -22,39 +22,39 @@ use crate::ui::format;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SessionCommand {
-    /// Lists the sessions in a directory.
+    /// List the sessions in a directory.
     List(ListArgs),
 
-    /// Shows a session, those below it, what they hold and which tools were called.
+    /// Show a session, its children, what they hold and which tools were called.
     Show(FileArgs),
 
-    /// Writes the files, without what is excluded, as a session that an agent can go on with.
+    /// Save the files, without excluded ones, as a session that an agent can resume.
     Dump(DumpArgs),
 
-    /// Makes the files those of the archive beside a session; what is there now is kept in a snapshot.
+    /// Restore files from the archive beside a session (the current state is saved first).
     Load(FileArgs),
 
-    /// Looks for damage in a session and the archive beside it.
+    /// Check a session and the archive beside it for damage.
     Check(FileArgs),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
-    /// The directory [default: the current one].
+    /// Directory [default: the current one].
     #[arg(value_name = "DIR", default_value = ".", hide_default_value = true)]
     place: PathBuf,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct DumpArgs {
-    /// The directory to write into, outside of the workspace.
+    /// Directory to write to, outside of the workspace.
     #[arg(value_name = "DIR")]
     place: PathBuf,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct FileArgs {
-    /// The session, such as `ID.jsonl`.
+    /// Session, such as `ID.jsonl`.
     #[arg(value_name = "FILE")]
     file: PathBuf,
 }

@@ -19,23 +19,23 @@ use crate::ui::style::Paint;
 
 #[derive(Debug, Args)]
 pub(crate) struct ToolArgs {
-    /// The tool; without one, all tools are listed.
+    /// Tool to call; without one, list all tools.
     #[arg(value_name = "NAME")]
     name: Option<String>,
 
-    /// Its arguments: `key=value`, a JSON object, or `-` for one from standard input.
+    /// Arguments: `key=value`, a JSON object, or `-` to read one from standard input.
     #[arg(value_name = "ARGUMENT", requires = "name")]
     arguments: Vec<String>,
 
-    /// Lists all tools.
+    /// List all tools.
     #[arg(long, conflicts_with = "name")]
     list: bool,
 
-    /// Prints the JSON Schema of the tool's arguments.
+    /// Print the JSON Schema of the tool's arguments.
     #[arg(long, requires = "name", conflicts_with = "arguments")]
     schema: bool,
 
-    /// Lets a tool run programs. NOT a sandbox: they may do all that you may, also outside the workspace.
+    /// Let tools run programs. NOT a sandbox: they can do all that you can, also outside the workspace.
     #[arg(long)]
     allow_execution: bool,
 }
