@@ -8,8 +8,8 @@ pub(crate) mod format;
 mod gc;
 pub(crate) mod lock;
 pub(crate) mod objects;
+mod publish;
 mod repair;
-mod save;
 pub(crate) mod temporary;
 mod tree;
 mod verify;
@@ -256,7 +256,7 @@ impl SnapshotStore for Store {
     }
 
     fn save(&self, tree: &dyn Tree, new: &NewSnapshot) -> Result<Snapshot> {
-        save::save(self, tree, new).map_err(|error| error.during(Operation::Snapshot))
+        publish::save(self, tree, new).map_err(|error| error.during(Operation::Snapshot))
     }
 
     fn line(&self) -> Option<&str> {

@@ -1,4 +1,4 @@
-//! How a snapshot gets into a store: objects first, the record last.
+//! Publishing a snapshot: objects first, the record last.
 
 use std::io;
 
