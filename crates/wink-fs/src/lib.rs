@@ -134,8 +134,8 @@ pub use self::ops::{
 pub use self::path::{MAX_NAME_BYTES, MAX_PATH_BYTES, MountPoint, Name, RESERVED_NAME, TreePath};
 pub use self::snapshot::named::{NamedSnapshot, NamedSnapshots};
 pub use self::snapshot::{
-    AskedBy, Choose, MemorySnapshots, NewSnapshot, Pin, Problem, Reclaimed, Redacted, Repaired,
-    Retention, Skipped, Snapshot, SnapshotCause, SnapshotId, SnapshotStore, StateName, Usage,
+    Choose, MemorySnapshots, NewSnapshot, Pin, Problem, Reclaimed, Redacted, Repaired, Retention,
+    Skipped, Snapshot, SnapshotCause, SnapshotId, SnapshotOrigin, SnapshotStore, StateName, Usage,
     Verification, VerifyOptions,
 };
 pub use self::store::Store;

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use wink_fs::{AskedBy, Error, ErrorKind, Snapshot, SnapshotOptions};
+use wink_fs::{Error, ErrorKind, Snapshot, SnapshotOptions, SnapshotOrigin};
 
 use crate::history::{changes, state};
 use crate::schema::{self, arguments};
@@ -40,7 +40,7 @@ const NAMED: usize = 5;
 
 fn run(call: &ToolCall<'_>, params: &Params) -> Result<ToolResult, ToolError> {
     let files = call.everything()?;
-    let mut options = SnapshotOptions::default().asked_by(AskedBy::Agent);
+    let mut options = SnapshotOptions::default().asked_by(SnapshotOrigin::Agent);
     options.tag = params.tag.clone();
     let said = params.message.as_deref();
     options.message = said.map(|text| text.chars().take(LONGEST_MESSAGE).collect());

@@ -23,6 +23,6 @@ pub use retention::Retention;
 pub use state_name::StateName;
 pub use store::{Choose, SnapshotStore};
 pub(crate) use tag::{check_new, check_tag, check_unused, is_plain_name};
-pub use value::{AskedBy, Skipped, Snapshot, SnapshotCause};
 pub(crate) use value::{FORKS, GONE};
+pub use value::{Skipped, Snapshot, SnapshotCause, SnapshotOrigin};
 pub use verification::{Problem, Repaired, Verification, VerifyOptions};

@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use super::id::SnapshotId;
-use super::value::{AskedBy, Skipped, Snapshot, SnapshotCause};
+use super::value::{Skipped, Snapshot, SnapshotCause, SnapshotOrigin};
 use crate::filesystem::capture::Capture;
 use crate::util::progress::Progress;
 
@@ -32,7 +32,7 @@ pub struct NewSnapshot {
     /// Why it is taken.
     pub cause: SnapshotCause,
     /// Who asks for it.
-    pub asked_by: AskedBy,
+    pub asked_by: SnapshotOrigin,
     /// The line of work that it is of; none is that of the workspace.
     pub line: Option<String>,
     /// How many files and links it holds.
@@ -62,7 +62,7 @@ impl NewSnapshot {
             tag: None,
             message: None,
             cause: SnapshotCause::Requested,
-            asked_by: AskedBy::Person,
+            asked_by: SnapshotOrigin::User,
             line: None,
             file_count: 0,
             total_bytes: 0,
@@ -158,7 +158,7 @@ impl NewSnapshot {
 
     /// Sets who asks for it.
     #[must_use]
-    pub fn asked_by(mut self, asked_by: AskedBy) -> Self {
+    pub fn asked_by(mut self, asked_by: SnapshotOrigin) -> Self {
         self.asked_by = asked_by;
         self
     }

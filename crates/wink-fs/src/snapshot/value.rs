@@ -31,24 +31,24 @@ pub enum SnapshotCause {
 /// Says who asked for a snapshot: each pushes out only what it asked for itself.
 ///
 /// ```
-/// use wink_fs::{AskedBy, SnapshotOptions, Workspace};
+/// use wink_fs::{SnapshotOrigin, SnapshotOptions, Workspace};
 ///
 /// let files = Workspace::memory();
-/// let agents = files.snapshot_with(&SnapshotOptions::default().asked_by(AskedBy::Agent))?;
-/// assert_eq!(agents.asked_by, AskedBy::Agent);
-/// assert_eq!(files.snapshot("mine")?.asked_by, AskedBy::Person);
+/// let agents = files.snapshot_with(&SnapshotOptions::default().asked_by(SnapshotOrigin::Agent))?;
+/// assert_eq!(agents.asked_by, SnapshotOrigin::Agent);
+/// assert_eq!(files.snapshot("mine")?.asked_by, SnapshotOrigin::User);
 /// # Ok::<(), wink_fs::Error>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 #[non_exhaustive]
-pub enum AskedBy {
-    /// A person, or a program of theirs.
+pub enum SnapshotOrigin {
+    /// A user, or a program of theirs.
     #[default]
-    Person,
+    User,
     /// An agent.
     Agent,
-    /// Neither: it is taken automatically, so that what an agent does can be undone.
-    Nobody,
+    /// Neither: wink takes it by itself, so that what an agent does can be undone.
+    Auto,
 }
 
 /// Names an entry that a snapshot does not hold, and says why.
@@ -113,7 +113,7 @@ pub struct Snapshot {
     /// Why it was taken.
     pub cause: SnapshotCause,
     /// Who asked for it.
-    pub asked_by: AskedBy,
+    pub asked_by: SnapshotOrigin,
     /// The line of work that it is of; none is that of the workspace which owns the history.
     ///
     /// Another one is named after its [branch](crate::Store::on_branch). What forks began with is a line by

@@ -12,7 +12,7 @@ use crate::filesystem::event::Event;
 use crate::filesystem::{Backend, Filesystem};
 use crate::oplog::{OperationCause, OperationChange, OperationRecord};
 use crate::path::TreePath;
-use crate::snapshot::{AskedBy, Snapshot, SnapshotId};
+use crate::snapshot::{Snapshot, SnapshotId, SnapshotOrigin};
 use crate::tree::Tree;
 use crate::tree::compare::compare;
 use crate::tree::scope::Scope;
@@ -188,7 +188,7 @@ impl History {
         let backend_name = backend.properties().backend;
         let (capture, saved) = retried(|| {
             let capture = self.capture(backend)?;
-            let saved = self.save_before(backend_name, &capture, AskedBy::default())?;
+            let saved = self.save_before(backend_name, &capture, SnapshotOrigin::default())?;
             Ok((capture, saved))
         })?;
         let tree = self.snapshots.load(&saved.id)?;

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use wink_fs::{
-    AskedBy, ErrorKind, MemoryBackend, Skipped, SnapshotCause, SnapshotId, SnapshotStore, Store,
+    ErrorKind, MemoryBackend, Skipped, SnapshotCause, SnapshotId, SnapshotOrigin, SnapshotStore,
+    Store,
 };
 
 use crate::support::{Scene, new, noon, planted, put};
@@ -17,7 +18,7 @@ fn a_snapshot_is_listed_as_it_was_returned() {
         .tag("before \"the\" change")
         .message("two\nlines")
         .cause(SnapshotCause::Safety)
-        .asked_by(AskedBy::Agent)
+        .asked_by(SnapshotOrigin::Agent)
         .file_count(3)
         .total_bytes(14)
         .backend("memory")

@@ -152,7 +152,7 @@ impl Context {
             doing,
             &self.counted,
             match (self.quiet, self.json) {
-                (true, _) => Audience::Nobody,
+                (true, _) => Audience::None,
                 (_, true) => Audience::Programs,
                 _ => Audience::People,
             },

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout_at};
 use wink_agent::{Effect, Family, Tool, ToolContext};
-use wink_fs::{AskedBy, ErrorKind, Snapshot, SnapshotOptions, Workspace};
+use wink_fs::{ErrorKind, Snapshot, SnapshotOptions, SnapshotOrigin, Workspace};
 
 use crate::project::forks::persisted::{Left, PersistedForks};
 use crate::sys::lock::lock;
@@ -72,7 +72,7 @@ impl Changes {
 
     fn keep(&mut self, files: &Workspace, why: &str) {
         let kept_at = files.operations_recorded();
-        let unasked = SnapshotOptions::default().message(why).asked_by(AskedBy::Nobody);
+        let unasked = SnapshotOptions::default().message(why).asked_by(SnapshotOrigin::Auto);
         match snapshot(files, &unasked) {
             // Where there is no history, there is nothing to keep it in.
             Err(error) if error.kind() != ErrorKind::Unsupported => self.failed(&error),

@@ -26,7 +26,7 @@ const TICK: Duration = Duration::from_millis(120);
 pub(crate) enum Audience {
     People,
     Programs,
-    Nobody,
+    None,
 }
 
 /// Says what is being done until it is dropped.
@@ -45,7 +45,7 @@ impl Progress {
         let (done, waiting) = channel();
         let work = Work::new(doing, counted);
         let say: Box<dyn FnOnce() + Send> = match audience {
-            Audience::Nobody => return Self { running: None },
+            Audience::None => return Self { running: None },
             Audience::Programs => Box::new(move || {
                 every(&waiting, EVERY, || output::say_to_programs(&work.json()));
             }),
@@ -231,7 +231,7 @@ mod tests {
         let (done, waiting) = channel::<()>();
         drop(done);
         every(&waiting, Duration::from_secs(60), || panic!("it is done"));
-        drop(Progress::begin("working", &wink_fs::Progress::default(), Audience::Nobody));
+        drop(Progress::begin("working", &wink_fs::Progress::default(), Audience::None));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use super::id::SnapshotId;
 use super::pin::{Pin, is_pinned};
-use super::value::{AskedBy, Snapshot, SnapshotCause};
+use super::value::{Snapshot, SnapshotCause, SnapshotOrigin};
 
 const DEFAULT_COUNT: usize = 10;
 
@@ -116,7 +116,7 @@ impl Retention {
     }
 
     /// Tells whether a snapshot is one of those that only so many stay of, and by whom they were asked for.
-    pub(crate) fn counts(&self, snapshot: &Snapshot) -> Option<AskedBy> {
+    pub(crate) fn counts(&self, snapshot: &Snapshot) -> Option<SnapshotOrigin> {
         let counts = snapshot.cause == SnapshotCause::Requested && !self.is_kept_by_tag(snapshot);
         counts.then_some(snapshot.asked_by)
     }
@@ -165,7 +165,7 @@ impl Retention {
         let may_go: Vec<_> = self.may_go(snapshots, pins, now).collect();
         let (safety, mut requested): (Vec<_>, Vec<_>) =
             may_go.into_iter().partition(|it| it.cause == SnapshotCause::Safety);
-        requested.sort_by_key(|it| it.asked_by == AskedBy::Person);
+        requested.sort_by_key(|it| it.asked_by == SnapshotOrigin::User);
         let is_kept = self.max_count.is_some() && !self.space_first;
         let requested = requested.into_iter().filter(|_| !is_kept);
         safety.into_iter().chain(requested).map(|it| it.id).collect()
@@ -190,7 +190,7 @@ impl Retention {
 
     /// Returns those among the last of their line, their cause and who asked; those with a tag do not count.
     fn kept_by_count(&self, snapshots: &[Snapshot]) -> BTreeSet<SnapshotId> {
-        let mut counts: BTreeMap<(Option<&str>, bool, AskedBy), usize> = BTreeMap::new();
+        let mut counts: BTreeMap<(Option<&str>, bool, SnapshotOrigin), usize> = BTreeMap::new();
         let mut kept = BTreeSet::new();
         for it in snapshots.iter().rev().filter(|it| !self.is_kept_by_tag(it)) {
             let is_safety = it.cause == SnapshotCause::Safety;

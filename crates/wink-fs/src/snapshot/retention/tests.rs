@@ -126,9 +126,9 @@ fn safety_goes_first_for_space_and_the_others_only_where_no_count_protects_them(
 #[test]
 fn what_agents_ask_for_pushes_out_nothing_that_people_did_and_goes_first() {
     let ask = |number, by| Snapshot { asked_by: by, ..snapshot(number, number, false, false) };
-    let person = ask(1, AskedBy::Person);
-    let unasked = ask(2, AskedBy::Nobody);
-    let agents: Vec<_> = (3..=6).map(|number| ask(number, AskedBy::Agent)).collect();
+    let person = ask(1, SnapshotOrigin::User);
+    let unasked = ask(2, SnapshotOrigin::Auto);
+    let agents: Vec<_> = (3..=6).map(|number| ask(number, SnapshotOrigin::Agent)).collect();
     let all = [&[person.clone(), unasked.clone()][..], &agents].concat();
     let retention = Retention::default().max_count(2).space_first(true);
     assert_eq!(retention.expired(&all, &[], at(10)), ids(&agents[..2]));

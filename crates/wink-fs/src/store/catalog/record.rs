@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind, Operation, Result, damaged};
 use crate::hash::ContentHash;
-use crate::snapshot::{AskedBy, Skipped, Snapshot, SnapshotCause};
+use crate::snapshot::{Skipped, Snapshot, SnapshotCause, SnapshotOrigin};
 use crate::tree::hash::TreeHash;
 
 const VERSION: u32 = 1;
@@ -93,9 +93,9 @@ fn to_record(snapshot: &Snapshot) -> Result<Record> {
             SnapshotCause::Safety => Cause::Safety,
         },
         asked_by: match snapshot.asked_by {
-            AskedBy::Person => None,
-            AskedBy::Agent => Some(AGENT.to_owned()),
-            AskedBy::Nobody => Some(NOBODY.to_owned()),
+            SnapshotOrigin::User => None,
+            SnapshotOrigin::Agent => Some(AGENT.to_owned()),
+            SnapshotOrigin::Auto => Some(NOBODY.to_owned()),
         },
         line,
         file_count: snapshot.file_count,
@@ -176,9 +176,9 @@ fn from_record(record: Record) -> Option<Snapshot> {
             Cause::Safety => SnapshotCause::Safety,
         },
         asked_by: match record.asked_by.as_deref() {
-            Some(AGENT) => AskedBy::Agent,
-            Some(NOBODY) => AskedBy::Nobody,
-            _ => AskedBy::Person,
+            Some(AGENT) => SnapshotOrigin::Agent,
+            Some(NOBODY) => SnapshotOrigin::Auto,
+            _ => SnapshotOrigin::User,
         },
         line: record.line,
         file_count: record.file_count,

@@ -30,7 +30,7 @@ use crate::oplog::{
 };
 use crate::path::TreePath;
 use crate::snapshot::{
-    AskedBy, MemorySnapshots, NewSnapshot, Retention, Snapshot, SnapshotCause, SnapshotId,
+    MemorySnapshots, NewSnapshot, Retention, Snapshot, SnapshotCause, SnapshotId, SnapshotOrigin,
     SnapshotStore, StateName,
 };
 use crate::store::Store;
@@ -47,7 +47,7 @@ const TRIES: usize = 3;
 
 /// Who asks for what is saved before an undo or a redo: it counts by itself, so that going to and fro pushes out
 /// nothing that undo needs.
-pub(super) const STEP: AskedBy = AskedBy::Nobody;
+pub(super) const STEP: SnapshotOrigin = SnapshotOrigin::Auto;
 
 /// From how many directories on a backend learns also from what is about to be replaced.
 const WORTH_LEARNING: u64 = 128;
@@ -231,7 +231,7 @@ impl History {
         &self,
         backend: &'static str,
         capture: &Capture,
-        asked_by: AskedBy,
+        asked_by: SnapshotOrigin,
     ) -> Result<Snapshot> {
         let mut new = NewSnapshot::new(self.clock.now()).cause(SnapshotCause::Safety);
         new.asked_by = asked_by;

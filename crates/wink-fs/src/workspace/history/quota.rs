@@ -8,7 +8,7 @@ use super::History;
 use crate::error::{Error, ErrorKind, Operation, Result};
 use crate::filesystem::event::Event;
 use crate::snapshot::{
-    AskedBy, Choose, FORKS, GONE, Pin, Retention, Snapshot, SnapshotCause, SnapshotId, Usage,
+    Choose, FORKS, GONE, Pin, Retention, Snapshot, SnapshotCause, SnapshotId, SnapshotOrigin, Usage,
 };
 
 impl History {
@@ -93,7 +93,7 @@ impl History {
     fn count(&self) -> Result<()> {
         let all = self.snapshots.list()?;
         let ours = all.iter().filter(|it| self.is_of_line(it));
-        let mut counts: BTreeMap<AskedBy, usize> = BTreeMap::new();
+        let mut counts: BTreeMap<SnapshotOrigin, usize> = BTreeMap::new();
         ours.filter_map(|it| self.retention.counts(it))
             .for_each(|by| *counts.entry(by).or_default() += 1);
         // The next snapshot may be taken for the requester that has the most already.

@@ -10,7 +10,7 @@ use crate::filesystem::capture::NotCaptured;
 use crate::filesystem::event::Event;
 use crate::path::TreePath;
 use crate::search::{self, GrepOptions, StatesResult};
-use crate::snapshot::{AskedBy, NewSnapshot, Snapshot, SnapshotId, SnapshotStore};
+use crate::snapshot::{NewSnapshot, Snapshot, SnapshotId, SnapshotOrigin, SnapshotStore};
 use crate::tree::Tree;
 use crate::tree::scope::Scope;
 use crate::workspace::Workspace;
@@ -33,7 +33,7 @@ pub struct SnapshotOptions {
     /// What a person says about it.
     pub message: Option<String>,
     /// Who asks for it.
-    pub asked_by: AskedBy,
+    pub asked_by: SnapshotOrigin,
 }
 
 impl SnapshotOptions {
@@ -53,7 +53,7 @@ impl SnapshotOptions {
 
     /// Sets who asks for it.
     #[must_use]
-    pub fn asked_by(mut self, asked_by: AskedBy) -> Self {
+    pub fn asked_by(mut self, asked_by: SnapshotOrigin) -> Self {
         self.asked_by = asked_by;
         self
     }

@@ -8,7 +8,7 @@ use crate::filesystem::replace_plan::ReplacePlan;
 use crate::filesystem::{Backend, DoneFirst, Replaced};
 use crate::oplog::{OperationCause, OperationChange, OperationRecord};
 use crate::path::TreePath;
-use crate::snapshot::{AskedBy, Snapshot};
+use crate::snapshot::{Snapshot, SnapshotOrigin};
 use crate::tree::Tree;
 use crate::tree::compare::{Difference, count_files};
 use crate::tree::scope::Scope;
@@ -134,7 +134,7 @@ impl<'a> Restore<'a> {
         going: &Going<'_>,
         changes: &[OperationChange],
     ) -> Result<(BeforeReplacement, PathBuf)> {
-        let asked_by = if going.is_kept_for_good { AskedBy::default() } else { STEP };
+        let asked_by = if going.is_kept_for_good { SnapshotOrigin::default() } else { STEP };
         let saved = self.history.save_before(backend, before, asked_by)?;
         let (operation, place) = self.write_down(going, &saved, changes)?;
         Ok((BeforeReplacement { saved, operation }, place))
