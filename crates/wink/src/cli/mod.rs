@@ -186,7 +186,7 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Branch(branch::BranchCommand),
 
-    /// Merge a fork; a conflict changes nothing.
+    /// Merge a fork; by default a conflict changes nothing.
     Merge(merge::MergeArgs),
 
     /// Export a state to an archive.

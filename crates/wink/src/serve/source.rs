@@ -28,7 +28,7 @@ pub(crate) struct SourceArgs {
     backend: Option<BackendName>,
 
     /// Copy a file or directory of the host into memory, as DEST or under its own name; the host's files do not
-    /// change, and with :ro neither does the copy.
+    /// change, and with :ro the tools for files cannot change the copy either.
     #[arg(long, value_name = "SRC[:DEST][:ro]")]
     mount: Vec<String>,
 

@@ -22,10 +22,10 @@ pub(crate) enum FsCommand {
     /// List a directory.
     Ls(AtArgs),
 
-    /// Print a file, byte for byte; control characters are escaped on a terminal.
+    /// Print a file, byte for byte unless a terminal would interpret it.
     Cat(FileAtArgs),
 
-    /// Show kind, size, times and hash of a path.
+    /// Show what is known of a file, directory or link.
     Stat(AtArgs),
 
     /// Find files by path.
