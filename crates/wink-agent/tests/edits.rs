@@ -1,16 +1,11 @@
 //! What a model reads after an edit, and what is in the file then.
 
-#![allow(clippy::expect_used, reason = "a test fails by panicking")]
-
-mod backends;
-mod transcript;
-
 use serde_json::{Value, json};
 use wink_agent::{ToolContext, call};
 use wink_fs::{Limits, TreeHash, Workspace, tree_hash};
 
-use backends::{New, on_each_backend};
-use transcript::transcript;
+use crate::backends::{New, on_each_backend};
+use crate::transcript::transcript;
 
 const SOURCE: &str = "fn main() {\n\tlet greeting = \"hello\";\n\tprintln!(\"{greeting}\");\n}\n";
 

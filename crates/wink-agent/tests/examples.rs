@@ -1,7 +1,5 @@
 //! The examples run, and say what they are shown to say.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 /// Takes an example in as a module, and makes a test of what it prints.
 macro_rules! examples {
     ($($name:ident: $path:literal),* $(,)?) => {

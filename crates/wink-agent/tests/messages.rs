@@ -1,16 +1,13 @@
 //! What a model reads after a call.
 
-mod backends;
-mod transcript;
-
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use wink_agent::{ToolContext, ToolResult, call};
 use wink_fs::{Limits, Workspace};
 
-use backends::{New, on_each_backend};
-use transcript::transcript;
+use crate::backends::{New, on_each_backend};
+use crate::transcript::transcript;
 
 fn workspace(new: New) -> Workspace {
     let workspace = new().build();

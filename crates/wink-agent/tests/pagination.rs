@@ -1,7 +1,5 @@
 //! Following the printed next calls reads every file once, byte for byte.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
-
 use std::ops::RangeInclusive;
 
 use base64::Engine as _;

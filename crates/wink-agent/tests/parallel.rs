@@ -1,7 +1,5 @@
 //! What two agents do to one directory at the same time.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::sync::Barrier;
 
 use serde_json::json;

@@ -1,7 +1,5 @@
 //! Many edits of one file at the same time: each is there, or was refused.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -71,7 +69,7 @@ fn two_processes_lose_nothing() {
     let files = open(directory.path());
     files.write("list", &numbered_lines()).unwrap();
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "two_processes_lose_nothing"])
+        .args(["--exact", "parallel_edits::two_processes_lose_nothing"])
         .env(CHILD, directory.path())
         .stdout(std::process::Stdio::null())
         .spawn()

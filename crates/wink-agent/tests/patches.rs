@@ -1,17 +1,12 @@
 //! What a model reads after a patch, and what is in the files then.
 
-#![allow(clippy::expect_used, reason = "a test fails by panicking")]
-
-mod backends;
-mod transcript;
-
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use wink_agent::{ToolContext, ToolResult, call};
 use wink_fs::{DiffOptions, StateRef, TreeHash, Workspace, tree_hash};
 
-use backends::{New, on_each_backend};
-use transcript::transcript;
+use crate::backends::{New, on_each_backend};
+use crate::transcript::transcript;
 
 fn workspace(new: New) -> Workspace {
     let workspace = new().build();

@@ -1,9 +1,6 @@
 //! What providers and models read of the tool table.
 
-#![allow(clippy::expect_used, reason = "a test fails by panicking")]
-
-mod kinds;
-
+use crate::kinds;
 use serde_json::{Value, json};
 use wink_agent::{Tool, Toolset};
 

@@ -1,7 +1,5 @@
 //! What a model may send to the tools that edit, on both backends.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use serde_json::{Value, json};
 use wink_agent::{ToolContext, call};
 use wink_fs::{MountPoint, TreeHash, Workspace, WorkspaceBuilder, tree_hash};

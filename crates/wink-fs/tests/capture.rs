@@ -1,11 +1,6 @@
 //! The files of one moment: what a host remembers of them, and what it cannot capture.
 
-#![allow(clippy::disallowed_methods, reason = "plants and inspects host files from outside")]
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
-
-#[path = "common/disk.rs"]
-mod disk;
-
+use crate::common::disk;
 use std::fs;
 use std::io::Write as _;
 use std::path::PathBuf;

@@ -2,8 +2,6 @@
 //!
 //! Where the documents disagree with each other, the decision is the specification's.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::sync::{Arc, Mutex};
 
 use wink_fs::testkit::MockFilesystem;

@@ -1,10 +1,5 @@
 //! What is left when a backend fails or dies in the middle of an operation.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-#[path = "common/size.rs"]
-mod size;
-
 use std::sync::Arc;
 
 use wink_fs::testkit::{Fault, Recorder, dump};
@@ -14,7 +9,7 @@ use wink_fs::{
     WriteOptions, ops,
 };
 
-use crate::size::size;
+use crate::common::size::size;
 
 /// Makes a backend with nothing in it.
 type Fresh = fn() -> Box<dyn Backend>;

@@ -1,11 +1,5 @@
 //! What only a directory of the host can do wrong: staging, owners, mounts, faults of the system.
 
-#![allow(clippy::disallowed_methods, reason = "plants and inspects host files from outside")]
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
-
-#[path = "common/size.rs"]
-mod size;
-
 use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -14,6 +8,7 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use crate::common::again;
 use rustix::mount::{MountFlags, UnmountFlags};
 use tempfile::TempDir;
 use wink_fs::{
@@ -21,7 +16,7 @@ use wink_fs::{
     Workspace, WriteMode, WriteOptions,
 };
 
-use crate::size::size;
+use crate::common::size::size;
 
 /// A directory with a root in it, so that what is beside the root can be seen.
 struct Scene(TempDir);
@@ -595,8 +590,7 @@ fn again_under_strace(test: &str, arguments: &[&str]) -> String {
         .args(["-f", "-o"])
         .arg(log.path())
         .args(arguments)
-        .arg(std::env::current_exe().unwrap())
-        .args(["--exact", test])
+        .args(again::only(module_path!(), test))
         .env("WINK_TRACED", "1")
         .output()
         .unwrap();
@@ -663,9 +657,10 @@ fn open_files() -> usize {
 fn thousands_of_operations_leak_no_file() {
     // In a process of its own, because the other tests of this one open files too.
     if !is_traced() {
-        let mut alone = Command::new(std::env::current_exe().unwrap());
-        alone.args(["--exact", "thousands_of_operations_leak_no_file"]).env("WINK_TRACED", "1");
-        let output = alone.output().unwrap();
+        let [program, arguments @ ..] =
+            again::only(module_path!(), "thousands_of_operations_leak_no_file");
+        let output =
+            Command::new(program).args(arguments).env("WINK_TRACED", "1").output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
         return;
     }

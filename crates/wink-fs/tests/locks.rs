@@ -4,18 +4,13 @@
 //! others may have their turn. It takes the locks in the order in which the store does
 //! (`docs/store-format.md`). Protocols that leave a part out show that the model finds what is lost.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
-
-#[path = "common/size.rs"]
-mod size;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use shuttle::sync::{Arc, Mutex, RwLock};
 use shuttle::thread;
 
-use crate::size::size;
+use crate::common::size::size;
 
 type Objects = BTreeSet<u32>;
 

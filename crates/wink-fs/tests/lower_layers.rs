@@ -1,8 +1,5 @@
 //! Directories of a lower layer of OverlayFS, as those of a container's image are: the kernel does not rename them.
 
-#![allow(clippy::disallowed_methods, reason = "mounts, and looks at what is left")]
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
-
 use std::ffi::CString;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};

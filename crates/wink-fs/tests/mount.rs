@@ -1,20 +1,15 @@
 //! Host files brought into every backend, and what keeps others out.
 
-#![allow(clippy::disallowed_methods, reason = "makes the host files that are mounted")]
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-#[path = "common/on_both.rs"]
-mod on_both;
-
 use std::path::{Path, PathBuf};
 
+use crate::common::again;
 use tempfile::TempDir;
 use wink_fs::{
     Backend, ErrorKind, HostBackend, HostMount, MemoryBackend, MountReport, Result, Tree, TreePath,
     WriteOptions, mount, ops,
 };
 
-use on_both::on_both;
+use crate::common::on_both::on_both;
 
 on_both! {
     a_directory_comes_in_under_its_own_name,
@@ -310,8 +305,8 @@ fn too_few_handles_are_an_error_and_not_links_that_lead_nowhere() {
         // The limit holds for a whole process, and other tests run in this one.
         let name = "too_few_handles_are_an_error_and_not_links_that_lead_nowhere";
         let mut child = std::process::Command::new("sh");
-        child.args(["-c", "ulimit -n 100 && exec \"$0\" --exact \"$1\""]);
-        let child = child.arg(std::env::current_exe().unwrap()).arg(name).env(CHILD, "1");
+        child.args(["-c", "ulimit -n 100 && exec \"$0\" \"$@\""]);
+        let child = child.args(again::only(module_path!(), name)).env(CHILD, "1");
         return assert!(child.status().unwrap().success());
     }
     let scene = Scene::new();

@@ -1,8 +1,5 @@
 //! The named manager, as the documents use it.
 
-#![allow(clippy::disallowed_methods, reason = "sets scenes up and inspects them from outside")]
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
-
 use std::fs;
 use std::path::PathBuf;
 

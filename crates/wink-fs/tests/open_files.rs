@@ -1,8 +1,5 @@
 //! A program has a file open while a restore replaces or removes it, and writes into it afterwards.
 
-#![allow(clippy::disallowed_methods, reason = "plays the program, and looks at what is left")]
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};

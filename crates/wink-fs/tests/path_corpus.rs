@@ -1,7 +1,5 @@
 //! Replays the kept fuzz corpus of `TreePath` through the properties that the fuzz target checks.
 
-#![allow(clippy::disallowed_methods, reason = "reads the corpus from the repository")]
-
 #[path = "../../../fuzz/properties/tree_path.rs"]
 mod properties;
 

@@ -2,17 +2,11 @@
 //!
 //! The disk is a loop-mounted image whose file system is shut down without writing anything more.
 
-#![allow(clippy::disallowed_methods, reason = "sets scenes up and inspects them from outside")]
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
-
-#[path = "common/disk.rs"]
-mod disk;
-
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use disk::{Disk, run};
+use crate::common::disk::{Disk, run};
 
 use wink_fs::testkit::dump;
 use wink_fs::{SnapshotStore, Store, VerifyOptions, Workspace};

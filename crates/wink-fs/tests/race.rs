@@ -3,15 +3,13 @@
 //! "Resolve, check the prefix, open" loses this race hundreds of times in the number of tries made
 //! here; by handle it must not be lost once.
 
-#![allow(clippy::disallowed_methods, reason = "plants and inspects host files from outside")]
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
-
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
+use crate::common::again;
 use rustix::fs::{CWD, RenameFlags};
 use tempfile::TempDir;
 use wink_fs::{
@@ -99,8 +97,9 @@ struct Swapper(Child);
 
 impl Swapper {
     fn start(scene: &Scene, test: &str) -> Self {
-        let child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", test])
+        let [program, arguments @ ..] = again::only(module_path!(), test);
+        let child = Command::new(program)
+            .args(arguments)
             .env(SWAP_IN, scene.0.path())
             .stdout(std::process::Stdio::null())
             .spawn()

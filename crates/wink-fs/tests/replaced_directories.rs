@@ -1,9 +1,6 @@
 //! Another program writes below a directory while it is removed or replaced: the directory's own stamp does
 //! not tell.
 
-#![allow(clippy::disallowed_methods, reason = "writes and inspects host files from outside")]
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fs;
 use std::path::PathBuf;
 

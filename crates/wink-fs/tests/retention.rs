@@ -1,8 +1,5 @@
 //! A workspace keeps the snapshots it is to keep, within the space it may take.
 
-#![allow(clippy::disallowed_methods, reason = "looks at stores from outside")]
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
-
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 

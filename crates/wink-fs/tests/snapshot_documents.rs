@@ -4,11 +4,6 @@
 //! Where the documents disagree with each other, the decision is the specification's.
 
 #![cfg(target_os = "linux")]
-#![allow(clippy::disallowed_methods, reason = "sets scenes up and inspects them from outside")]
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
-
-#[path = "common/disk.rs"]
-mod disk;
 
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
@@ -20,7 +15,7 @@ use wink_fs::{
     Workspace, tree_hash,
 };
 
-use crate::disk::Disk;
+use crate::common::disk::Disk;
 
 /// A workspace, and what has to stay as long; the fields go in their order.
 struct Scene {

@@ -1,8 +1,5 @@
 //! The documented hash of a tree, and what it depends on.
 
-#![allow(clippy::disallowed_methods, reason = "reads the documentation from the repository")]
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::BTreeSet;
 
 use wink_fs::{

@@ -1,15 +1,10 @@
 //! `wink demo`, as a person runs it.
 
-#![allow(clippy::disallowed_methods, reason = "looks at what is on the disk from outside")]
-#![allow(clippy::expect_used, reason = "a test fails by panicking")]
-
-mod common;
-
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use common::{POST, Server, wink};
+use crate::common::{POST, Server, wink};
 use serde_json::json;
 use wink_agent::session::{ToolInvoked, load_session_tree};
 

@@ -1,9 +1,5 @@
 //! A web page of another site gets nothing from the server, on any route.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod common;
-
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
@@ -11,8 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
-use common::threads::wait_until_idle;
-use common::{POST, ROUTES, Server};
+use crate::common::threads::wait_until_idle;
+use crate::common::{POST, ROUTES, Server};
 use rustix::process::Pid;
 
 /// The connections that a server has at the same time.

@@ -1,15 +1,10 @@
 //! What MCP clients get, seen as plain JSON-RPC.
 
-#![allow(clippy::disallowed_methods, reason = "plants host files from outside")]
-#![allow(clippy::expect_used, reason = "a test fails by panicking")]
-
-mod common;
-
 use std::io::Write as _;
 use std::net::TcpStream;
 
-use common::threads::{wait_until_busy, wait_until_idle};
-use common::{POST, Server};
+use crate::common::threads::{wait_until_busy, wait_until_idle};
+use crate::common::{POST, Server};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 

@@ -1,15 +1,10 @@
 //! Other people's programs drive the real binary: the MCP Inspector and the public conformance runner.
 
-#![allow(clippy::expect_used, reason = "a test fails by panicking")]
-#![allow(clippy::disallowed_methods, reason = "plants host files from outside")]
-
-mod common;
-
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-use common::Server;
+use crate::common::Server;
 
 const CLIENTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/clients/node");
 

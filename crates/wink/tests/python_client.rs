@@ -1,11 +1,9 @@
 //! The official Python MCP client works against `wink serve` and `wink mcp`, in both protocol eras.
 
-mod common;
-
 use std::path::Path;
 use std::process::Command;
 
-use common::Server;
+use crate::common::Server;
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/clients/python/smoke.py");
 

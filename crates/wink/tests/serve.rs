@@ -1,10 +1,6 @@
 //! `wink serve` as a person at a terminal meets it.
 
-#![allow(clippy::disallowed_methods, reason = "plants and inspects host files from outside")]
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod common;
-
+use crate::common;
 use std::io::Write as _;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
@@ -12,8 +8,8 @@ use std::process::{Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use common::threads::wait_until_idle;
-use common::{POST, ROUTES, Server, wink};
+use crate::common::threads::wait_until_idle;
+use crate::common::{POST, ROUTES, Server, wink};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 

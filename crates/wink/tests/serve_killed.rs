@@ -1,16 +1,11 @@
 //! `wink serve` is killed while many clients write: what was answered is there, and nothing is half done.
 
-#![allow(clippy::disallowed_methods, reason = "inspects host files from outside")]
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod common;
-
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::{POST, Server, wink};
+use crate::common::{POST, Server, wink};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 

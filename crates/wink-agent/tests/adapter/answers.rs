@@ -8,8 +8,8 @@ use wink_agent::prompt::{PromptTemplate, Section, SectionOptions, VfsSection};
 use wink_agent::session::Session;
 use wink_agent::{Effect, Tool};
 
-use crate::scene::{Backend, on_each_backend, paths};
-use crate::{Scene, answers, succeeded, write};
+use crate::adapter::{Scene, answers, succeeded, write};
+use crate::prompt::scene::{Backend, on_each_backend, paths};
 
 on_each_backend!(
     a_call_that_fails_goes_back_to_the_model_as_its_message,

@@ -13,8 +13,8 @@ use wink_agent::prompt::PromptTemplate;
 use wink_agent::{Budget, PathRules, Toolset};
 use wink_fs::{TreePath, WriteOptions, ops};
 
-use crate::scene::{Backend, listing, on_each_backend, paths};
-use crate::{Scene, answers, write};
+use crate::adapter::{Scene, answers, write};
+use crate::prompt::scene::{Backend, listing, on_each_backend, paths};
 
 on_each_backend!(
     a_model_has_no_more_turns_than_it_is_given,

@@ -6,8 +6,8 @@ use wink_agent::prompt::{PromptError, PromptTemplate, Section, SectionOptions};
 use wink_agent::session::Session;
 use wink_fs::{ErrorKind, HostMount};
 
-use crate::scene::{Backend, on_each_backend, paths};
-use crate::{Scene, answers, write};
+use crate::adapter::{Scene, answers, write};
+use crate::prompt::scene::{Backend, on_each_backend, paths};
 
 on_each_backend!(
     a_model_that_fails_ends_the_loop_with_all_that_was_done,

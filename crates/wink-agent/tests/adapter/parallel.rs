@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::json;
 use wink_agent::adapter::{AdapterOptions, ScriptedModel};
 
-use crate::scene::{Backend, listing, on_each_backend};
-use crate::{Scene, answers};
+use crate::adapter::{Scene, answers};
+use crate::prompt::scene::{Backend, listing, on_each_backend};
 
 on_each_backend!(of_a_thousand_edits_by_sixteen_threads_none_is_lost);
 

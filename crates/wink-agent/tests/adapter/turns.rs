@@ -7,8 +7,8 @@ use wink_agent::session::{Session, ToolInvoked};
 use wink_agent::{Effect, Tool};
 use wink_fs::Workspace;
 
-use crate::scene::{Backend, listing, on_each_backend};
-use crate::{Scene, answers, succeeded, write};
+use crate::adapter::{Scene, answers, succeeded, write};
+use crate::prompt::scene::{Backend, listing, on_each_backend};
 
 on_each_backend!(
     every_call_is_written_down_with_its_turn_and_id,

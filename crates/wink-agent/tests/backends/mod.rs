@@ -1,7 +1,5 @@
 //! The same calls on each backend, with the same answers.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use wink_fs::{HostBackend, MemoryBackend, Store, Workspace, WorkspaceBuilder};
 
 /// Begins a workspace with nothing in it.

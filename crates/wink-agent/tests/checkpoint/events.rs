@@ -7,7 +7,7 @@ use wink_agent::session::{Session, Subscription, VirtualFileSystem};
 use wink_agent::{SessionFiles, ToolContext, call};
 use wink_fs::{Error, ErrorKind, Event, Operation, TreePath, WriteOptions, ops};
 
-use crate::scene::{Backend, on_each_backend};
+use crate::checkpoint::scene::{Backend, on_each_backend};
 
 on_each_backend!(
     writes_removals_snapshots_and_restores_are_told,

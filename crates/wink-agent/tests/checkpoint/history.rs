@@ -1,7 +1,5 @@
 //! Checkpoints that go with a dump, so that a session goes back to them elsewhere.
 
-#![allow(clippy::disallowed_methods, reason = "looks at dumps from outside")]
-
 use std::path::{Path, PathBuf};
 
 use wink_agent::checkpoint::{self, Dumped};
@@ -9,7 +7,7 @@ use wink_agent::session::{FilesystemSnapshotRef, Session, reducers};
 use wink_agent::{ToolContext, Toolset};
 use wink_fs::{ErrorKind, SnapshotStore, Store, VerifyOptions, Workspace, tree_hash};
 
-use crate::scene::{Backend, Scene, Turn, after, keep_one, on_each_backend};
+use crate::checkpoint::scene::{Backend, Scene, Turn, after, keep_one, on_each_backend};
 
 on_each_backend!(
     after_a_resume_on_another_backend_a_session_goes_back_to_every_checkpoint,

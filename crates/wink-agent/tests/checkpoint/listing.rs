@@ -12,7 +12,7 @@ use wink_fs::{
     WriteMode, WriteOptions, ops,
 };
 
-use crate::scene::{Backend, on_each_backend};
+use crate::checkpoint::scene::{Backend, on_each_backend};
 
 on_each_backend!(
     files_that_are_there_at_the_beginning_are_listed,

@@ -12,7 +12,7 @@ use wink_fs::{
     HostBackend, HostMount, MemoryBackend, Result, Store, Workspace, WorkspaceBuilder, mount,
 };
 
-use crate::scene::{Backend, on_each_backend};
+use crate::checkpoint::scene::{Backend, on_each_backend};
 
 on_each_backend!(
     the_workspace_is_made_when_it_is_first_used,

@@ -4,7 +4,7 @@ use wink_agent::checkpoint;
 use wink_agent::session::{FilesystemSnapshotRef, dump_session_tree, load_session_tree};
 use wink_fs::{ErrorKind, tree_hash};
 
-use crate::scene::{Backend, Turn, on_each_backend};
+use crate::checkpoint::scene::{Backend, Turn, on_each_backend};
 
 on_each_backend!(
     a_session_resumes_on_another_backend,

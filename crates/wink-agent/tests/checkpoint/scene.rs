@@ -16,10 +16,10 @@ impl Slice for Turn {
 macro_rules! on_each_backend {
     ($($name:ident),* $(,)?) => {
         mod memory {
-            $(#[test] fn $name() { super::$name(&crate::scene::Backend::Memory) })*
+            $(#[test] fn $name() { super::$name(&crate::checkpoint::scene::Backend::Memory) })*
         }
         mod host {
-            $(#[test] fn $name() { super::$name(&crate::scene::Backend::Host) })*
+            $(#[test] fn $name() { super::$name(&crate::checkpoint::scene::Backend::Host) })*
         }
     };
 }

@@ -6,7 +6,7 @@ use wink_agent::checkpoint;
 use wink_agent::session::{FilesystemSnapshotRef, Items, SessionError, ToolInvoked, View};
 use wink_fs::{ErrorKind, Event, SnapshotCause, SnapshotOptions, Workspace};
 
-use crate::scene::{Backend, after, forget_when_restored, keep_one, on_each_backend};
+use crate::checkpoint::scene::{Backend, after, forget_when_restored, keep_one, on_each_backend};
 
 on_each_backend!(
     files_and_session_go_back_together,

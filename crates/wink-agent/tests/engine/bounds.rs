@@ -9,7 +9,7 @@ use wink_agent::{Budget, Effect, Tool, ToolContext, ToolResult, Toolset, call};
 use wink_fs::TreePath;
 use wink_fs::ops::{self, WriteOptions};
 
-use crate::scene::{done, hash, on_each_backend, refused};
+use crate::engine::scene::{done, hash, on_each_backend, refused};
 
 #[test]
 fn without_files_every_tool_says_so() {

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::{Value, json};
 use wink_agent::{Effect, Tool, ToolContext, ToolResult};
 
+use crate::engine::scene::on_each_backend;
 use crate::kinds;
-use crate::scene::on_each_backend;
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct Params {

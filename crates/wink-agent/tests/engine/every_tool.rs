@@ -8,8 +8,8 @@ use wink_agent::session::{Session, ToolInvoked};
 use wink_agent::{Tool, ToolContext, ToolResult, Toolset};
 use wink_fs::{ErrorKind, HostBackend, MemoryBackend, MountPoint, Store, Workspace};
 
+use crate::engine::scene::{done, hash, on_each_backend};
 use crate::host_paths;
-use crate::scene::{done, hash, on_each_backend};
 
 /// Arguments by which a tool would do something.
 fn sensible(tool: &str) -> Map<String, Value> {

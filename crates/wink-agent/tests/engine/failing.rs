@@ -15,8 +15,8 @@ use wink_fs::{
     WriteOptions, ops,
 };
 
+use crate::engine::scene::{hash, on_each_backend};
 use crate::host_paths;
-use crate::scene::{hash, on_each_backend};
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct Nothing {}

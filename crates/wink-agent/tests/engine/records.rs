@@ -9,7 +9,7 @@ use wink_agent::session::{FilesChanged, Session, ToolInvoked, VirtualFileSystem}
 use wink_agent::{ToolContext, Toolset};
 use wink_fs::{MemoryBackend, SnapshotOptions, Workspace};
 
-use crate::scene::{done, on_each_backend, refused};
+use crate::engine::scene::{done, on_each_backend, refused};
 
 #[test]
 fn a_session_is_told_of_every_call_whether_it_went_well_or_not() {

@@ -4,7 +4,7 @@ use serde_json::json;
 use wink_agent::{PathRules, ToolContext, call};
 use wink_fs::Workspace;
 
-use crate::scene::{done, hash, on_each_backend, refused};
+use crate::engine::scene::{done, hash, on_each_backend, refused};
 
 fn ruled(files: &Workspace) -> ToolContext {
     for path in ["src/main.rs", "src/prod.env", "secrets/key.pem", "secrets/deep/a.txt"] {

@@ -8,7 +8,7 @@ use wink_agent::session::Session;
 use wink_agent::{ToolContext, call};
 use wink_fs::Workspace;
 
-use crate::scene::{done, on_each_backend, refused};
+use crate::engine::scene::{done, on_each_backend, refused};
 
 fn of_a_session(files: &Workspace) -> ToolContext {
     files.write("a.txt", "one").unwrap();

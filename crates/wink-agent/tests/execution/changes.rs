@@ -9,7 +9,7 @@ use wink_agent::session::{Session, VirtualFileSystem};
 use wink_agent::{ToolContext, ToolError, Toolset};
 use wink_fs::{ErrorKind, HostBackend, Store, TreePath, Workspace, WriteOptions, ops};
 
-use crate::scene::{Scene, changing, hash, on_each_backend, shell};
+use crate::execution::scene::{Scene, changing, hash, on_each_backend, shell};
 
 #[test]
 fn what_changed_is_listed_and_undone() {

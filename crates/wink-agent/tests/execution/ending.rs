@@ -13,7 +13,7 @@ use wink_agent::exec::HostExecutor;
 use wink_agent::{ToolContext, ToolResult, Toolset};
 use wink_fs::Workspace;
 
-use crate::scene::{Scene, hash, shell};
+use crate::execution::scene::{Scene, hash, shell};
 
 /// A process that a command leaves, which says its number in a file outside of the workspace.
 struct Left(TempDir);

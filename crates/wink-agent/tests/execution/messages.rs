@@ -9,7 +9,7 @@ use wink_agent::exec::{Ended, Executed, ScriptedExecutor};
 use wink_agent::{ToolContext, Toolset};
 use wink_fs::Workspace;
 
-use crate::scene::{Scene, changing};
+use crate::execution::scene::{Scene, changing};
 
 fn transcript(context: &ToolContext, calls: &[(&str, Value)]) -> String {
     let mut text = String::new();

@@ -3,7 +3,7 @@
 use serde_json::json;
 use wink_agent::Toolset;
 
-use crate::scene::Scene;
+use crate::execution::scene::Scene;
 
 #[test]
 fn a_failing_command_is_a_result() {

@@ -8,8 +8,8 @@ use wink_agent::exec::HostExecutor;
 use wink_agent::{Effect, Family, PathRules, ToolContext, ToolResult, Toolset};
 use wink_fs::{HostBackend, Workspace};
 
+use crate::execution::scene::{Scene, hash, shell};
 use crate::host_paths;
-use crate::scene::{Scene, hash, shell};
 
 fn programs(context: &ToolContext) -> [ToolResult; 2] {
     [

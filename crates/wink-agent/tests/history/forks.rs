@@ -7,7 +7,7 @@ use serde_json::json;
 use wink_agent::ToolContext;
 use wink_fs::{Exclusions, Limits, MemoryBackend, Workspace};
 
-use crate::scene::{call, done, hash, on_each_backend};
+use crate::history::scene::{call, done, hash, on_each_backend};
 
 #[test]
 fn a_fork_of_a_snapshot_has_its_files_and_leaves_these_alone() {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use wink_agent::ToolContext;
 use wink_fs::{Exclusions, MemoryBackend, Workspace};
 
-use crate::scene::{done, on_each_backend, timeless, transcript};
+use crate::history::scene::{done, on_each_backend, timeless, transcript};
 
 #[test]
 fn snapshot_history_diff_and_restore_say_what_there_is_and_what_changed() {

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use wink_agent::{Family, PathRules, ToolContext, Toolset};
 use wink_fs::{Exclusions, MemoryBackend, Workspace};
 
+use crate::history::scene::{call, hash, on_each_backend};
 use crate::host_paths;
-use crate::scene::{call, hash, on_each_backend};
 
 /// Arguments by which each tool would do something.
 fn sensible(tool: &str) -> Value {

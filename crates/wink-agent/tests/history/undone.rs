@@ -6,7 +6,7 @@ use wink_agent::ToolContext;
 use wink_agent::session::Session;
 use wink_fs::Workspace;
 
-use crate::scene::{call, done, hash, on_each_backend};
+use crate::history::scene::{call, done, hash, on_each_backend};
 
 /// Prepares something for every tool to work on.
 fn prepared(files: &Workspace) -> ToolContext {

@@ -5,7 +5,7 @@ use wink_agent::prompt::{PromptTemplate, SectionOptions, VfsSection, WorkspaceSe
 use wink_agent::session::Session;
 use wink_fs::{HostMount, Limits, TreePath};
 
-use crate::scene::{Backend, Project, on_each_backend};
+use crate::prompt::scene::{Backend, Project, on_each_backend};
 
 on_each_backend!(
     all_tools_are_offered_and_named_as_they_are_called,

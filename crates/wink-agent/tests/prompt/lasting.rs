@@ -9,7 +9,7 @@ use wink_agent::session::{
 };
 use wink_fs::{ErrorKind, HostMount, StateRef, Workspace};
 
-use crate::scene::{Backend, Owner, Project, empty, listing, on_each_backend, paths};
+use crate::prompt::scene::{Backend, Owner, Project, empty, listing, on_each_backend, paths};
 
 on_each_backend!(
     a_reset_of_the_section_or_the_session_gives_a_fresh_workspace_with_the_mounts,

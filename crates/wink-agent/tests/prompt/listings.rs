@@ -3,7 +3,7 @@
 use serde_json::json;
 use wink_agent::session::{Session, VirtualFileSystem};
 
-use crate::scene::{Backend, Owner, empty, on_each_backend};
+use crate::prompt::scene::{Backend, Owner, empty, on_each_backend};
 
 on_each_backend!(
     files_of_one_path_in_two_workspaces_are_two_files,

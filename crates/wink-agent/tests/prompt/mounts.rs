@@ -5,7 +5,7 @@ use wink_agent::prompt::{PromptError, SectionOptions, WorkspaceSection};
 use wink_agent::session::Session;
 use wink_fs::{ErrorKind, HostMount, TreePath};
 
-use crate::scene::{Backend, Owner, Project, on_each_backend, paths};
+use crate::prompt::scene::{Backend, Owner, Project, on_each_backend, paths};
 
 on_each_backend!(
     without_an_allowed_root_every_mount_is_refused,

@@ -7,7 +7,7 @@ use wink_agent::prompt::{PromptTemplate, Section, inline_code};
 use wink_agent::session::Session;
 use wink_fs::{HostMount, Name, TreePath};
 
-use crate::scene::{Backend, Project};
+use crate::prompt::scene::{Backend, Project};
 
 #[derive(Serialize, JsonSchema)]
 struct Names {

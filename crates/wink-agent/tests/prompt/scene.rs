@@ -14,10 +14,10 @@ use wink_fs::{HostMount, MountReport, NamedSnapshots, Workspace};
 macro_rules! on_each_backend {
     ($($name:ident),* $(,)?) => {
         mod memory {
-            $(#[test] fn $name() { super::$name(crate::scene::Backend::Memory) })*
+            $(#[test] fn $name() { super::$name(crate::prompt::scene::Backend::Memory) })*
         }
         mod host {
-            $(#[test] fn $name() { super::$name(crate::scene::Backend::Host) })*
+            $(#[test] fn $name() { super::$name(crate::prompt::scene::Backend::Host) })*
         }
     };
 }

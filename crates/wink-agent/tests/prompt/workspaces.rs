@@ -6,7 +6,7 @@ use wink_agent::session::{Session, ToolInvoked, VirtualFileSystem};
 use wink_agent::{Effect, Tool, ToolContext, ToolResult, Toolset};
 use wink_fs::{ErrorKind, HostMount, tree_hash};
 
-use crate::scene::{Backend, Project, call, empty, listing, on_each_backend, paths};
+use crate::prompt::scene::{Backend, Project, call, empty, listing, on_each_backend, paths};
 
 on_each_backend!(
     it_starts_empty_and_is_made_when_it_is_first_used,

@@ -5,8 +5,8 @@ use wink_agent::session::{
 };
 use wink_fs::ErrorKind;
 
-use crate::dump::{line, read, text};
-use crate::types::{Fact, facts, session};
+use crate::session::dump::{line, read, text};
+use crate::session::types::{Fact, facts, session};
 
 const FACT: &str = r#"{"name":"fact","kind":"state","items":[1]}"#;
 

@@ -10,7 +10,7 @@ use wink_agent::session::{
 };
 use wink_fs::ErrorKind;
 
-use crate::types::{Fact, Step, facts, session, steps};
+use crate::session::types::{Fact, Step, facts, session, steps};
 
 pub(crate) fn text(session: &Session) -> String {
     let mut out = Vec::new();

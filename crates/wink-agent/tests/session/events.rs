@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::types::{Add, Fact, facts, session};
+use crate::session::types::{Add, Fact, facts, session};
 use wink_agent::session::{Session, Subscription};
 
 type Seen = Arc<Mutex<Vec<u64>>>;

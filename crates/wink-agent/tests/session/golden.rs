@@ -8,8 +8,8 @@ use wink_agent::session::{
 };
 use wink_fs::TreePath;
 
-use crate::dump::{read, text};
-use crate::types::{Fact, facts};
+use crate::session::dump::{read, text};
+use crate::session::types::{Fact, facts};
 
 const GOLDEN: &str = include_str!("golden/session-v1.jsonl");
 /// The listings of two workspaces; the first dumps had one, without a key.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use wink_agent::session::{Session, reducers};
 
-use crate::types::{Fact, Keyed, facts, keyed};
+use crate::session::types::{Fact, Keyed, facts, keyed};
 
 fn all(session: &Session) -> Vec<(String, u64)> {
     let items = session.query::<Keyed>().unwrap();

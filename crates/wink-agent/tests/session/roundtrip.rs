@@ -10,7 +10,7 @@ use wink_agent::session::{
 };
 use wink_fs::TreePath;
 
-use crate::dump::{read, text};
+use crate::session::dump::{read, text};
 
 /// An item with all that JSON has.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use wink_agent::session::{Items, Session, SessionError, Slice, View, reducers};
 use wink_fs::ErrorKind;
 
-use crate::types::{Add, Fact, Step, add, facts, session, steps};
+use crate::session::types::{Add, Fact, Step, add, facts, session, steps};
 
 #[test]
 fn a_slice_that_nobody_filled_is_empty() {

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use wink_agent::session::{Session, SessionError, Slice, ToolInvoked, reducers};
 use wink_fs::{Clock, ErrorKind, SnapshotId};
 
-use crate::types::{Fact, Step, facts, session, steps};
+use crate::session::types::{Fact, Step, facts, session, steps};
 
 #[test]
 fn the_state_goes_back_and_forth_between_snapshots() {

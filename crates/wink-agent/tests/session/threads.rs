@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use wink_agent::session::{Session, reducers};
 
-use crate::types::{Add, Fact, Keyed, add, facts, keyed, session};
+use crate::session::types::{Add, Fact, Keyed, add, facts, keyed, session};
 
 const THREADS: u64 = 16;
 const EVENTS: u64 = 1_000;

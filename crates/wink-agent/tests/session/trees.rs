@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use wink_agent::session::{Session, SessionId};
 
-use crate::types::Fact;
+use crate::session::types::Fact;
 
 #[test]
 fn a_tree_is_walked_from_its_root_each_before_its_children() {

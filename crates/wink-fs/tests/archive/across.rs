@@ -6,8 +6,8 @@ use wink_fs::{
     Backend, FileMode, Filesystem, HostBackend, MemoryBackend, TreeHash, Workspace, tree_hash,
 };
 
-use crate::size::size;
-use crate::support::{self, Random, noise, path, put_with};
+use crate::archive::support::{self, Random, noise, path, put_with};
+use crate::common::size::size;
 
 /// How many trees are generated, each with at least 30 entries.
 fn trees() -> u64 {

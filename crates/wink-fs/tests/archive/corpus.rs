@@ -25,7 +25,7 @@ fn every_input_keeps_the_properties() {
 
 #[test]
 fn changed_inputs_keep_the_properties() {
-    let mut random = crate::support::Random(7);
+    let mut random = crate::archive::support::Random(7);
     for (file, data) in corpus().into_iter().filter(|(_, data)| !data.is_empty()) {
         println!("{}", file.display());
         for _ in 0..30 {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use wink_fs::archive::{self, ArchiveLimits, ArchiveTree, Method};
 use wink_fs::testkit::dump;
 
-use crate::support::{noon, options, plant_small};
+use crate::archive::support::{noon, options, plant_small};
 
 fn golden(name: &str) -> PathBuf {
     [env!("CARGO_MANIFEST_DIR"), "tests/archive/golden", name].iter().collect()

@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 
 use wink_fs::{Kind, Tree, TreePath};
 
-use crate::support::{Random, export, open, plant_small};
-use crate::zip::{Item, archive};
+use crate::archive::support::{Random, export, open, plant_small};
+use crate::archive::zip::{Item, archive};
 
 /// Reads archives by their length from stdin and answers, for each, what is in it.
 const SCRIPT: &str = r#"

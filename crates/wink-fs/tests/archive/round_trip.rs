@@ -8,7 +8,7 @@ use wink_fs::{
     Backend, ErrorKind, FileMode, Filesystem, HostBackend, MemoryBackend, Operation, Tree,
 };
 
-use crate::support::{
+use crate::archive::support::{
     Random, export, import, noise, noon, open, options, path, plant, plant_generated, planted, put,
     put_with,
 };
@@ -176,7 +176,8 @@ fn more_entries_than_sixteen_bits_count_need_zip64() {
     assert!(bytes.windows(4).any(|window| window == b"PK\x06\x06"));
     let tree = open(&bytes).unwrap();
     assert_eq!(tree.file_count(), 65_600);
-    let error = crate::support::open_within(&bytes, &ArchiveLimits::default().max_entries(65_600));
+    let error =
+        crate::archive::support::open_within(&bytes, &ArchiveLimits::default().max_entries(65_600));
     assert_eq!(error.unwrap_err().kind(), ErrorKind::TooLarge, "the manifest counts");
 }
 

@@ -2,8 +2,8 @@
 
 use wink_fs::testkit::dump;
 
-use crate::support::open;
-use crate::zip::{Item, archive, extra, put32, put64};
+use crate::archive::support::open;
+use crate::archive::zip::{Item, archive, extra, put32, put64};
 
 /// Returns an item whose sizes follow its content.
 fn with_descriptor(signature: bool, wide: bool) -> Item {
@@ -36,7 +36,7 @@ fn sizes_may_follow_the_content_in_every_form_there_is() {
 
 #[test]
 fn sizes_may_stand_in_64_bits_in_either_header() {
-    let wide = |header: &mut crate::zip::Header| {
+    let wide = |header: &mut crate::archive::zip::Header| {
         let mut data = Vec::new();
         put64(&mut data, &[header.size.into(), header.packed.into()]);
         header.extra = extra(1, &data);
@@ -47,7 +47,8 @@ fn sizes_may_stand_in_64_bits_in_either_header() {
     // `archive` sums the sizes of the directory's headers, which say nothing here.
     let manifest = || Item::manifest(1, 3);
     for item in [item().local(wide), item().central(wide), item().both(wide)] {
-        let bytes = crate::zip::raw(&[item, manifest()], &crate::zip::End::default());
+        let bytes =
+            crate::archive::zip::raw(&[item, manifest()], &crate::archive::zip::End::default());
         assert_eq!(dump(&open(&bytes).unwrap()).unwrap(), expected);
     }
 }
@@ -56,7 +57,7 @@ fn sizes_may_stand_in_64_bits_in_either_header() {
 fn the_directory_may_have_another_order_than_the_entries() {
     let mut items = vec![Item::stored("files/a", "a"), Item::stored("files/b", "b")];
     items.push(Item::manifest(2, 2));
-    let bytes = crate::zip::raw(&items, &crate::zip::End::default());
+    let bytes = crate::archive::zip::raw(&items, &crate::archive::zip::End::default());
     let start = bytes.windows(4).position(|w| w == b"PK\x01\x02").unwrap();
     let one = 46 + "files/a".len();
     let mut swapped = bytes.clone();

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use wink_fs::archive::{self, ArchiveLimits, ArchiveTree, ExportOptions};
 use wink_fs::{Backend, Content, Result, Tree};
 
-pub(crate) use crate::trees::*;
+pub(crate) use crate::common::trees::*;
 
 /// The time all archives of the tests were made.
 pub(crate) fn noon() -> SystemTime {

@@ -4,12 +4,12 @@ use wink_fs::archive::{self, ArchiveLimits, PortabilityProblem};
 use wink_fs::testkit::dump;
 use wink_fs::{Backend, Error, ErrorKind, Tree};
 
-use crate::on_both::on_both;
-use crate::support::{
+use crate::archive::support::{
     Random, export, import, import_within, noise, open, open_unverified, open_within, options,
     path, planted, put,
 };
-use crate::zip::{End, Item, archive, extra, put16, put32, put64, raw};
+use crate::archive::zip::{End, Item, archive, extra, put16, put32, put64, raw};
+use crate::common::on_both::on_both;
 
 on_both! {
     a2_34_names_that_leave_the_tree_are_refused,

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use wink_fs::archive::{self, Method};
 
-use crate::support::{noise, options, planted, put};
+use crate::archive::support::{noise, options, planted, put};
 
 /// Runs a program that must find nothing wrong, and returns what it said.
 fn run(command: &mut Command) -> String {
@@ -68,7 +68,7 @@ fn seven_zip_reads_ours() {
 #[test]
 fn info_zip_unpacks_what_we_packed() {
     let (directory, mut files) = (tempfile::tempdir().unwrap(), wink_fs::MemoryBackend::new());
-    crate::support::plant_small(&mut files);
+    crate::archive::support::plant_small(&mut files);
     let target = directory.path().join("small.fs.zip");
     archive::export_ambient(&files, &target, &options()).unwrap();
     run(Command::new("unzip").arg("-q").arg(&target).arg("-d").arg(directory.path()));

@@ -1,7 +1,5 @@
 //! A disk of its own: a loop-mounted image with a file system on it.
 
-#![allow(dead_code, reason = "each test program needs some of it")]
-
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,5 @@
 //! Trees to make archives and snapshots of.
 
-#![allow(dead_code, reason = "each test program needs some of it")]
-
 use bytes::Bytes;
 use wink_fs::{FileMode, Filesystem, MemoryBackend, Name, PutOptions, Staged, TreePath};
 

@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 
 use rayon::prelude::*;
 
-use crate::scene::{
+use crate::crash::scene::{
     CHILD, Call, Place, check_whole, choose, copy, lines, list_calls, open, template, traced,
 };
 

@@ -11,7 +11,7 @@ use wink_fs::{
     Workspace, tree_hash,
 };
 
-use crate::scene::{Call, choose, copy, directory, killed_at, list_calls};
+use crate::crash::scene::{Call, choose, copy, directory, killed_at, list_calls};
 
 const WHAT: &str = "strategy-prune";
 

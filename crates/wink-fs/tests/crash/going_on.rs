@@ -5,7 +5,9 @@ use std::path::Path;
 use rayon::prelude::*;
 use wink_fs::OperationCause;
 
-use crate::scene::{Call, check_store, choose, copy, lines, list_calls, open, template, traced};
+use crate::crash::scene::{
+    Call, check_store, choose, copy, lines, list_calls, open, template, traced,
+};
 
 /// What a child does that does everything again that fails.
 const WHAT: &str = "go-on";

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 use wink_fs::Workspace;
 
-use crate::scene::{
+use crate::crash::scene::{
     Call, Place, check_store, check_tags, check_whole, choose, copy, killed_at, lines, list_calls,
     open, template, template_elsewhere,
 };

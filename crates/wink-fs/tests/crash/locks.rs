@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use wink_fs::{ErrorKind, OperationCause};
 
-use crate::scene::{copy, lines, list_calls, open, template, traced};
+use crate::crash::scene::{copy, lines, list_calls, open, template, traced};
 
 /// A process that stops in the middle of its work, with all its locks.
 struct Stuck {

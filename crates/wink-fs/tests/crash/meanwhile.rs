@@ -14,11 +14,11 @@ use rayon::prelude::*;
 use rustix::process::{Pid, Signal, kill_process};
 use wink_fs::{Kind, SnapshotStore as _, Store, Tree, TreePath};
 
-use crate::person::{
+use crate::crash::person::{
     BY_THE_PERSON, CALLS, Change, Deed, DisturbedCall, Found, RESTORE_OF_ONE, check_verified,
     disturb, find_call,
 };
-use crate::scene::{CHILD, Call, copy, kill_at, open};
+use crate::crash::scene::{CHILD, Call, copy, kill_at, open};
 
 /// The calls that make the file that they are about.
 const MAKING: [&str; 4] = ["symlink", "write-new", "copy", "mkdir"];

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use rustix::fs::{CWD, Mode};
 use wink_fs::{ErrorKind, OperationChange, SnapshotStore as _, Store, VerifyOptions, Workspace};
 
-use crate::scene::{Call, Place, copy, killed_at, list_calls, template, template_elsewhere};
+use crate::crash::scene::{Call, Place, copy, killed_at, list_calls, template, template_elsewhere};
 
 /// How many system calls of each call are tried by default, and how many changes at each of them.
 const POINTS: usize = 12;

@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 use rayon::prelude::*;
 use wink_fs::{SnapshotOptions, SnapshotStore as _, Store, VerifyOptions, Workspace};
 
-use crate::kills::check;
-use crate::scene::{
+use crate::crash::kills::check;
+use crate::crash::scene::{
     CHILD, check_tags, check_whole, choose, copy, directory, lines, list_calls, template, trace,
 };
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use wink_fs::{ErrorKind, Event, Store, TreePath, Workspace};
 
-use crate::scene::{Call, check_whole, copy, kill_at, lines, list_calls, open, template};
+use crate::crash::scene::{Call, check_whole, copy, kill_at, lines, list_calls, open, template};
 
 /// Does something that dies at some call, lets three who open the workspace die, and looks.
 ///

@@ -9,7 +9,7 @@ use wink_fs::{
     Clock, MemoryBackend, Snapshot, SnapshotCause, SnapshotId, Store, VerifyOptions, Workspace,
 };
 
-use crate::scene::{Scene, on_both};
+use crate::history::scene::{Scene, on_both};
 
 const DAY: u64 = 24 * 60 * 60;
 const YEAR: u64 = 365 * DAY;

@@ -8,7 +8,7 @@ use wink_fs::{
     Result, SnapshotCause, Store, TreePath, Workspace,
 };
 
-use crate::scene::{Scene, lines, on_both, rewrite, varied};
+use crate::history::scene::{Scene, lines, on_both, rewrite, varied};
 
 on_both! {
     what_a_program_changed_is_undone_and_redone,

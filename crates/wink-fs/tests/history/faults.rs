@@ -5,12 +5,13 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
+use crate::common::again;
 use wink_fs::{
     ContentHash, Error, ErrorKind, MoveOptions, OperationCause, Recursion, Result, TreePath,
     Workspace,
 };
 
-use crate::scene::{Scene, lines, rewrite};
+use crate::history::scene::{Scene, lines, rewrite};
 
 fn chattr(flag: &str, path: &Path) {
     let done = Command::new("chattr").arg(flag).arg(path).status();
@@ -81,9 +82,7 @@ fn restore_as_nobody(place: &Path) -> (bool, String) {
 #[test]
 fn what_may_not_be_read_is_neither_replaced_nor_removed() {
     if !is_alone() {
-        return again_within_permissions(
-            "faults::what_may_not_be_read_is_neither_replaced_nor_removed",
-        );
+        return again_within_permissions("what_may_not_be_read_is_neither_replaced_nor_removed");
     }
     let scene = Scene::host();
     let files = &scene.files;
@@ -141,8 +140,9 @@ fn a1_30_the_longest_names_come_back() {
 /// Runs a test of this program again, in a process of its own, which a limit of size does not kill.
 fn again(test: &str) {
     let mut program = Command::new("sh");
-    program.args(["-c", "trap '' XFSZ; exec \"$0\" \"$@\""]).arg(std::env::current_exe().unwrap());
-    let output = program.args(["--exact", test]).env("WINK_ALONE", "1").output().unwrap();
+    program.args(["-c", "trap '' XFSZ; exec \"$0\" \"$@\""]);
+    program.args(again::only(module_path!(), test));
+    let output = program.env("WINK_ALONE", "1").output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }
 
@@ -150,7 +150,7 @@ fn again(test: &str) {
 fn again_within_permissions(test: &str) {
     let mut program = Command::new("setpriv");
     program.args(["--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all"]);
-    program.arg(std::env::current_exe().unwrap()).args(["--exact", test]);
+    program.args(again::only(module_path!(), test));
     let output = program.env("WINK_ALONE", "1").output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }
@@ -166,7 +166,7 @@ fn open_files() -> usize {
 #[test]
 fn fault_16_ten_thousand_calls_leave_no_file_open() {
     if !is_alone() {
-        return again("faults::fault_16_ten_thousand_calls_leave_no_file_open");
+        return again("fault_16_ten_thousand_calls_leave_no_file_open");
     }
     let scene = Scene::host_in("/dev/shm");
     let files = &scene.files;
@@ -194,7 +194,7 @@ fn fault_16_ten_thousand_calls_leave_no_file_open() {
 #[test]
 fn fault_16_programs_that_change_nothing_leave_no_file_open() {
     if !is_alone() {
-        return again("faults::fault_16_programs_that_change_nothing_leave_no_file_open");
+        return again("fault_16_programs_that_change_nothing_leave_no_file_open");
     }
     let scene = Scene::host_in("/dev/shm");
     let look_and_write = |round: usize| {
@@ -211,7 +211,7 @@ fn fault_16_programs_that_change_nothing_leave_no_file_open() {
 #[test]
 fn fault_16_an_operation_of_many_paths_is_shown_with_few_files_open() {
     if !is_alone() {
-        return again("faults::fault_16_an_operation_of_many_paths_is_shown_with_few_files_open");
+        return again("fault_16_an_operation_of_many_paths_is_shown_with_few_files_open");
     }
     let scene = Scene::host();
     let paths: Vec<_> = (0..50).map(|number| number.to_string()).collect();
@@ -231,7 +231,7 @@ fn fault_16_an_operation_of_many_paths_is_shown_with_few_files_open() {
 #[test]
 fn fault_16_calls_fail_without_files_to_open_and_work_again_with_them() {
     if !is_alone() {
-        return again("faults::fault_16_calls_fail_without_files_to_open_and_work_again_with_them");
+        return again("fault_16_calls_fail_without_files_to_open_and_work_again_with_them");
     }
     let scene = Scene::host();
     let files = &scene.files;
@@ -277,7 +277,7 @@ fn limit_size(bytes: Option<u64>) {
 fn fault_11_a_call_that_goes_on_after_a_path_could_not_be_listed_can_be_undone() {
     if !is_alone() {
         return again(
-            "faults::fault_11_a_call_that_goes_on_after_a_path_could_not_be_listed_can_be_undone",
+            "fault_11_a_call_that_goes_on_after_a_path_could_not_be_listed_can_be_undone",
         );
     }
     let scene = Scene::host();
@@ -306,9 +306,7 @@ fn fault_11_a_call_that_goes_on_after_a_path_could_not_be_listed_can_be_undone()
 #[test]
 fn fault_11_a_workspace_goes_on_after_each_call_that_met_a_limit_of_size() {
     if !is_alone() {
-        return again(
-            "faults::fault_11_a_workspace_goes_on_after_each_call_that_met_a_limit_of_size",
-        );
+        return again("fault_11_a_workspace_goes_on_after_each_call_that_met_a_limit_of_size");
     }
     let scene = Scene::host();
     let files = &scene.files;
@@ -686,7 +684,7 @@ fn a_workspace_whose_directory_is_deleted_under_it_says_so_and_keeps_its_history
 fn calls_go_on_where_a_program_left_what_nobody_may_look_into() {
     if !is_alone() {
         return again_within_permissions(
-            "faults::calls_go_on_where_a_program_left_what_nobody_may_look_into",
+            "calls_go_on_where_a_program_left_what_nobody_may_look_into",
         );
     }
     let scene = Scene::host();

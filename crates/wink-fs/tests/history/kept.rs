@@ -8,7 +8,7 @@ use wink_fs::{
     Workspace, WriteOptions, ops,
 };
 
-use crate::scene::{Scene, lines};
+use crate::history::scene::{Scene, lines};
 
 /// Fails unless an operation cannot be undone, done again or looked at, and nothing is changed by trying.
 fn assert_refused(files: &Workspace, number: u64, try_it: impl FnOnce() -> Result<()>) {

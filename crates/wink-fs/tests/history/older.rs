@@ -6,7 +6,7 @@ use std::process::Command;
 
 use wink_fs::{Store, Workspace};
 
-use crate::disk::{Disk, run};
+use crate::common::disk::{Disk, run};
 
 const BLOCK: usize = 4096;
 

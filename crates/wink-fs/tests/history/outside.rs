@@ -4,7 +4,7 @@ use std::fs;
 
 use wink_fs::{RestoreOptions, Workspace};
 
-use crate::scene::Scene;
+use crate::history::scene::Scene;
 
 /// Returns what a restore would replace of what others did.
 fn outside(files: &Workspace, tag: &str) -> Vec<String> {

@@ -54,10 +54,10 @@ fn open(root: &Path, store: Store) -> Workspace {
 macro_rules! on_both {
     ($($case:ident),* $(,)?) => {
         mod memory {
-            $(#[test] fn $case() { super::$case(crate::scene::Scene::memory()) })*
+            $(#[test] fn $case() { super::$case(crate::history::scene::Scene::memory()) })*
         }
         mod host {
-            $(#[test] fn $case() { super::$case(crate::scene::Scene::host()) })*
+            $(#[test] fn $case() { super::$case(crate::history::scene::Scene::host()) })*
         }
     };
 }

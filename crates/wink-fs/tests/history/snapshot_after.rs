@@ -2,7 +2,7 @@
 
 use wink_fs::{ErrorKind, SnapshotId, Workspace};
 
-use crate::scene::{Scene, on_both, ruin, varied};
+use crate::history::scene::{Scene, on_both, ruin, varied};
 
 on_both! {
     a_snapshot_that_was_taken_after_an_operation_is_its_state,

@@ -10,7 +10,7 @@ use wink_fs::{
     SnapshotOptions, StateRef, Store, VerifyOptions, Workspace,
 };
 
-use crate::scene::{Scene, lines, on_both, rewrite, ruin, varied};
+use crate::history::scene::{Scene, lines, on_both, rewrite, ruin, varied};
 
 on_both! {
     a1_19_ignored_files_are_captured_and_restored_and_none_is_deleted,

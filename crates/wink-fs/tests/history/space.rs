@@ -6,7 +6,7 @@ use std::path::Path;
 use tempfile::TempDir;
 use wink_fs::{ErrorKind, Result, Store, Workspace};
 
-use crate::scene::{Scene, lines};
+use crate::history::scene::{Scene, lines};
 
 /// A small file system of its own, unmounted in the end.
 struct Small(TempDir);

@@ -11,7 +11,7 @@ use wink_fs::{
     Tree, TreePath, VerifyOptions, Workspace,
 };
 
-use crate::scene::Scene;
+use crate::history::scene::Scene;
 
 /// Handles to one workspace, as two processes have them, take turns and lose nothing.
 #[test]

@@ -11,7 +11,7 @@ use wink_fs::{
     SnapshotCause, Store, TreePath, Workspace, WriteMode, WriteOptions, ops,
 };
 
-use crate::scene::{Scene, lines, on_both, rewrite, ruin, varied};
+use crate::history::scene::{Scene, lines, on_both, rewrite, ruin, varied};
 
 on_both! {
     a_restore_can_be_undone_and_redone,

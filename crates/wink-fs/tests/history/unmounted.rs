@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use wink_fs::{ErrorKind, Result, Store, VerifyOptions, Workspace};
 
-use crate::disk::{Disk, run};
-use crate::scene::{lines, ruin, varied};
+use crate::common::disk::{Disk, run};
+use crate::history::scene::{lines, ruin, varied};
 
 /// A disk with either the store or the files on it; the other one lies beside it.
 struct Scene {

@@ -3,7 +3,7 @@
 use wink_fs::ConflictKind::{Binary, DeletedByThem, DeletedByUs, Kind, Lines, Mode, Moved};
 use wink_fs::{FileMode, MergeOptions, OnConflict, Workspace};
 
-use crate::scene::{Scene, conflicts, favouring, lines, texts, write};
+use crate::merge::scene::{Scene, conflicts, favouring, lines, texts, write};
 
 type Contents<'a> = &'a [(&'a str, Option<&'a str>)];
 

@@ -4,8 +4,8 @@ use wink_fs::{
     ErrorKind, FileMode, MemoryBackend, MergeOptions, OnConflict, StateRef, Workspace, tree_hash,
 };
 
-use crate::scene::{Scene, lines, opened, write};
-use crate::trees;
+use crate::common::trees;
+use crate::merge::scene::{Scene, lines, opened, write};
 
 fn plant(files: &Workspace) {
     let planted = files.as_owner("plant", |files| {

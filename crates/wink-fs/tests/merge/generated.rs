@@ -2,9 +2,9 @@
 
 use wink_fs::{MemoryBackend, StateRef, Workspace, tree_hash};
 
-use crate::scene::lines;
-use crate::size::size;
-use crate::trees::{Random, plant_generated};
+use crate::common::size::size;
+use crate::common::trees::{Random, plant_generated};
+use crate::merge::scene::lines;
 
 /// How many cases the long run has; in the ordinary one there are fewer, which are among them.
 const CASES: u64 = 300;

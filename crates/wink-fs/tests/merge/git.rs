@@ -5,8 +5,8 @@ use std::process::Command;
 
 use wink_fs::Workspace;
 
-use crate::size::size;
-use crate::trees::Random;
+use crate::common::size::size;
+use crate::common::trees::Random;
 
 const CASES: u64 = 1_000;
 

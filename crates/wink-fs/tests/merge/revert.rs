@@ -3,7 +3,7 @@
 use wink_fs::ConflictKind::Lines;
 use wink_fs::StateRef;
 
-use crate::scene::{Scene, conflicts, lines, texts, write};
+use crate::merge::scene::{Scene, conflicts, lines, texts, write};
 
 #[test]
 fn one_step_goes_and_what_came_after_it_stays() {

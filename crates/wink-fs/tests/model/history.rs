@@ -12,8 +12,8 @@ use wink_fs::{
     Workspace,
 };
 
-use crate::operation::{Op, any_operation};
-use crate::reference::Model;
+use crate::model::operation::{Op, any_operation};
+use crate::model::reference::Model;
 
 /// Steps of one sequence on average.
 const SEQUENCE: usize = 40;
@@ -135,7 +135,7 @@ impl Subject {
 
     fn run(&self, op: &Op, expected: Option<wink_fs::ContentHash>) {
         let done = self.files.as_owner("step", |fs| match op.run(fs, expected) {
-            crate::operation::Answer::Refused(refusal) => Err(refusal.error()),
+            crate::model::operation::Answer::Refused(refusal) => Err(refusal.error()),
             _ => Ok(()),
         });
         drop(done);
@@ -213,7 +213,7 @@ fn disturbed(subject: Subject, history: &mut History, op: &Op, fault: Fault) -> 
 
 fn check(subject: fn() -> Subject) {
     let steps = vec(any_step(), 0..2 * SEQUENCE);
-    let checked = crate::runner_of(SEQUENCE)
+    let checked = crate::model::runner_of(SEQUENCE)
         .run(&steps, |steps| in_step(subject(), steps).map_err(TestCaseError::fail));
     match checked {
         Err(TestError::Fail(why, steps)) => panic!("{why}\nby:\n{steps:#?}"),

@@ -7,7 +7,7 @@ use wink_fs::{
     MoveOptions, PageLimit, ReadOptions, Recursion, TreePath, WriteMode, WriteOptions, ops,
 };
 
-use crate::reference::{Condition, Model, Names, Node, Refusal};
+use crate::model::reference::{Condition, Model, Names, Node, Refusal};
 
 const NAMES: [&[u8]; 4] = [b"a", b"a-b", b"b", b"\xff"];
 const CONTENTS: [&[u8]; 6] =

@@ -4,8 +4,6 @@
 //! all that is not back is named. And no content is lost that anyone was told is written, unless the process
 //! outside replaced it itself.
 
-#![allow(clippy::disallowed_methods, reason = "changes and inspects files from outside")]
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -515,10 +513,10 @@ fn take_all(steps: &[Step], is_of_kind: fn(&Wrong) -> bool) -> Option<String> {
 }
 
 fn check(is_of_kind: fn(&Wrong) -> bool) {
-    let cases = if crate::is_long() { 2000 } else { 200 };
+    let cases = if crate::model::is_long() { 2000 } else { 200 };
     let config = Config { cases, max_shrink_time: 3000, ..Config::default() };
     let steps = vec(any_step(), 0..2 * SEQUENCE);
-    let checked = crate::runner_with(config).run(&steps, |steps| {
+    let checked = crate::model::runner_with(config).run(&steps, |steps| {
         take_all(&steps, is_of_kind).map_or(Ok(()), |why| Err(TestCaseError::fail(why)))
     });
     match checked {

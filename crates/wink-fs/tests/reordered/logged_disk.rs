@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-use crate::disk::{make_image, run};
+use crate::common::disk::{make_image, run};
 
 const PLUGIN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/reordered/write_log.py");
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use crate::trees::Random;
+use crate::common::trees::Random;
 
 const HEADER: usize = 16;
 const SECTOR: usize = 512;

@@ -3,7 +3,7 @@
 use wink_fs::search::GlobOptions;
 use wink_fs::{Backend, ErrorKind, TreePath, Workspace};
 
-use crate::on_both::on_both;
+use crate::common::on_both::on_both;
 
 on_both! {
     each_part_of_the_dialect_matches_what_it_says,

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use wink_fs::search::{Case, GrepMode, GrepOptions, GrepResult, Stop};
 use wink_fs::{Backend, ErrorKind, Workspace};
 
-use crate::on_both::on_both;
+use crate::common::on_both::on_both;
 
 on_both! {
     a_match_has_its_line_its_place_and_its_number,

@@ -7,7 +7,7 @@ use wink_fs::{
     Store,
 };
 
-use crate::support::{Scene, new, noon, planted, put};
+use crate::store::support::{Scene, new, noon, planted, put};
 
 #[test]
 fn a_snapshot_is_listed_as_it_was_returned() {
@@ -84,7 +84,7 @@ fn a_time_no_calendar_knows_is_refused_and_leaves_nothing() {
     request.created_at += Duration::from_secs(400_000_000_000);
     let error = scene.store.save(&planted(), &request).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidArgument);
-    assert_eq!(crate::support::names(&scene.root().join("packs")), [""; 0]);
+    assert_eq!(crate::store::support::names(&scene.root().join("packs")), [""; 0]);
 }
 
 fn cache_lines(scene: &Scene) -> usize {

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use wink_fs::{ErrorKind, MemoryBackend, SnapshotStore, Store};
 
-use crate::support::{Scene, new, put};
+use crate::store::support::{Scene, new, put};
 
 fn tree(number: u64) -> MemoryBackend {
     let mut files = MemoryBackend::new();
@@ -59,7 +59,7 @@ fn who_holds_the_store_for_too_long_is_named() {
     assert_eq!(error.kind(), ErrorKind::Locked);
     assert!(error.to_string().contains("process 4242"), "{error}");
     assert!(started.elapsed().as_secs() < 60);
-    assert_eq!(crate::support::names(&scene.root().join("packs")), [""; 0]);
+    assert_eq!(crate::store::support::names(&scene.root().join("packs")), [""; 0]);
     held.unlock().unwrap();
     scene.save(&tree(1));
 }

@@ -7,8 +7,8 @@ use wink_fs::{
     Error, ErrorKind, MemoryBackend, Snapshot, SnapshotStore, Store, Tree, VerifyOptions,
 };
 
-use crate::size::size;
-use crate::support::{Random, Scene, noise, plant_small, put, read_everything};
+use crate::common::size::size;
+use crate::store::support::{Random, Scene, noise, plant_small, put, read_everything};
 
 type Contents = Vec<(wink_fs::TreePath, Vec<u8>)>;
 

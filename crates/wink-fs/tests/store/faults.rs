@@ -4,12 +4,13 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
+use crate::common::again;
 use wink_fs::testkit::dump;
 use wink_fs::{Backend, ErrorKind, Pin, Scope, Snapshot, SnapshotStore, Store, VerifyOptions};
 
-use crate::places::Mounted;
-use crate::short::Short;
-use crate::support::{
+use crate::common::short::Short;
+use crate::store::places::Mounted;
+use crate::store::support::{
     Scene, names, new, noise, path, plant, plant_small, planted, put, read_everything,
 };
 
@@ -18,8 +19,7 @@ fn again_under_strace(test: &str, store: &Path, arguments: &[&str]) -> ExitStatu
     Command::new("strace")
         .args(["-f", "-o", "/dev/null"])
         .args(arguments)
-        .arg(std::env::current_exe().unwrap())
-        .args(["--exact", test])
+        .args(again::only(module_path!(), test))
         .env("WINK_TRACED", store)
         .output()
         .unwrap()
@@ -53,7 +53,7 @@ fn fault_02_a_kill_at_any_write_leaves_no_snapshot_or_a_whole_one() {
         Store::open_ambient(root).unwrap().save(&planted(), &new()).unwrap();
         return;
     }
-    let test = "faults::fault_02_a_kill_at_any_write_leaves_no_snapshot_or_a_whole_one";
+    let test = "fault_02_a_kill_at_any_write_leaves_no_snapshot_or_a_whole_one";
     let mut files = wink_fs::MemoryBackend::new();
     plant_small(&mut files);
     let calls = ["write", "fsync", "/^rename", "flock", "lseek"];
@@ -177,7 +177,7 @@ fn fault_12_a_disk_that_cannot_read_an_object_is_reported_with_its_name() {
         tree.open(&path(b"file")).unwrap();
         return;
     }
-    let test = "faults::fault_12_a_disk_that_cannot_read_an_object_is_reported_with_its_name";
+    let test = "fault_12_a_disk_that_cannot_read_an_object_is_reported_with_its_name";
     let scene = Scene::new();
     let mut files = wink_fs::MemoryBackend::new();
     put(&mut files, b"file", noise(200_000, 1));
@@ -204,7 +204,7 @@ fn fault_13_a_failed_sync_fails_the_snapshot_and_is_not_tried_again() {
         assert!(!store.save(&planted(), &new()).unwrap().reference.is_empty());
         return;
     }
-    let test = "faults::fault_13_a_failed_sync_fails_the_snapshot_and_is_not_tried_again";
+    let test = "fault_13_a_failed_sync_fails_the_snapshot_and_is_not_tried_again";
     // The pack, the record, the directory of packs, the directory of records.
     for sync in 1..=4 {
         let scene = Scene::new();

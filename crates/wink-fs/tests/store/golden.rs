@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use wink_fs::testkit::dump;
 use wink_fs::{MemoryBackend, SnapshotStore, Store, VerifyOptions, tree_hash};
 
-use crate::support::{new, plant_small, put};
+use crate::store::support::{new, plant_small, put};
 
 pub(crate) fn golden() -> PathBuf {
     [env!("CARGO_MANIFEST_DIR"), "tests/golden/store-v1"].iter().collect()

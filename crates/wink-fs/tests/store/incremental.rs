@@ -5,7 +5,7 @@ use std::path::Path;
 use wink_fs::testkit::dump;
 use wink_fs::{HostBackend, MemoryBackend, SnapshotStore};
 
-use crate::support::{Scene, names, noise, path, plant, planted, put};
+use crate::store::support::{Scene, names, noise, path, plant, planted, put};
 
 #[test]
 fn an_unchanged_tree_writes_no_pack() {

@@ -2,8 +2,8 @@
 
 use wink_fs::MemoryBackend;
 
-use crate::golden::golden;
-use crate::support::{Scene, names, put};
+use crate::store::golden::golden;
+use crate::store::support::{Scene, names, put};
 
 fn page() -> String {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/store-format.md");

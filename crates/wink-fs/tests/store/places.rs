@@ -7,7 +7,7 @@ use rustix::mount::{MountFlags, UnmountFlags};
 use wink_fs::testkit::dump;
 use wink_fs::{ErrorKind, SnapshotStore, Store, VerifyOptions};
 
-use crate::support::{Scene, names, new, planted};
+use crate::store::support::{Scene, names, new, planted};
 
 /// A small file system mounted for one test.
 pub(crate) struct Mounted<'a>(&'a Path);

@@ -7,7 +7,7 @@ use wink_fs::{
     TreePath, tree_hash,
 };
 
-use crate::support::{Random, Scene, names, new, noise, noon, put};
+use crate::store::support::{Random, Scene, names, new, noise, noon, put};
 
 /// Saves a tree again and again, with a change of some files each time.
 fn history(scene: &Scene, count: u64) -> Vec<Snapshot> {
@@ -48,7 +48,7 @@ fn check_whole(scene: &Scene, kept: &[Snapshot]) {
     assert_eq!(store.list().unwrap(), kept);
     for snapshot in kept {
         let tree = store.load(&snapshot.id).unwrap();
-        crate::support::read_everything(&*tree).unwrap();
+        crate::store::support::read_everything(&*tree).unwrap();
         assert_eq!(Some(tree_hash(&*tree).unwrap()), snapshot.tree_hash);
     }
 }
@@ -240,7 +240,7 @@ fn a_tree_that_was_loaded_before_a_prune_is_read_to_its_end() {
     let all = history(&scene, 80);
     let tree = Store::open_ambient(scene.root()).unwrap().load(&all[79].id).unwrap();
     scene.store.reclaim().unwrap();
-    crate::support::read_everything(&*tree).unwrap();
+    crate::store::support::read_everything(&*tree).unwrap();
     assert_eq!(Some(tree_hash(&*tree).unwrap()), all[79].tree_hash);
 }
 
@@ -282,5 +282,5 @@ fn a_lost_pack_of_a_snapshot_that_went_is_noticed_and_stored_again() {
     assert!(!scene.verify().problems.is_empty());
     put(&mut files, b"c/file", noise(5_000, 3));
     let third = store.save(&files, &new()).unwrap();
-    crate::support::read_everything(&*store.load(&third.id).unwrap()).unwrap();
+    crate::store::support::read_everything(&*store.load(&third.id).unwrap()).unwrap();
 }

@@ -7,8 +7,8 @@ use wink_fs::{
     ErrorKind, MemoryBackend, Pin, Snapshot, SnapshotStore, Store, VerifyOptions, tree_hash,
 };
 
-use crate::size::size;
-use crate::support::{Random, Scene, names, new, noise, put, read_everything};
+use crate::common::size::size;
+use crate::store::support::{Random, Scene, names, new, noise, put, read_everything};
 
 type Contents = Vec<(wink_fs::TreePath, Vec<u8>)>;
 

@@ -5,7 +5,7 @@ use wink_fs::{
     ErrorKind, Filesystem, HostBackend, Kind, MemoryBackend, SnapshotStore, Store, Tree, tree_hash,
 };
 
-use crate::support::{
+use crate::store::support::{
     Random, Scene, new, noise, path, plant, plant_generated, planted, put, read_everything,
 };
 
@@ -139,10 +139,10 @@ fn a_tree_that_changes_while_it_is_looked_at_is_a_conflict() {
     files.create_dir(&path(b"d")).unwrap();
     put(&mut files, b"d/file", "what is there");
     let scene = Scene::new();
-    let error = scene.store.save(&crate::support::Liar(files), &new()).unwrap_err();
+    let error = scene.store.save(&crate::store::support::Liar(files), &new()).unwrap_err();
     assert_eq!((error.kind(), error.path()), (ErrorKind::Conflict, Some("d/file")));
     assert!(error.current_hash().is_some());
-    assert_eq!(crate::support::names(&scene.root().join("packs")), [""; 0]);
+    assert_eq!(crate::store::support::names(&scene.root().join("packs")), [""; 0]);
     assert_eq!(scene.store.list().unwrap(), []);
 }
 

@@ -9,7 +9,7 @@ use wink_fs::{
     VerifyOptions,
 };
 
-pub(crate) use crate::trees::*;
+pub(crate) use crate::common::trees::*;
 
 pub(crate) fn noon() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(1_794_744_000)

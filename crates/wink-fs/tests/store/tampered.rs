@@ -3,8 +3,8 @@
 use wink_fs::testkit::dump;
 use wink_fs::{Backend, ErrorKind, MemoryBackend, Scope, SnapshotId, SnapshotStore, Tree};
 
-use crate::on_both::on_both;
-use crate::support::{Scene, noise, path, put};
+use crate::common::on_both::on_both;
+use crate::store::support::{Scene, noise, path, put};
 
 const DIRECTORY_CONTEXT: &str = "wink-fs tree hash v1: directory";
 

@@ -4,9 +4,9 @@ use std::process::Command;
 
 use wink_fs::{HostBackend, Strategy, tree_hash};
 
-use crate::disk::run;
-use crate::scene::Scene;
-use crate::trees::{plant, put};
+use crate::common::disk::run;
+use crate::common::trees::{plant, put};
+use crate::strategies::scene::Scene;
 
 #[test]
 fn gnu_tar_unpacks_every_name_kind_and_mode() {
@@ -15,7 +15,8 @@ fn gnu_tar_unpacks_every_name_kind_and_mode() {
     let deep = vec![b"n".repeat(90); 5].join(&b'/');
     put(&mut scene.files, &deep, "a name that has no room in a header");
     let long = b"t".repeat(300);
-    wink_fs::Filesystem::symlink(&mut scene.files, &crate::trees::path(b"long"), &long).unwrap();
+    wink_fs::Filesystem::symlink(&mut scene.files, &crate::common::trees::path(b"long"), &long)
+        .unwrap();
     let snapshot = scene.save();
     let archive = scene.snapshots().join(&snapshot.reference);
     let unpacked = scene.home().join("unpacked");
@@ -40,7 +41,7 @@ fn one_file_of_many_is_read_without_unpacking_all() {
     let mut scene = Scene::new(Strategy::Archive);
     for number in 0..40 {
         let name = format!("{number:02}");
-        put(&mut scene.files, name.as_bytes(), crate::trees::noise(100_000, number));
+        put(&mut scene.files, name.as_bytes(), crate::common::trees::noise(100_000, number));
     }
     let snapshot = scene.save();
     let archive = scene.snapshots().join(&snapshot.reference);
@@ -53,8 +54,8 @@ fn one_file_of_many_is_read_without_unpacking_all() {
         .output();
     assert!(done.unwrap().status.success());
     let loaded = scene.store.load(&snapshot.id).unwrap();
-    let last = loaded.open(&crate::trees::path(b"39")).unwrap().read_all().unwrap();
-    assert_eq!(last, crate::trees::noise(100_000, 39));
-    let error = loaded.open(&crate::trees::path(b"00")).unwrap_err();
+    let last = loaded.open(&crate::common::trees::path(b"39")).unwrap().read_all().unwrap();
+    assert_eq!(last, crate::common::trees::noise(100_000, 39));
+    let error = loaded.open(&crate::common::trees::path(b"00")).unwrap_err();
     assert_eq!(error.kind(), wink_fs::ErrorKind::Corrupt);
 }

@@ -8,9 +8,9 @@ use wink_fs::{
     TreePath, tree_hash,
 };
 
-use crate::scene::{Scene, by_every_strategy, new, read_everything};
-use crate::size::size;
-use crate::trees::{Random, noise, path, plant, plant_generated, put};
+use crate::common::size::size;
+use crate::common::trees::{Random, noise, path, plant, plant_generated, put};
+use crate::strategies::scene::{Scene, by_every_strategy, new, read_everything};
 
 by_every_strategy! {
     a_loaded_tree_is_the_one_that_was_saved,
@@ -107,7 +107,7 @@ fn a_deleted_snapshot_is_gone_with_every_file_of_its_own(strategy: Strategy) {
     let mut scene = Scene::new(strategy);
     plant(&mut scene.files);
     let first = scene.save();
-    put(&mut scene.files, b"another", crate::trees::noise(2_000_000, 5));
+    put(&mut scene.files, b"another", crate::common::trees::noise(2_000_000, 5));
     let second = scene.save();
     assert!(scene.store.delete(&second.id).unwrap());
     assert!(!scene.store.delete(&second.id).unwrap());
@@ -118,7 +118,7 @@ fn a_deleted_snapshot_is_gone_with_every_file_of_its_own(strategy: Strategy) {
     read_everything(&*whole).unwrap();
     let name = second.id.to_string();
     if strategy != Strategy::Store {
-        let left = crate::scene::all_files(&scene.snapshots());
+        let left = crate::strategies::scene::all_files(&scene.snapshots());
         assert!(!left.iter().any(|path| path.to_string_lossy().contains(&name)), "{left:?}");
     }
 }
@@ -127,7 +127,7 @@ fn special_files_are_left_out_and_named(strategy: Strategy) {
     let mut scene = Scene::new(strategy);
     put(&mut scene.files, b"d/file", "content");
     let fifo = scene.root().join("d/fifo");
-    crate::disk::run("mkfifo", [fifo]);
+    crate::common::disk::run("mkfifo", [fifo]);
     // The live tree shows it, which a capture does not.
     let snapshot = scene.store.save(&*scene.files.live(), &new()).unwrap();
     let skipped: Vec<_> = snapshot.skipped.iter().map(|it| it.path.as_str()).collect();
@@ -225,7 +225,7 @@ fn what_a_dead_process_left_goes_when_it_is_opened(strategy: Strategy) {
     std::fs::rename(&record, record.with_file_name(format!(".{name}.tmp"))).unwrap();
     let _ = std::fs::remove_dir_all(scene.snapshots().join("cache"));
     let reopened = scene.reopened();
-    let left = crate::scene::all_files(&scene.snapshots());
+    let left = crate::strategies::scene::all_files(&scene.snapshots());
     assert!(!left.iter().any(|path| path.to_string_lossy().contains(&name)), "{left:?}");
     read_everything(&*reopened.load(&kept.id).unwrap()).unwrap();
     assert_eq!(scene.verify().problems, []);
@@ -237,7 +237,7 @@ fn an_interrupted_save_leaves_nothing(strategy: Strategy) {
     put(&mut scene.files, b"b/changes", "before");
     let capture = scene.files.capture(&Default::default()).unwrap();
     let data = || -> Vec<_> {
-        let files = crate::scene::all_files(&scene.snapshots()).into_iter();
+        let files = crate::strategies::scene::all_files(&scene.snapshots()).into_iter();
         files.filter(|path| !path.to_string_lossy().ends_with("lock")).collect()
     };
     let before = data();
@@ -266,7 +266,7 @@ fn generated_trees_have_the_same_hash_by_all_strategies_and_after_restore() {
 }
 
 fn check_generated<const N: usize>(all: [Strategy; N], seeds: std::ops::Range<u64>) {
-    let disk = crate::disk::Disk::in_memory("mkfs.btrfs -q");
+    let disk = crate::common::disk::Disk::in_memory("mkfs.btrfs -q");
     let home = disk.path("mounted");
     let mut files = planted_at(home.join("root"), None);
     let base = planted_at(home.join("base"), Some(seeds.start));

@@ -2,8 +2,8 @@
 
 use wink_fs::{ErrorKind, Strategy};
 
-use crate::scene::{Scene, all_files, by_every_strategy, read_everything};
-use crate::trees::{noise, plant_small, put};
+use crate::common::trees::{noise, plant_small, put};
+use crate::strategies::scene::{Scene, all_files, by_every_strategy, read_everything};
 
 by_every_strategy! { no_wrong_byte_is_ever_loaded_and_the_other_snapshot_stays_usable }
 

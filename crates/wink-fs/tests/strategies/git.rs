@@ -7,8 +7,8 @@ use wink_fs::{
     Workspace, tree_hash,
 };
 
-use crate::scene::{Scene, new};
-use crate::trees::{noise, plant_small, put};
+use crate::common::trees::{noise, plant_small, put};
+use crate::strategies::scene::{Scene, new};
 
 fn git(scene: &Scene, arguments: &[&str]) -> (bool, String) {
     let mut command = Command::new("git");
@@ -68,7 +68,7 @@ fn a_repository_in_the_workspace_is_data_and_fsck_says_only_that_it_is_there() {
 }
 
 fn object_bytes(scene: &Scene) -> u64 {
-    let files = crate::scene::all_files(&scene.snapshots().join("repository/objects"));
+    let files = crate::strategies::scene::all_files(&scene.snapshots().join("repository/objects"));
     files.iter().map(|file| file.metadata().unwrap().len()).sum()
 }
 
@@ -202,7 +202,7 @@ fn nothing_is_pruned_where_something_is_damaged() {
     let taken = take_many(&mut scene, 3);
     scene.store.delete(&taken[0].id).unwrap();
     let pack = scene.snapshots().join("repository/objects/pack");
-    let packs = crate::scene::all_files(&pack).into_iter();
+    let packs = crate::strategies::scene::all_files(&pack).into_iter();
     let pack = packs.filter(|file| file.extension().is_some_and(|it| it == "pack"));
     let pack = pack.max_by_key(|file| file.metadata().unwrap().len()).unwrap();
     let whole = std::fs::read(&pack).unwrap();
@@ -225,7 +225,8 @@ fn git_tidying_up_takes_nothing_away() {
     let second = scene.save();
     assert!(git(&scene, &["gc", "--prune=now", "--aggressive"]).0);
     for snapshot in [first, second] {
-        crate::scene::read_everything(&*scene.reopened().load(&snapshot.id).unwrap()).unwrap();
+        crate::strategies::scene::read_everything(&*scene.reopened().load(&snapshot.id).unwrap())
+            .unwrap();
     }
     assert_eq!(scene.verify().problems, []);
 }
@@ -235,7 +236,7 @@ fn what_a_lost_pack_held_is_written_again_by_the_next_snapshot() {
     let scene = planted();
     scene.save();
     let pack = scene.snapshots().join("repository/objects/pack");
-    for file in crate::scene::all_files(&pack) {
+    for file in crate::strategies::scene::all_files(&pack) {
         std::fs::remove_file(file).unwrap();
     }
     assert_eq!(scene.verify().problems.len(), 1);
@@ -253,8 +254,8 @@ fn a_workspace_with_an_index_reads_only_what_changed() {
     let second = scene.save();
     let loaded = scene.store.load(&second.id).unwrap();
     assert_eq!(
-        crate::scene::read_everything(&*loaded).unwrap(),
-        crate::scene::read_everything(&scene.files).unwrap()
+        crate::strategies::scene::read_everything(&*loaded).unwrap(),
+        crate::strategies::scene::read_everything(&scene.files).unwrap()
     );
     let files = Workspace::builder(wink_fs::HostBackend::open_ambient(scene.root()).unwrap());
     let files = files.snapshots(scene.reopened()).build();

@@ -7,24 +7,24 @@ use std::process::Command;
 
 use wink_fs::{Strategy, tree_hash};
 
-use crate::scene::{Scene, all_files, by_every_strategy, read_everything};
+use crate::strategies::scene::{Scene, all_files, by_every_strategy, read_everything};
 
 by_every_strategy! {
     a1_17_no_program_of_a_hostile_repository_runs_and_every_byte_is_captured,
 }
 
-crate::on_both::on_both! { a1_17_a_hostile_repository_is_kept_as_data_by_every_strategy }
+crate::common::on_both::on_both! { a1_17_a_hostile_repository_is_kept_as_data_by_every_strategy }
 
 fn a1_17_a_hostile_repository_is_kept_as_data_by_every_strategy(mut files: impl wink_fs::Backend) {
     for name in [".git/config", ".git/hooks/pre-commit", ".gitattributes", "sub/.git"] {
-        crate::trees::put(&mut files, name.as_bytes(), PROGRAM);
+        crate::common::trees::put(&mut files, name.as_bytes(), PROGRAM);
     }
     for strategy in
         [Strategy::Store, Strategy::Copy, Strategy::Archive, Strategy::Git, Strategy::Overlay]
     {
         let scene = Scene::new(strategy);
         let capture = files.capture(&Default::default()).unwrap();
-        let saved = scene.store.save(&*capture.tree, &crate::scene::new()).unwrap();
+        let saved = scene.store.save(&*capture.tree, &crate::strategies::scene::new()).unwrap();
         let loaded = scene.store.load(&saved.id).unwrap();
         assert_eq!(read_everything(&*loaded).unwrap(), read_everything(&files).unwrap());
         assert_eq!(tree_hash(&*loaded).unwrap(), tree_hash(&files).unwrap());
@@ -35,7 +35,7 @@ const PROGRAM: &str = "#!/bin/sh\ntouch \"$(dirname \"$0\")/../../ran\" ; cat\n"
 
 /// Everything by which a repository lets programs run, or changes bytes on their way in.
 fn plant_hostile(root: &Path) {
-    crate::disk::run("git", ["init".as_ref(), "-q".as_ref(), root.as_os_str()]);
+    crate::common::disk::run("git", ["init".as_ref(), "-q".as_ref(), root.as_os_str()]);
     let program = root.join(".git/evil");
     let config = format!(
         "[core]\n\trepositoryformatversion = 0\n\tfsmonitor = {0}\n\thooksPath = {1}\n\tworktree = /\n\

@@ -2,7 +2,7 @@
 
 use wink_fs::{ErrorKind, Store, Strategy, StrategyOptions};
 
-use crate::scene::Scene;
+use crate::strategies::scene::Scene;
 
 #[test]
 fn every_name_is_the_name_of_a_strategy() {

@@ -10,9 +10,9 @@ use wink_fs::{
     Strategy, StrategyOptions, VerifyOptions, tree_hash,
 };
 
-use crate::disk::Disk;
-use crate::scene::{Scene, all_files, new, read_everything};
-use crate::trees::{noise, path, plant, put};
+use crate::common::disk::Disk;
+use crate::common::trees::{noise, path, plant, put};
+use crate::strategies::scene::{Scene, all_files, new, read_everything};
 
 /// A workspace over one of everything, in `root`.
 fn over_planted() -> Scene {
@@ -233,9 +233,9 @@ fn a_mount_that_cannot_be_made_is_refused_with_the_reason() {
     assert_eq!(refused(&home.join("base 2"), &home.join("place")).0, ErrorKind::AlreadyExists);
     let (other, root) = (home.join("other"), home.join("other/root"));
     drop(OverlayMount::mount_ambient(&base, &other).unwrap());
-    crate::disk::run("mount", ["-t", "tmpfs", "tmpfs", root.to_str().unwrap()]);
+    crate::common::disk::run("mount", ["-t", "tmpfs", "tmpfs", root.to_str().unwrap()]);
     assert_eq!(refused(&base, &other).0, ErrorKind::AlreadyExists, "somebody's own mount");
-    crate::disk::run("umount", [&root]);
+    crate::common::disk::run("umount", [&root]);
     OverlayMount::mount_ambient(&base, &other).unwrap();
     for place in ["base 2", "base 2/p"] {
         assert_eq!(refused(&home.join("base 2"), &home.join(place)).0, ErrorKind::InvalidArgument);

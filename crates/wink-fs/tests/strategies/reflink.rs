@@ -4,9 +4,9 @@ use std::path::Path;
 
 use wink_fs::{ErrorKind, MemoryBackend, Strategy, StrategyOptions};
 
-use crate::disk::{Disk, run};
-use crate::scene::{Scene, new};
-use crate::trees::{noise, put};
+use crate::common::disk::{Disk, run};
+use crate::common::trees::{noise, put};
+use crate::strategies::scene::{Scene, new};
 
 const LARGE: usize = 64 * 1024 * 1024;
 
@@ -25,7 +25,7 @@ fn clones_share_their_space(disk: Disk) {
     assert!(taken < LARGE as u64 / 8, "{taken} bytes were taken");
     put(&mut scene.files, b"large", "changed");
     let loaded = scene.store.load(&snapshot.id).unwrap();
-    let content = loaded.open(&crate::trees::path(b"large")).unwrap();
+    let content = loaded.open(&crate::common::trees::path(b"large")).unwrap();
     assert_eq!(content.read_all().unwrap(), noise(LARGE, 1), "the clone is as it was");
 }
 

@@ -10,7 +10,7 @@ use wink_fs::{
     SnapshotStore, Strategy, StrategyOptions, Tree, TreePath, Verification, VerifyOptions,
 };
 
-use crate::disk::Disk;
+use crate::common::disk::Disk;
 
 pub(crate) fn new() -> NewSnapshot {
     NewSnapshot::new(SystemTime::UNIX_EPOCH + Duration::from_secs(1_794_744_000))

@@ -2,8 +2,8 @@
 
 use wink_fs::{HostBackend, Strategy, Workspace, tree_hash};
 
-use crate::scene::{Scene, by_every_strategy};
-use crate::trees::plant;
+use crate::common::trees::plant;
+use crate::strategies::scene::{Scene, by_every_strategy};
 
 by_every_strategy! { a_workspace_goes_back_and_forth }
 

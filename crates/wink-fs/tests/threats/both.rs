@@ -8,8 +8,8 @@ use wink_fs::{
     ReadOptions, Staged, TreePath, Workspace, WriteMode, WriteOptions, ops,
 };
 
-use crate::on_both::on_both;
-use crate::operations::{CHANGING, LOOKING, NAMING, accepted};
+use crate::common::on_both::on_both;
+use crate::threats::operations::{CHANGING, LOOKING, NAMING, accepted};
 
 on_both! {
     a1_01_paths_that_leave_the_root_are_refused_by_every_operation,

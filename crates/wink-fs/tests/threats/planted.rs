@@ -9,11 +9,12 @@ mod host {
     use std::process::Command;
     use std::time::{Duration, Instant};
 
+    use crate::common::again;
     use rustix::fs::{CWD, FileType, Mode};
     use tempfile::TempDir;
     use wink_fs::{ErrorKind, FileMode, Kind, Workspace, WriteMode, WriteOptions};
 
-    use crate::operations::{CHANGING, LOOKING, NAMING, accepted};
+    use crate::threats::operations::{CHANGING, LOOKING, NAMING, accepted};
 
     /// A workspace's root with something beside it.
     struct Planted {
@@ -44,8 +45,7 @@ mod host {
         let status = Command::new("strace")
             .args(["-f", "-s", "200", "-e", "trace=%file,openat2", "-o"])
             .arg(log.path())
-            .arg(std::env::current_exe().unwrap())
-            .args(["--exact", test])
+            .args(again::only(module_path!(), test))
             .env("WINK_TRACED", "1")
             .output()
             .unwrap();
@@ -66,7 +66,7 @@ mod host {
             }
             return;
         }
-        let test = "planted::host::a1_01_a_path_that_leaves_the_root_never_reaches_the_kernel";
+        let test = "a1_01_a_path_that_leaves_the_root_never_reaches_the_kernel";
         let calls = trace(test);
         assert!(calls.contains("traced-inside"), "the trace sees file calls:\n{calls}");
         assert!(!calls.contains("traced-outside"), "{calls}");

@@ -9,9 +9,9 @@ use wink_fs::{
     Error, ErrorKind, Filesystem, Operation, Recursion, Result, TreePath, WriteOptions, ops,
 };
 
-use crate::mark::Mark;
-use crate::race::{Turn, race};
-use crate::scene::{Scene, read_marks};
+use crate::writers::mark::Mark;
+use crate::writers::race::{Turn, race};
+use crate::writers::scene::{Scene, read_marks};
 
 fn put(fs: &mut dyn Filesystem, path: &str, text: &str) -> Result<()> {
     ops::write(fs, &TreePath::parse(path)?, text, &WriteOptions::default()).map(drop)

@@ -3,8 +3,8 @@
 use std::fs;
 use std::time::Duration;
 
-use crate::race::{Turn, race};
-use crate::saver::spin;
+use crate::writers::race::{Turn, race};
+use crate::writers::saver::spin;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 #[test]

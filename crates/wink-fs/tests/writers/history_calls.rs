@@ -2,7 +2,7 @@
 
 use wink_fs::{MoveOptions, RestoreOptions, SnapshotOptions, StateRef};
 
-use crate::race::race;
+use crate::writers::race::race;
 
 #[test]
 fn undoing_a_write_loses_no_save() {

@@ -2,7 +2,7 @@
 
 use wink_fs::{ErrorKind, MoveOptions};
 
-use crate::race::race;
+use crate::writers::race::race;
 
 #[test]
 fn moving_a_file_to_a_free_place_loses_no_save() {

@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use wink_fs::{ErrorKind, Result, Workspace};
 
-use crate::mark::Mark;
-use crate::saver::{Log, Pace, Progress, Save, Saver, Way};
-use crate::scene::{Scene, read_marks};
+use crate::writers::mark::Mark;
+use crate::writers::saver::{Log, Pace, Progress, Save, Saver, Way};
+use crate::writers::scene::{Scene, read_marks};
 
 /// How many calls one round makes: each is two operations at most, and 200 of them are kept.
 const CALLS: std::ops::Range<u64> = 8..80;

@@ -1,6 +1,6 @@
 //! Calls that delete.
 
-use crate::race::race;
+use crate::writers::race::race;
 
 #[test]
 fn deleting_a_file_loses_no_save() {

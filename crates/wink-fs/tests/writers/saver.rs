@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use rustix::fd::OwnedFd;
 use rustix::fs::{CWD, Mode, OFlags, RenameFlags};
 
-use crate::mark::Mark;
-use crate::scene::marks_below;
+use crate::writers::mark::Mark;
+use crate::writers::scene::marks_below;
 
 /// How the saver saves.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -11,7 +11,7 @@ use wink_fs::{
     Workspace,
 };
 
-use crate::mark::Mark;
+use crate::writers::mark::Mark;
 
 /// A file system that is kept in memory.
 const IN_MEMORY: &str = "/dev/shm";

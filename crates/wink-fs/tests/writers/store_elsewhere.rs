@@ -2,9 +2,9 @@
 
 use wink_fs::MoveOptions;
 
-use crate::race::{Call, race_in};
-use crate::scene::Scene;
-use crate::writing_calls::overwrite;
+use crate::writers::race::{Call, race_in};
+use crate::writers::scene::Scene;
+use crate::writers::writing_calls::overwrite;
 
 #[track_caller]
 fn race(name: &str, call: Call) {

@@ -2,7 +2,7 @@
 
 use wink_fs::{ContentHash, FileMode, Result, Workspace, WriteMode, WriteOptions};
 
-use crate::race::{Turn, race};
+use crate::writers::race::{Turn, race};
 
 #[test]
 fn an_overwrite_loses_no_save() {

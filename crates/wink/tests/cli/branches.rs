@@ -4,8 +4,8 @@ use std::path::Path;
 
 use wink_fs::{SnapshotStore as _, Store};
 
-use crate::faults::run_by;
-use crate::scene::{Scene, stderr, stdout};
+use crate::cli::faults::run_by;
+use crate::cli::scene::{Scene, stderr, stdout};
 
 /// A workspace in a git repository, with a fork.
 fn forked() -> Scene {
@@ -323,7 +323,7 @@ fn a_fork_that_is_damaged_is_told_and_the_others_are_listed() {
     let listed = scene.run(&["branch", "list", "--json"]);
     assert_eq!((listed.status.code(), &*stderr(&listed)), (Some(3), ""));
     let listed: serde_json::Value = serde_json::from_str(&stdout(&listed)).unwrap();
-    crate::form::check_form(&listed, "summary");
+    crate::cli::form::check_form(&listed, "summary");
     assert_eq!(listed["branches"].as_array().unwrap().len(), 2);
     assert_eq!(listed["damaged"][0]["key"], "broken");
 }

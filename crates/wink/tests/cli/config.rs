@@ -1,6 +1,6 @@
 //! What a person set, and where.
 
-use crate::scene::{Scene, stderr, stdout};
+use crate::cli::scene::{Scene, stderr, stdout};
 
 fn with(scene: &Scene, env: &[(&str, &str)], args: &[&str]) -> String {
     let mut command = scene.wink_in(&scene.path("project"), args);

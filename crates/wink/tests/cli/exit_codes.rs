@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use crate::scene::Scene;
+use crate::cli::scene::Scene;
 
 fn code(scene: &Scene, args: &[&str]) -> i32 {
     let mut command = scene.wink_in(&scene.path("project"), args);
@@ -116,7 +116,7 @@ fn code_15_is_that_the_files_are_gone_and_then_their_history_is_not() {
     std::fs::remove_dir_all(&project).unwrap();
     let args = ["--store", history.to_str().unwrap(), "status"];
     let output = scene.wink_in(&scene.path("home"), &args).output().unwrap();
-    let said = crate::scene::stderr(&output);
+    let said = crate::cli::scene::stderr(&output);
     assert_eq!(output.status.code(), Some(15), "{said}");
     assert!(said.contains("is gone") && said.contains("wink restore @-"), "{said}");
     std::fs::create_dir(&project).unwrap();
@@ -140,7 +140,7 @@ fn code_15_is_also_that_a_workspace_is_named_or_stood_in_which_is_gone() {
     };
     for mut command in [started_there, named(&project), named(&below)] {
         let output = command.output().unwrap();
-        let said = crate::scene::stderr(&output);
+        let said = crate::cli::scene::stderr(&output);
         assert_eq!(output.status.code(), Some(15), "{said}");
         let next = format!("mkdir -p {0} && cd {0} && wink restore @-", project.display());
         assert!(said.contains("is gone; its history is not") && said.contains(&next), "{said}");
@@ -166,7 +166,7 @@ fn a_directory_that_another_one_took_the_place_of_is_to_be_entered_again() {
     command.current_dir(scene.path("")).args(["-c", again, env!("CARGO_BIN_EXE_wink"), "status"]);
     command.env_clear().env("HOME", scene.path("home")).env("XDG_DATA_HOME", scene.path("data"));
     let output = command.output().unwrap();
-    let said = crate::scene::stderr(&output);
+    let said = crate::cli::scene::stderr(&output);
     assert_eq!(output.status.code(), Some(1), "{said}");
     let next = format!("go there again: cd {}", scene.path("project").display());
     assert!(said.contains(&next), "{said}");

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Output;
 
-use crate::scene::{Scene, stderr};
+use crate::cli::scene::{Scene, stderr};
 
 /// Runs a command of wink by another program, such as `prlimit`, that changes its surroundings.
 pub(crate) fn run_by(scene: &Scene, program: &[&str], args: &[&str]) -> Output {

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::process::{Output, Stdio};
 
-use crate::scene::{Scene, stderr};
+use crate::cli::scene::{Scene, stderr};
 
 fn scene() -> Scene {
     let scene = Scene::new();

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::faults::run_by;
-use crate::scene::{Scene, stderr, stdout};
+use crate::cli::faults::run_by;
+use crate::cli::scene::{Scene, stderr, stdout};
 
 const FORK: [&str; 3] = ["fork", "attempt", "-q"];
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::scene::{Scene, stderr, stdout};
+use crate::cli::scene::{Scene, stderr, stdout};
 
 /// Makes the values that differ from run to run the same.
 fn masked(scene: &Scene, value: &Value) -> String {

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Output;
 
-use crate::scene::{Scene, stderr, stdout};
+use crate::cli::scene::{Scene, stderr, stdout};
 
 fn in_directory(scene: &Scene, directory: &Path, args: &[&str]) -> Output {
     scene.wink_in(directory, args).output().unwrap()

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::scene::Scene;
+use crate::cli::scene::Scene;
 
 fn paths(status: &Value, list: &str) -> Vec<String> {
     let all = status[list].as_array().unwrap().iter();

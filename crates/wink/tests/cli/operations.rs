@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::Write as _;
 
-use crate::scene::{Scene, stderr, stdout};
+use crate::cli::scene::{Scene, stderr, stdout};
 
 /// A workspace with three operations, of which the last one is damaged.
 fn damaged() -> Scene {

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::thread;
 use std::time::Duration;
 
-use crate::scene::{Scene, stderr};
+use crate::cli::scene::{Scene, stderr};
 
 const ROUNDS: usize = 12;
 

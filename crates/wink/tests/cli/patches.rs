@@ -5,8 +5,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::process::{Command, Output};
 
-use crate::scene::{Scene, stderr};
-use crate::terminal::on_terminal;
+use crate::cli::scene::{Scene, stderr};
+use crate::cli::terminal::on_terminal;
 
 fn git(scene: &Scene, args: &[&str]) -> Output {
     let mut git = Command::new("git");
@@ -185,7 +185,7 @@ fn what_git_has_no_patches_for_is_told_beside_the_patch() {
     std::fs::create_dir(scene.project("empty")).unwrap();
     let only_others = scene.run(&["diff", "--exit-code"]);
     assert_eq!(only_others.status.code(), Some(1));
-    let shown = crate::scene::stdout(&only_others);
+    let shown = crate::cli::scene::stdout(&only_others);
     assert_eq!(shown, "new empty directory empty\nnewly private private\n");
     let said = stderr(&only_others);
     assert!(said.starts_with("note: ") && said.contains("finds nothing to apply"), "{said}");

@@ -1,7 +1,7 @@
 //! How states are named.
 
-use crate::faults::run_by;
-use crate::scene::{Scene, stderr};
+use crate::cli::faults::run_by;
+use crate::cli::scene::{Scene, stderr};
 
 /// A workspace in which `a` was changed by wink and by hand, with two snapshots and a fork.
 fn scene() -> Scene {

@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use wink_fs::{MemoryBackend, NewSnapshot, SnapshotStore as _, Store};
 
-use crate::scene::{Scene, mode_of, stderr};
+use crate::cli::scene::{Scene, mode_of, stderr};
 
 #[test]
 fn a_directory_that_is_no_workspace() {

@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::scene::{Scene, stderr, stdout};
+use crate::cli::scene::{Scene, stderr, stdout};
 
 /// Returns bytes that no two files share.
 fn noise(mut seed: u64) -> Vec<u8> {

@@ -1,6 +1,6 @@
 //! The space that a history may take, and what is said when it is used up.
 
-use crate::scene::{Scene, stderr};
+use crate::cli::scene::{Scene, stderr};
 
 /// Returns bytes that do not pack well.
 fn noise(mut seed: u64, bytes: usize) -> Vec<u8> {

@@ -8,8 +8,8 @@ use std::process::{Command, Output};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::form::check_form;
-use crate::mask;
+use crate::cli::form::check_form;
+use crate::cli::mask;
 
 pub(crate) struct Scene {
     directory: TempDir,

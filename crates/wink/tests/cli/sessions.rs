@@ -7,8 +7,8 @@ use wink_agent::session::Session;
 use wink_agent::{ToolContext, call, checkpoint};
 use wink_fs::Workspace;
 
-use crate::mask;
-use crate::scene::Scene;
+use crate::cli::mask;
+use crate::cli::scene::Scene;
 
 /// A session with two calls and one below it, dumped with its files.
 fn dump(scene: &Scene) -> PathBuf {

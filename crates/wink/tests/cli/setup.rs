@@ -4,8 +4,8 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::Value;
 
-use crate::faults::run_by;
-use crate::scene::{Scene, mode_of, stderr, stdout};
+use crate::cli::faults::run_by;
+use crate::cli::scene::{Scene, mode_of, stderr, stdout};
 
 fn health(examined: &Value, name: &str) -> Vec<String> {
     let checks = examined["checks"].as_array().unwrap().iter();

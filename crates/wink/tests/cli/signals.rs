@@ -8,7 +8,7 @@ use rustix::io::ioctl_fionread;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::scene::{Scene, stderr, stdout};
+use crate::cli::scene::{Scene, stderr, stdout};
 
 /// Starts a command that waits for its input.
 fn waiting(scene: &Scene, args: &[&str]) -> Child {

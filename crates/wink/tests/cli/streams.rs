@@ -6,9 +6,9 @@ use std::process::Stdio;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::form::check_form;
-use crate::scene::Scene;
-use crate::signals::send;
+use crate::cli::form::check_form;
+use crate::cli::scene::Scene;
+use crate::cli::signals::send;
 
 fn parsed(line: &str) -> Value {
     serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))

@@ -4,9 +4,9 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use crate::faults::run_by;
-use crate::repair::damage;
-use crate::scene::{Scene, mode_of, stderr};
+use crate::cli::faults::run_by;
+use crate::cli::repair::damage;
+use crate::cli::scene::{Scene, mode_of, stderr};
 
 #[test]
 fn everything_that_is_captured_comes_back() {

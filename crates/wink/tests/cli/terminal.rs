@@ -8,7 +8,7 @@ use std::process::{Child, Command};
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-use crate::scene::{Scene, stdout};
+use crate::cli::scene::{Scene, stdout};
 
 /// Runs a command on a terminal; returns what that shows.
 pub(crate) fn on_terminal(scene: &Scene, env: &[(&str, &str)], args: &[&str]) -> String {
@@ -168,7 +168,7 @@ fn a1_31_a_terminal_obeys_no_file_that_is_part_of_what_is_said() {
     let scene = scene();
     scene.write("notes.txt", "a line \u{1b}]0;evil\u{7}\n");
     let edit = ["tool", "edit_file", "path=notes.txt", "old_string=a lime", "new_string=x"];
-    let said = crate::scene::stderr(&scene.run(&edit));
+    let said = crate::cli::scene::stderr(&scene.run(&edit));
     assert!(said.contains("\u{1b}]0;evil"), "what it is about: {said:?}");
     let shown = on_terminal(&scene, &[], &edit);
     assert!(shown.contains("␛]0;evil␇") && !shown.contains("\u{1b}]0;"), "{shown:?}");

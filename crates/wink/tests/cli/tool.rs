@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::scene::{Scene, stderr, stdout};
+use crate::cli::scene::{Scene, stderr, stdout};
 
 fn scene() -> Scene {
     let scene = Scene::new();

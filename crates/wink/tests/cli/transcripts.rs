@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 
 use rustix::process::{Pid, Signal};
 
-use crate::mask;
-use crate::scene::Scene;
+use crate::cli::mask;
+use crate::cli::scene::Scene;
 
 /// A project with a bit of everything, of which a snapshot `one` was taken.
 fn project() -> Scene {
@@ -430,7 +430,7 @@ fn branch_rename() {
         &["fs", "cat", "notes.txt", "--at", "better"],
     ]);
     let last = scene.wink_in(&attempt, &["show", "@-"]).output().unwrap();
-    assert!(crate::scene::stdout(&last).contains("M notes.txt"), "it knows where it was");
+    assert!(crate::cli::scene::stdout(&last).contains("M notes.txt"), "it knows where it was");
     scene.ok(&["prune", "--keep", "1", "--yes"]);
     scene.ok(&["merge", "better"]);
     assert_eq!(scene.read("notes.txt"), "changed\n");

@@ -1,8 +1,6 @@
 //! A running `wink serve` and plain HTTP to talk to it.
 
 // Each test file uses its own part of this.
-#![allow(dead_code, clippy::expect_used)]
-#![allow(clippy::disallowed_methods, reason = "looks at host files from outside")]
 
 pub(crate) mod threads;
 

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::scene::Client;
+use crate::mcp_stdio::scene::Client;
 
 /// Makes a directory in which a search takes longer than a test waits.
 fn large() -> Client {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
-use crate::scene::{Client, wink_in};
+use crate::mcp_stdio::scene::{Client, wink_in};
 
 fn records(client: &Client) -> Vec<PathBuf> {
     let directory = std::fs::read_dir(client.place.path().join("records")).unwrap();

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::scene::{Client, initialize, wink_in};
-use crate::threads::wait_until_idle;
+use crate::common::threads::wait_until_idle;
+use crate::mcp_stdio::scene::{Client, initialize, wink_in};
 
 fn write(number: usize) -> Value {
     json!({"name": "write_file", "arguments": {

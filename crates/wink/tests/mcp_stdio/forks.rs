@@ -5,7 +5,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::scene::{Client, initialize, wink_in};
+use crate::mcp_stdio::scene::{Client, initialize, wink_in};
 
 /// Runs a command of the same person in the workspace; returns what it says, and its exit code.
 fn wink(client: &Client, args: &[&str]) -> (String, Option<i32>) {

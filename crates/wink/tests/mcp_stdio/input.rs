@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::scene::Client;
+use crate::mcp_stdio::scene::Client;
 
 fn still_serves(client: &mut Client) {
     client.done("ls", json!({}));
@@ -112,7 +112,7 @@ fn what_comes_before_the_first_request_does_not_end_the_server() {
     client.send("\r");
     let early = client.request("tools/call", json!({"name": "ls", "arguments": {}}));
     assert_eq!(early["error"]["code"], -32602, "{early}");
-    let answer = client.request("initialize", crate::scene::initialize());
+    let answer = client.request("initialize", crate::mcp_stdio::scene::initialize());
     assert_eq!(answer["result"]["serverInfo"]["name"], "wink", "{answer}");
     still_serves(&mut client);
 }

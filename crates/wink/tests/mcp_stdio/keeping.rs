@@ -5,7 +5,7 @@ use std::process::Stdio;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
-use crate::scene::{Client, initialize, wink_in};
+use crate::mcp_stdio::scene::{Client, initialize, wink_in};
 
 /// Runs a command of the same person in the workspace.
 fn wink(client: &Client, args: &[&str]) -> String {

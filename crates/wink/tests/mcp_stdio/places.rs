@@ -4,7 +4,7 @@ use std::process::Output;
 
 use serde_json::json;
 
-use crate::scene::{Client, wink_in};
+use crate::mcp_stdio::scene::{Client, wink_in};
 
 fn failing(args: &[&str]) -> (Output, String) {
     let place = tempfile::tempdir().unwrap();
@@ -37,7 +37,7 @@ fn a_history_in_another_place_is_used_where_it_is_named() {
     std::fs::remove_dir_all(place.path().join("data")).unwrap();
     let store = store.to_str().unwrap().to_owned();
     let mut client = Client::start_in(place, &["--store", &store]);
-    client.request("initialize", crate::scene::initialize());
+    client.request("initialize", crate::mcp_stdio::scene::initialize());
     client.done("snapshot", json!({"tag": "kept"}));
     let log = wink_in(client.place.path()).args(["log", "--store", &store]).output().unwrap();
     assert!(String::from_utf8_lossy(&log.stdout).contains("kept"));
@@ -83,7 +83,7 @@ fn another_directory_is_served_by_its_name() {
     }
     std::fs::write(place.path().join("other/there.txt"), "").unwrap();
     let mut client = Client::start_in(place, &["--root", "../other"]);
-    client.request("initialize", crate::scene::initialize());
+    client.request("initialize", crate::mcp_stdio::scene::initialize());
     assert_eq!(client.done("ls", json!({}))["entries"][0]["name"], "there.txt");
 }
 
@@ -93,7 +93,7 @@ fn host_files_are_brought_into_memory_and_stay_as_they_are() {
     std::fs::create_dir_all(place.path().join("work/docs")).unwrap();
     std::fs::write(place.path().join("work/docs/a.md"), "one\n").unwrap();
     let mut client = Client::start_in(place, &["--mount", "docs:given/docs"]);
-    client.request("initialize", crate::scene::initialize());
+    client.request("initialize", crate::mcp_stdio::scene::initialize());
     let edit = json!({"path": "given/docs/a.md", "old_string": "one", "new_string": "two"});
     client.done("edit_file", edit);
     assert_eq!(std::fs::read_to_string(client.file("docs/a.md")).unwrap(), "one\n");
@@ -105,7 +105,7 @@ fn what_is_mounted_read_only_stays_as_it_is() {
     std::fs::create_dir_all(place.path().join("work/docs")).unwrap();
     std::fs::write(place.path().join("work/docs/a.md"), "one\n").unwrap();
     let mut client = Client::start_in(place, &["--mount", "docs:given/docs:ro"]);
-    client.request("initialize", crate::scene::initialize());
+    client.request("initialize", crate::mcp_stdio::scene::initialize());
     for (name, arguments) in [
         ("edit_file", json!({"path": "given/docs/a.md", "old_string": "one", "new_string": "x"})),
         ("write_file", json!({"path": "given/docs/b.md", "content": "x"})),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::scene::Client;
+use crate::mcp_stdio::scene::Client;
 
 fn read(client: &mut Client, uri: &str) -> Value {
     client.request("resources/read", json!({"uri": uri}))

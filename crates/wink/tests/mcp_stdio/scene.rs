@@ -1,7 +1,6 @@
 //! A running `wink mcp` and the lines that go in and come out.
 
 // Tests may expect; each uses its own part of this.
-#![allow(clippy::expect_used, dead_code)]
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::scene::Client;
+use crate::mcp_stdio::scene::Client;
 
 /// Says what in a value is not as a schema says; knows the words that our schemas use, and no others.
 fn wrong(schema: &Value, value: &Value) -> Option<String> {

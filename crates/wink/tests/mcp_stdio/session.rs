@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::scene::Client;
+use crate::mcp_stdio::scene::Client;
 
 #[test]
 fn what_was_read_may_be_overwritten() {
@@ -84,7 +84,7 @@ fn tools_for_the_history_are_offered_only_where_there_is_one() {
     }
     // A home directory is served without a history.
     let mut client = Client::start_in(place, &["--root", "../home"]);
-    client.request("initialize", crate::scene::initialize());
+    client.request("initialize", crate::mcp_stdio::scene::initialize());
     let files = offered(&mut Client::memory(&["--tools", "files"]));
     assert_eq!(offered(&mut client), files);
     for name in ["undo", "history", "merge"] {

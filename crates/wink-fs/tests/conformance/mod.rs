@@ -1,10 +1,6 @@
 //! The contract, on every backend and decorator of this crate.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-#[path = "../common/short.rs"]
-mod short;
-
+use crate::common::short;
 use wink_fs::testkit::{Fault, Recorder};
 use wink_fs::{Guard, HostBackend, HostOptions, Layered, Limits, MemoryBackend, Observers};
 

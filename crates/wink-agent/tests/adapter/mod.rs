@@ -1,14 +1,9 @@
 //! The tool loop: what a model is asked with, what its calls do, and how it ends.
 
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used)]
-
 mod answers;
 mod bounds;
 mod failing;
 mod parallel;
-#[allow(dead_code, unused_imports, reason = "the tests of prompts use all of it")]
-#[path = "../prompt/scene.rs"]
-mod scene;
 mod turns;
 
 use serde_json::Value;
@@ -20,7 +15,7 @@ use wink_agent::adapter::{
 use wink_agent::prompt::{Prompt, SectionOptions};
 use wink_agent::session::{Session, ToolInvoked};
 
-use crate::scene::{Backend, Owner};
+use crate::prompt::scene::{Backend, Owner};
 
 /// A session with an empty workspace and a prompt about it.
 struct Scene {

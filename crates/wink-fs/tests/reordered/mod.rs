@@ -7,26 +7,20 @@
 //!
 //! By default a part of the states is tried, with `WINK_LONG_TESTS` in the environment a thousand.
 
-#![allow(clippy::disallowed_methods, reason = "sets scenes up and inspects them from outside")]
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
-
-#[path = "../common/disk.rs"]
-mod disk;
 mod logged_disk;
 mod lost;
-#[path = "../common/trees.rs"]
-mod trees;
 
+use crate::common::trees;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::Mutex;
 
-use disk::Disk;
+use crate::common::disk::Disk;
+use crate::common::trees::Random;
 use logged_disk::{LoggedDisk, copy_image, directory};
 use lost::{Step, read_log, write_lossy};
 use rayon::prelude::*;
-use trees::Random;
 use wink_fs::testkit::dump;
 use wink_fs::{SnapshotStore, Store, VerifyOptions, Workspace};
 

@@ -1,8 +1,5 @@
 //! The command line, through the real binary, as people and scripts meet it.
 
-#![allow(clippy::disallowed_methods, reason = "plants and inspects host files from outside")]
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
-
 mod branches;
 mod config;
 mod exit_codes;

@@ -7,10 +7,6 @@
 //! How many saves are made depends on the machine: some 70,000 in the ordinary run on two cores. With `WINK_LONG_TESTS`
 //! there are ten times as many rounds, each of them longer.
 
-#![allow(clippy::disallowed_methods, reason = "saves from outside, and inspects what is left")]
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
-#![allow(clippy::print_stdout, reason = "says how many saves were made")]
-
 mod failing_calls;
 mod harness;
 mod history_calls;

@@ -2,8 +2,6 @@
 //!
 //! What a failure shrinks to becomes a test of its own at the end of this file.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod history;
 mod operation;
 mod outside;

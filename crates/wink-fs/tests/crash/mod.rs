@@ -4,10 +4,6 @@
 //! By default some calls of each kind of work are tried. With `WINK_CRASH_ALL` in the environment, as
 //! `scripts/crash` sets it, all of them are.
 
-#![allow(clippy::disallowed_methods, reason = "sets scenes up and inspects them from outside")]
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
-#![allow(clippy::print_stdout, reason = "says how many calls were tried")]
-
 mod errors;
 mod git_prune;
 mod going_on;

@@ -1,7 +1,5 @@
 //! Prompts: what a model is given, and what is refused before it is.
 
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used)]
-
 mod guidance;
 mod lasting;
 mod listings;
@@ -9,6 +7,6 @@ mod mounts;
 mod names;
 mod parameters;
 mod rendering;
-mod scene;
+pub(crate) mod scene;
 mod sections;
 mod workspaces;

@@ -1,0 +1,13 @@
+//! `wink mcp` through the real binary: a message a line, in and out.
+
+mod cancel;
+mod dump;
+mod ending;
+mod forks;
+mod input;
+mod keeping;
+mod places;
+mod resources;
+mod scene;
+mod schemas;
+mod session;
