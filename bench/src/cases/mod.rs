@@ -20,7 +20,7 @@ use anyhow::{Context as _, Result};
 use crate::case::Case;
 
 /// Every case, in the order it is run. Names stay the same for ever.
-pub(crate) static ALL: [Case; 50] = [
+pub(crate) static ALL: [Case; 51] = [
     write_host_vs_std::CASE,
     read_host_vs_std::CASE,
     read_page_vs_sed::CASE,
@@ -34,6 +34,7 @@ pub(crate) static ALL: [Case; 50] = [
     tool::EDIT_MEMORY,
     tool::READ_HOST,
     tool::WRITE_HOST,
+    tool::OVERWRITE_HOST,
     grep::HOST,
     grep::HOST_MANY,
     grep::MEMORY,

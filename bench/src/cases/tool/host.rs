@@ -6,7 +6,8 @@ use std::path::Path;
 use anyhow::Result;
 use serde_json::{Value, json};
 use wink_agent::ToolContext;
-use wink_fs::Workspace;
+use wink_agent::session::Session;
+use wink_fs::{Store, Workspace};
 
 use super::{call, tool};
 use crate::case::{Case, Outcome, Peer};
@@ -33,6 +34,20 @@ pub(crate) const WRITE: Case =
         )?;
         outcome(context, "std::fs::write to a temporary name, std::fs::rename", ours, theirs)
     });
+
+pub(crate) const OVERWRITE: Case = Case::new(
+    "tool-overwrite-host",
+    "10,000 small files replaced by write_file",
+    0.33,
+    |context| {
+        let files = small_files::files()?;
+        let (ours, theirs) = side_by_side(
+            || in_fresh_root(context, |root| overwrite_ours(root, &files)),
+            || in_fresh_root(context, |root| overwrite_theirs(root, &files)),
+        )?;
+        outcome(context, "std::fs::write to a temporary name, std::fs::rename", ours, theirs)
+    },
+);
 
 fn outcome(
     context: &Context,
@@ -100,6 +115,25 @@ fn write_ours(root: &Path, files: &[SmallFile]) -> Result<Measured<()>> {
     timed_ms(|| {
         calls.into_iter().try_for_each(|arguments| call(tool, &context, arguments).map(drop))
     })
+}
+
+/// Writes each file twice in one session, which knows the first version, and measures the second time. A history
+/// keeps what is replaced.
+fn overwrite_ours(root: &Path, files: &[SmallFile]) -> Result<Measured<()>> {
+    let (tool, session) = (tool("write_file")?, Session::new());
+    let store = Store::create_ambient(root.with_file_name("store"))?;
+    let context = ToolContext::over(&Workspace::host_with_store(root, store)?).session(&session);
+    let first = arguments(files, |file| json!({"path": file.name, "content": "first\n"}));
+    first.into_iter().try_for_each(|arguments| call(tool, &context, arguments).map(drop))?;
+    let calls = arguments(files, |file| json!({"path": file.name, "content": file.content}));
+    timed_ms(|| {
+        calls.into_iter().try_for_each(|arguments| call(tool, &context, arguments).map(drop))
+    })
+}
+
+fn overwrite_theirs(root: &Path, files: &[SmallFile]) -> Result<Measured<()>> {
+    files.iter().try_for_each(|file| fs::write(root.join(&file.name), "first\n"))?;
+    write_theirs(root, files)
 }
 
 fn write_theirs(root: &Path, files: &[SmallFile]) -> Result<Measured<()>> {

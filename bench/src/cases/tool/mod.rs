@@ -5,7 +5,7 @@ mod host;
 mod memory;
 
 pub(super) use self::edit_10mb::CASE as EDIT_10MB;
-pub(super) use self::host::{READ as READ_HOST, WRITE as WRITE_HOST};
+pub(super) use self::host::{OVERWRITE as OVERWRITE_HOST, READ as READ_HOST, WRITE as WRITE_HOST};
 pub(super) use self::memory::{EDIT as EDIT_MEMORY, READ as READ_MEMORY, WRITE as WRITE_MEMORY};
 
 use anyhow::{Result, ensure};
