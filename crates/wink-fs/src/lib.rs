@@ -114,8 +114,8 @@ pub use self::filesystem::layer::{Call, Layer, Layered, Source};
 pub use self::filesystem::replace_plan::ReplacePlan;
 pub use self::filesystem::staged::{Staged, StagedBody, Staging, StagingSink};
 pub use self::filesystem::{
-    Backend, DoneFirst, Durability, EntryIdentity, Filesystem, Properties, Put, PutCondition,
-    PutOptions, Recursion, Removed, Replaced, Replacement,
+    Backend, DoneFirst, Durability, EntryIdentity, Filesystem, KeptFirst, Properties, Put,
+    PutCondition, PutOptions, Recursion, Removed, Replaced, Replacement,
 };
 pub use self::hash::ContentHash;
 pub use self::host::HostBackend;

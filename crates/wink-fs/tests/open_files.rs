@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
@@ -11,8 +11,8 @@ use std::time::Duration;
 use rustix::fs::{Mode, OFlags, mkdirat, openat};
 use tempfile::TempDir;
 use wink_fs::{
-    EntryIdentity, ErrorKind, Event, Filesystem as _, HostBackend, Recursion, Store, TreePath,
-    Workspace,
+    EntryIdentity, ErrorKind, Event, Filesystem as _, HostBackend, MoveOptions, Recursion, Store,
+    TreePath, Workspace,
 };
 
 /// A workspace with its store in a directory of its own.
@@ -255,19 +255,69 @@ with open(sys.argv[1], "r+b") as file, mmap.mmap(file.fileno(), 0) as mapped:
     mapped[0:5] = b"again"
 "#;
 
+/// A program that runs [`MAPPED`] and has saved once.
+struct Mapping(Child);
+
+impl Mapping {
+    fn of(path: PathBuf) -> Self {
+        let mut program = Command::new("python3");
+        program.args(["-c", MAPPED]).arg(path).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut program = program.spawn().expect("python3 is needed");
+        program.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+        Self(program)
+    }
+
+    /// Lets it save again and end.
+    fn save_again(mut self) {
+        drop(self.0.stdin.take());
+        assert!(self.0.wait().unwrap().success());
+    }
+}
+
+/// Once, the second save went with the displaced file: a copy was kept, and no time said that it was not the same.
+#[test]
+fn what_a_program_saves_through_a_mapping_of_a_displaced_file_is_kept() {
+    type Call = fn(&Workspace) -> wink_fs::Result<()>;
+    let calls: [(&str, &str, Call); 6] = [
+        ("write", "a", |files| files.write("a", "by a call").map(drop)),
+        ("delete", "a", |files| files.delete("a").map(drop)),
+        ("delete all", "d/b", |files| files.delete_all("d").map(drop)),
+        ("rename", "a", |files| {
+            files.rename_with("d/b", "a", &MoveOptions::default().replace(true)).map(drop)
+        }),
+        ("restore", "a", |files| files.restore("base").map(drop)),
+        ("restore that removes", "d/b", |files| files.restore("base").map(drop)),
+    ];
+    for (name, path, call) in calls {
+        let scene = Scene::with_store(tempfile::tempdir_in("/dev/shm").unwrap());
+        let program = Mapping::of(scene.path(path));
+        call(&scene.open()).unwrap();
+        drop(scene.open());
+        program.save_again();
+        let told = scene.told();
+        let found = [scene.path(path), scene.staging()];
+        assert!(found.iter().any(|place| holds(place, b"again")), "{name}: it is lost");
+        assert_eq!(told.len(), 1, "{name}: it is named, and nothing else is: {told:?}");
+    }
+}
+
+/// Tells whether a file begins with some bytes, or one below a directory.
+fn holds(place: &Path, bytes: &[u8]) -> bool {
+    match fs::read_dir(place) {
+        Ok(entries) => entries.map(|it| it.unwrap().path()).any(|path| holds(&path, bytes)),
+        Err(_) => fs::read(place).is_ok_and(|content| content.starts_with(bytes)),
+    }
+}
+
 /// Once, the second save was lost: a snapshot took the file for unchanged, and a restore threw it away.
 #[test]
 fn what_a_program_saves_through_a_mapping_is_captured() {
     // In memory no page is ever cleaned, which a change after would show.
     let scene = Scene::in_memory();
     let files = scene.open();
-    let mut program = Command::new("python3");
-    program.args(["-c", MAPPED]).arg(scene.path("a")).stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut program = program.spawn().expect("python3 is needed");
-    program.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+    let program = Mapping::of(scene.path("a"));
     files.snapshot("while it is open").unwrap();
-    drop(program.stdin.take());
-    assert!(program.wait().unwrap().success());
+    program.save_again();
     assert!(scene.read("a").starts_with("again"));
     files.restore("base").unwrap();
     files.undo().unwrap();

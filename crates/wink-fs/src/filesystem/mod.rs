@@ -8,6 +8,7 @@ pub(crate) mod layer;
 pub(crate) mod replace_plan;
 pub(crate) mod staged;
 
+use std::fmt;
 use std::iter::Sum;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -350,9 +351,23 @@ pub trait Filesystem: Tree {
     fn rename(&mut self, from: &TreePath, to: &TreePath, replacement: Replacement) -> Result<()>;
 }
 
-/// What must be done before a replacement changes the first file. It returns the place on the host, if any, where
-/// displaced files are kept into which a program may still write; the backend makes a directory of it.
-pub type DoneFirst<'f> = &'f mut (dyn FnMut() -> Result<Option<PathBuf>> + Send);
+/// What must be done before a replacement changes the first file; it returns how the files were kept, if they were.
+pub type DoneFirst<'f> = &'f mut (dyn FnMut() -> Result<Option<KeptFirst>> + Send);
+
+/// How the files are kept that a replacement displaces.
+#[non_exhaustive]
+pub struct KeptFirst {
+    /// The files as they were saved.
+    pub tree: Arc<dyn Tree>,
+    /// Where on the host displaced files go into which a program may still write; the backend makes a directory of it.
+    pub aside: PathBuf,
+}
+
+impl fmt::Debug for KeptFirst {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeptFirst").field("aside", &self.aside).finish_non_exhaustive()
+    }
+}
 
 /// Owns files; what a [`Workspace`](crate::Workspace) is made of.
 ///

@@ -23,10 +23,12 @@ use crate::path::{MAX_PATH_BYTES, TreePath};
 use crate::tree::{Kind, Tree};
 
 /// What was at a path when it was looked at, to tell whether that is what came out.
-struct Looked {
-    stamp: Stamp,
+pub(super) struct Looked {
+    pub(super) stamp: Stamp,
     /// What was in it, where it is a directory.
-    inside: Option<Fingerprint>,
+    pub(super) inside: Option<Fingerprint>,
+    /// Whether a program may have had it open for writing, or something below it.
+    pub(super) is_open: bool,
 }
 
 /// One entry on its way out of view.
@@ -89,13 +91,18 @@ fn check_identity(
 }
 
 impl Looked {
-    fn at(host: &HostTree, directory: BorrowedFd<'_>, name: &[u8]) -> SystemResult<Self> {
+    pub(super) fn at(
+        host: &HostTree,
+        directory: BorrowedFd<'_>,
+        name: &[u8],
+    ) -> SystemResult<Self> {
         let stamp = Stamp::of(&stamp::look(directory, name)?);
         let inside = match stamp.kind() {
             Kind::Directory => Some(Fingerprint::of(&host.root, directory, name)?),
             _ => None,
         };
-        Ok(Self { stamp, inside })
+        let is_open = Fingerprint::of_closed(&host.root, directory, name).is_err();
+        Ok(Self { stamp, inside, is_open })
     }
 
     fn is_same_but_renamed(&self, other: &Self) -> bool {
@@ -168,8 +175,9 @@ impl Displacement<'_> {
             self.out_to_area(&area, &name, check)?;
             match &self.expected {
                 // A program may write into it still, and it was to go only as it was.
-                Some((_, Looked { stamp, inside })) => {
-                    replace::discard_settled(self.host, &area, self.path, &name, (*stamp, *inside));
+                Some((identity, looked)) => {
+                    let expected = || Ok(Some(Left::Entry(identity.0)));
+                    replace::discard_settled(self.host, &area, self.path, &name, looked, expected);
                 }
                 // It is gone from the workspace; what resists now (an immutable file, say) stays aside.
                 None => area.discard(&name),
@@ -260,7 +268,7 @@ pub(super) fn move_elsewhere(
         replace::bring_back(host, area, path, name.to_owned())?;
         Err(error)
     })?;
-    replace::discard_settled(host, area, path, name, (looked.stamp, looked.inside));
+    replace::discard_settled(host, area, path, name, &looked, || replace::content_of(kept));
     Ok(())
 }
 

@@ -7,10 +7,9 @@ use rustix::fd::AsFd;
 use rustix::fs::{AtFlags, CWD, Mode, RenameFlags};
 use rustix::io::{Errno, Result as SystemResult};
 
-use super::capture::stamp::{self, Stamp};
 use super::copy::links::copy_file;
 use super::copy::transfer::{self, Place};
-use super::preimage::fingerprint::Fingerprint;
+use super::displace::Looked;
 use super::preimage::write;
 use super::root::Slot;
 use super::{HostTree, displace, entry, failure, replace};
@@ -125,8 +124,8 @@ impl Relocation<'_> {
         let name = area.new_name();
         let seat = Slot::at(area.directory(), name.as_bytes())?;
         let target = (self.target.directory.as_fd(), self.target.name);
-        let copied = Stamp::of(&stamp::look(target.0, target.1)?);
-        let copy = match copied.kind() {
+        let copied = Looked::at(self.host, target.0, target.1)?;
+        let copy = match copied.stamp.kind() {
             Kind::Directory => rustix::fs::mkdirat(CWD, kept, Mode::RWXU),
             _ => copy_entry(&self.target, kept),
         };
@@ -140,19 +139,15 @@ impl Relocation<'_> {
             replace::settle_return(self.host, &area, &name);
             return exchanged;
         }
-        let displaced = Stamp::of(&stamp::look(area.directory(), name.as_bytes())?);
-        if !displaced.is_same_but_renamed(&copied) {
+        let displaced = Looked::at(self.host, area.directory(), name.as_bytes())?;
+        if !displaced.stamp.is_same_but_renamed(&copied.stamp) {
             write::remove(kept);
             return displace::move_elsewhere(self.host, &area, self.to, &name, kept)
                 .map_err(|_| Errno::IO);
         }
-        let inside = match displaced.kind() {
-            Kind::Directory => {
-                Some(Fingerprint::of(&self.host.root, area.directory(), name.as_bytes())?)
-            }
-            _ => None,
-        };
-        replace::discard_settled(self.host, &area, self.to, &name, (displaced, inside));
+        let looked = Looked { is_open: copied.is_open, ..displaced };
+        let copy = || replace::content_of(kept);
+        replace::discard_settled(self.host, &area, self.to, &name, &looked, copy);
         Ok(())
     }
 

@@ -142,6 +142,11 @@ impl Captured {
         matches!(self.find(Operation::Stat, path), Ok(Found::Directory(found)) if found.hides)
     }
 
+    /// Tells whether a program had it, or something below it, open for writing when it was read.
+    pub(in crate::host) fn was_open(&self, path: &TreePath) -> bool {
+        self.open_for_writing().iter().any(|open| open.starts_with(path))
+    }
+
     /// Returns the stamp of a file or link.
     pub(in crate::host) fn find_stamp(&self, path: &TreePath) -> Option<Stamp> {
         match self.find(Operation::Stat, path) {

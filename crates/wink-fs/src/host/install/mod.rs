@@ -11,8 +11,8 @@ use rustix::fd::{AsFd, BorrowedFd};
 use rustix::fs::{AtFlags, CWD, Gid, Mode, OFlags, RawMode, RenameFlags, Stat, Uid};
 use rustix::io::{Errno, Result as SystemResult};
 
-use super::capture::stamp::{self, Stamp};
 use super::copy::links::copy_file;
+use super::displace::Looked;
 use super::entry::{self, KEPT_BITS};
 use super::preimage::write;
 use super::root::{Root, Slot};
@@ -47,8 +47,9 @@ pub(super) fn put(
         rustix::fs::fsync(temporary.file())
             .map_err(|errno| failure::any(Operation::Write, path, errno))?;
     }
-    let (mode, is_seated, ours) = (options.mode, false, None);
-    let mut placing = Placing { host, path, slot, temporary, mode, kept, is_seated, ours };
+    let (mode, is_seated, ours, was_open) = (options.mode, false, None, false);
+    let mut placing =
+        Placing { host, path, slot, temporary, mode, kept, is_seated, ours, was_open };
     let created = match options.condition {
         PutCondition::Absent => placing.create().map(|()| true),
         PutCondition::AbsentOrFile => placing.create_or_replace(root),
@@ -80,6 +81,8 @@ struct Placing<'a> {
     is_seated: bool,
     /// The new file as it was before it came into view, where it waits elsewhere.
     ours: Option<Stat>,
+    /// Whether a program may have had the old file open when it was copied.
+    was_open: bool,
 }
 
 /// The file that was there when it was checked.
@@ -186,11 +189,13 @@ impl Placing<'_> {
         let (from, name) = (self.temporary.area().directory(), self.temporary.name());
         match rustix::fs::renameat(from, name, CWD, kept) {
             Err(Errno::XDEV) => {
-                let standing = stamp::look(self.slot.directory.as_fd(), self.slot.name)?;
+                let (directory, at) = (self.slot.directory.as_fd(), self.slot.name);
+                let looked = Looked::at(self.host, directory, at)?;
                 copy_file(self.slot, there, kept)?;
                 self.ours = Some(rustix::fs::fstat(self.temporary.file())?);
-                let (area, standing) = (self.temporary.area(), Stamp::of(&standing));
-                replace::announce_keep(self.host, area, self.path, name, standing)
+                self.was_open = looked.is_open;
+                let area = self.temporary.area();
+                replace::announce_keep(self.host, area, self.path, name, (&looked, kept))
                     .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
             }
             seated => {
@@ -251,12 +256,14 @@ impl Placing<'_> {
     fn keep_copy(&mut self, expected: &Stat, kept: &Path) -> SystemResult<()> {
         let (area, name) = (self.temporary.area().clone(), self.temporary.name().to_owned());
         // First: what is written after it shows.
-        let looked = Stamp::of(&stamp::look(area.directory(), name.as_bytes())?);
+        let mut looked = Looked::at(self.host, area.directory(), name.as_bytes())?;
+        looked.is_open |= self.was_open;
         let displaced = self.look_displaced()?;
         if !same_file(&displaced, expected) {
             self.copy_displaced(&displaced, kept)?;
         }
-        replace::discard_settled(self.host, &area, self.path, &name, (looked, None));
+        let copy = || replace::content_of(kept);
+        replace::discard_settled(self.host, &area, self.path, &name, &looked, copy);
         self.temporary.set_placed();
         Ok(())
     }
@@ -338,7 +345,7 @@ impl Placing<'_> {
     fn rescue(&mut self, kept: &Path) -> Result<()> {
         let (area, name) = (self.temporary.area().clone(), self.temporary.name().to_owned());
         let failed = |errno| failure::any(Operation::Write, self.path, errno);
-        let looked = stamp::look(area.directory(), name.as_bytes()).map_err(failed)?;
+        let looked = Looked::at(self.host, area.directory(), name.as_bytes()).map_err(failed)?;
         let waiting = self.look_displaced().map_err(failed)?;
         // What it was made of is back in view.
         write::remove(kept);
@@ -348,8 +355,8 @@ impl Placing<'_> {
         }
         // A program may have it open.
         self.temporary.close_for_writing().map_err(failed)?;
-        let looked = (Stamp::of(&looked), None);
-        replace::discard_settled(self.host, &area, self.path, &name, looked);
+        let itself = || replace::content_at(area.directory(), name.as_bytes());
+        replace::discard_settled(self.host, &area, self.path, &name, &looked, itself);
         Ok(())
     }
 
@@ -549,6 +556,7 @@ mod tests {
                 kept: None,
                 is_seated: false,
                 ours: None,
+                was_open: false,
             };
             let mut known = placing.open().unwrap();
             tamper(&mut known);

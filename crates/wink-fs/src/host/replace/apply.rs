@@ -3,19 +3,21 @@
 use std::io;
 use std::path::Path;
 
+use rustix::fd::AsFd as _;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use super::journal::Journal;
 use super::stage::Staged;
-use super::step::{Displaced, Move, Places, Step};
+use super::step::{Displaced, Move, Places, Step, content_at};
 use crate::error::{Error, ErrorKind, Operation, Result};
-use crate::filesystem::Durability;
+use crate::filesystem::{Durability, KeptFirst};
 use crate::host::capture::stamp::Stamp;
 use crate::host::capture::tree::Captured;
-use crate::host::preimage::fingerprint::Fingerprint;
+use crate::host::displace::{self, Looked};
 use crate::host::staging::Area;
 use crate::host::{HostTree, failure};
+use crate::oplog::Left;
 use crate::path::TreePath;
 use crate::tree::{Kind, Tree};
 use crate::util::parallel;
@@ -26,7 +28,7 @@ pub(super) fn apply(
     area: &Area,
     (before, target): (&Captured, &dyn Tree),
     staged: &mut [Staged],
-    place: Option<&Path>,
+    kept: Option<&KeptFirst>,
 ) -> Result<()> {
     if staged.is_empty() {
         return Ok(());
@@ -34,16 +36,16 @@ pub(super) fn apply(
     let failed = |errno| Error::system(Operation::Replace, errno);
     let places = Places { root: &host.root, staging: area.directory() };
     let _alone = host.root.lock().map_err(failed)?;
-    let steps = staged.iter().map(|staged| step(&places, before, staged));
+    let steps = staged.iter().map(|staged| step(&places, (before, kept), staged));
     let mut steps: Vec<Step> = steps.collect::<Result<_>>()?;
     if host.is_temporary() {
-        return run(&places, &mut steps, staged, target, place);
+        return run(&places, &mut steps, staged, target, kept);
     }
     write_down(host, area, steps.clone(), Durability::Synced).map_err(|error| {
         area.remove_journal();
         Error::system(Operation::Replace, error)
     })?;
-    let applied = run(&places, &mut steps, staged, target, place);
+    let applied = run(&places, &mut steps, staged, target, kept);
     let is_done = applied.is_ok();
     let stuck = |steps: &[Step], staged: &[Staged]| -> Vec<Step> {
         let stuck = steps.iter().zip(staged).filter(|(_, staged)| staged.stuck);
@@ -61,7 +63,7 @@ pub(super) fn apply(
     }
     for (step, staged) in steps.iter().zip(&mut *staged) {
         let is_gone = staged.known.as_ref().is_none_or(|(_, known)| places.purge(step, known));
-        let is_kept = || place.is_some_and(|place| places.keep(step, place).is_ok());
+        let is_kept = || kept.is_some_and(|kept| places.keep(step, &kept.aside).is_ok());
         staged.stuck |= !is_gone && !is_kept();
     }
     settle(host, area, stuck(&steps, staged));
@@ -74,19 +76,28 @@ fn settle(host: &HostTree, area: &Area, stuck: Vec<Step>) {
 }
 
 /// Keeps what went out of view where a program may still write into it, or did: the snapshot does not have that.
-fn keep_written(places: &Places<'_>, steps: &[Step], staged: &mut [Staged], place: &Path) {
+fn keep_written(places: &Places<'_>, steps: &mut [Step], staged: &mut [Staged], kept: &KeptFirst) {
     let looked = parallel::map(steps, |step| {
         // Both first: what is written after them shows.
         let known = places.out(step).zip(places.known_below(step));
-        match places.displaced(step) {
-            Displaced::Nothing | Displaced::Settled => (false, known),
-            // Where the history is on another file system, it stays in the staging directory.
-            Displaced::Open | Displaced::Written => (places.keep(step, place).is_err(), None),
+        let displaced = places.displaced(step);
+        if matches!(displaced, Displaced::Nothing | Displaced::Settled) {
+            return (false, known, None);
         }
+        // Where the history is on another file system, it stays in the staging directory.
+        let is_stuck = places.keep(step, &kept.aside).is_err();
+        (is_stuck, None, is_stuck.then(|| known_content(Left::at(&*kept.tree, &step.path))))
     });
-    for (staged, (stuck, known)) in staged.iter_mut().zip(looked) {
+    for ((step, staged), (stuck, known, content)) in steps.iter_mut().zip(staged).zip(looked) {
         (staged.stuck, staged.known) = (stuck, known);
+        step.content = content.or(step.content.take());
     }
+}
+
+/// Returns what content is to be compared with later. Where it is not known, nothing equals it: rather once too often
+/// kept than lost.
+fn known_content(content: Result<Option<Left>>) -> Left {
+    content.ok().flatten().unwrap_or_else(|| Left::Other("unknown".into()))
 }
 
 /// Writes down what is about to be done with what is staged.
@@ -125,13 +136,20 @@ pub(in crate::host) fn announce_keep(
     area: &Area,
     path: &TreePath,
     name: &str,
-    standing: Stamp,
+    (looked, copy): (&Looked, &Path),
 ) -> io::Result<()> {
     let places = Places { root: &host.root, staging: area.directory() };
     let (_, waiting) = places.look(path, name)?;
-    let (what, path, name) = (Move::Keep, path.clone(), name.to_owned());
-    let step = Step { what, path, name, standing: Some(standing), waiting, inside: None };
+    let content = looked.is_open.then(|| known_content(content_of(copy)));
+    let step = Step { waiting, content, ..Step::keeping(path, name, looked) };
     write_down(host, area, vec![step], Durability::Atomic)
+}
+
+/// Returns the content of a copy that is kept outside of the workspace.
+pub(in crate::host) fn content_of(copy: &Path) -> Result<Option<Left>> {
+    let parent = displace::parent_of(copy);
+    let (parent, name) = parent.map_err(|errno| Error::system(Operation::Read, errno))?;
+    content_at(parent.as_fd(), name)
 }
 
 /// Says that what was announced is back; if it could not come back, that is left to the process that creates the next
@@ -141,19 +159,24 @@ pub(in crate::host) fn settle_return(host: &HostTree, area: &Area, name: &str) {
 }
 
 /// Takes away what went out of view under a name in the staging directory and of which a copy is kept, unless a
-/// program may still write into it: then it stays there as long.
+/// program may still write into it: then it stays there as long. `kept` says what the copy holds.
 pub(in crate::host) fn discard_settled(
     host: &HostTree,
     area: &Area,
     path: &TreePath,
     name: &str,
-    (standing, inside): (Stamp, Option<Fingerprint>),
+    looked: &Looked,
+    kept: impl FnOnce() -> Result<Option<Left>>,
 ) {
     let places = Places { root: &host.root, staging: area.directory() };
-    let (what, path, name) = (Move::Keep, path.clone(), name.to_owned());
-    let step = Step { what, path, name, standing: Some(standing), waiting: None, inside };
+    let mut step = Step::keeping(path, name, looked);
     let known = places.known_below(&step);
-    match places.displaced(&step) {
+    let mut displaced = places.displaced(&step);
+    if displaced == Displaced::Open || (displaced == Displaced::Settled && looked.is_open) {
+        step.content = Some(known_content(kept()));
+        displaced = places.displaced(&step);
+    }
+    match displaced {
         Displaced::Open | Displaced::Written => keep_aside(host, area, vec![step]),
         Displaced::Settled if known.is_some_and(|known| !places.purge(&step, &known)) => {
             keep_aside(host, area, vec![step]);
@@ -185,7 +208,11 @@ pub(in crate::host) fn bring_back(
 }
 
 /// Says what a change will do, after a look at both places.
-fn step(places: &Places<'_>, before: &Captured, staged: &Staged) -> Result<Step> {
+fn step(
+    places: &Places<'_>,
+    (before, kept): (&Captured, Option<&KeptFirst>),
+    staged: &Staged,
+) -> Result<Step> {
     let Staged { path, name, action, .. } = staged;
     let looked = places.look(path, name);
     let (standing, waiting) =
@@ -206,7 +233,10 @@ fn step(places: &Places<'_>, before: &Captured, staged: &Staged) -> Result<Step>
         true if what == Move::In => Err(in_the_way(places, path, standing)),
         true => Err(changed_meanwhile(path)),
         false => {
-            Ok(Step { what, path: path.clone(), name: name.clone(), standing, waiting, inside })
+            let kept = kept.filter(|_| before.was_open(path));
+            let content = kept.map(|kept| known_content(Left::at(&*kept.tree, path)));
+            let (path, name) = (path.clone(), name.clone());
+            Ok(Step { what, path, name, standing, waiting, inside, content })
         }
     }
 }
@@ -252,7 +282,7 @@ fn run(
     steps: &mut [Step],
     staged: &mut [Staged],
     target: &dyn Tree,
-    place: Option<&Path>,
+    kept: Option<&KeptFirst>,
 ) -> Result<()> {
     for done in 0..steps.len() {
         if let Err(errno) = places.forward(&mut steps[done]) {
@@ -272,7 +302,7 @@ fn run(
             });
         }
     }
-    place.into_iter().for_each(|place| keep_written(places, steps, staged, place));
+    kept.into_iter().for_each(|kept| keep_written(places, steps, staged, kept));
     Ok(())
 }
 

@@ -5,10 +5,11 @@ use crate::host::capture::bytes::Reader;
 use crate::host::capture::stamp::Stamp;
 use crate::host::identity::Identity;
 use crate::host::preimage::fingerprint::Fingerprint;
+use crate::oplog::Left;
 use crate::path::TreePath;
 
 const MAGIC: &[u8; 7] = b"WINKJNL";
-const VERSION: u8 = 5;
+const VERSION: u8 = 6;
 
 /// What is to be done in one root.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -56,9 +57,7 @@ fn encode_step(into: &mut Vec<u8>, step: &Step) {
         Move::Purge => b'p',
     });
     for text in [step.path.as_bytes(), step.name.as_bytes()] {
-        // A path has at most 4,096 bytes.
-        into.extend_from_slice(&(text.len() as u16).to_le_bytes());
-        into.extend_from_slice(text);
+        encode_text(into, text);
     }
     for stamp in [&step.standing, &step.waiting] {
         into.push(u8::from(stamp.is_some()));
@@ -66,6 +65,14 @@ fn encode_step(into: &mut Vec<u8>, step: &Step) {
     }
     into.push(u8::from(step.inside.is_some()));
     step.inside.iter().for_each(|inside| inside.encode(into));
+    into.push(u8::from(step.content.is_some()));
+    step.content.iter().for_each(|content| encode_text(into, content.to_string().as_bytes()));
+}
+
+fn encode_text(into: &mut Vec<u8>, text: &[u8]) {
+    // A path has at most 4,096 bytes.
+    into.extend_from_slice(&(text.len() as u16).to_le_bytes());
+    into.extend_from_slice(text);
 }
 
 fn decode_step(reader: &mut Reader<'_>, version: u8) -> Option<Step> {
@@ -82,7 +89,12 @@ fn decode_step(reader: &mut Reader<'_>, version: u8) -> Option<Step> {
     let name = String::from_utf8(text(reader)?.to_vec()).ok()?;
     let (standing, waiting) = (optional(reader, Stamp::decode)?, optional(reader, Stamp::decode)?);
     let inside = if version < 3 { None } else { optional(reader, Fingerprint::decode)? };
-    Some(Step { what, path, name, standing, waiting, inside })
+    let content = if version < 6 { None } else { optional(reader, content)? };
+    Some(Step { what, path, name, standing, waiting, inside, content })
+}
+
+fn content(reader: &mut Reader<'_>) -> Option<Left> {
+    Some(Left::parse(std::str::from_utf8(text(reader)?).ok()?))
 }
 
 fn text<'a>(reader: &mut Reader<'a>) -> Option<&'a [u8]> {
@@ -104,6 +116,7 @@ fn optional<T>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hash::ContentHash;
     use crate::host::capture::stamp::tests::stamp;
 
     /// A journal as version 1 wrote it; it can be read for ever.
@@ -118,14 +131,18 @@ mod tests {
     /// One as version 4 wrote it.
     const FOURTH: &[u8] = include_bytes!("../../../tests/golden/journal-v4");
 
-    /// One as version 5 writes it.
-    const GOLDEN: &[u8] = include_bytes!("../../../tests/golden/journal-v5");
+    /// One as version 5 wrote it.
+    const FIFTH: &[u8] = include_bytes!("../../../tests/golden/journal-v5");
+
+    /// One as version 6 writes it.
+    const GOLDEN: &[u8] = include_bytes!("../../../tests/golden/journal-v6");
 
     /// What the golden files say; what was in a directory is not known before version 3.
     fn sample(version: u8) -> Journal {
         let step = |what, path: &[u8], standing, waiting| {
             let path = TreePath::from_disk(path).unwrap();
-            Step { what, path, name: "17".into(), standing, waiting, inside: None }
+            let (name, inside, content) = ("17".into(), None, None);
+            Step { what, path, name, standing, waiting, inside, content }
         };
         let mut steps = vec![
             step(Move::Out, b"gone", Some(stamp(1)), None),
@@ -142,14 +159,23 @@ mod tests {
         if version >= 5 {
             steps.push(step(Move::Purge, b"emptied", Some(stamp(8)), None));
         }
+        if version >= 6 {
+            let content = Some(Left::parse(&format!("file 0 {}", ContentHash::of(b"mapped"))));
+            steps.push(Step { content, ..step(Move::Keep, b"mapped", Some(stamp(9)), None) });
+        }
         let birth = Some(stamp(5).modified());
         Journal { root: Identity { device: 2049, inode: 12, birth }, steps }
     }
 
     #[test]
-    fn version_5_is_read_and_written_byte_for_byte() {
-        assert_eq!(Journal::decode(GOLDEN), Some(sample(5)));
-        assert_eq!(sample(5).encode(), GOLDEN);
+    fn version_6_is_read_and_written_byte_for_byte() {
+        assert_eq!(Journal::decode(GOLDEN), Some(sample(6)));
+        assert_eq!(sample(6).encode(), GOLDEN);
+    }
+
+    #[test]
+    fn version_5_is_read_and_does_not_know_contents() {
+        assert_eq!(Journal::decode(FIFTH), Some(sample(5)));
     }
 
     #[test]
@@ -187,7 +213,7 @@ mod tests {
     #[test]
     fn fault_34_a_journal_of_another_version_is_none() {
         let mut later = GOLDEN.to_vec();
-        later[MAGIC.len()] = 6;
+        later[MAGIC.len()] = VERSION + 1;
         assert_eq!(Journal::decode(&later), None);
     }
 }

@@ -12,10 +12,11 @@ use std::sync::Arc;
 
 use self::apply::apply;
 pub(super) use self::apply::{
-    announce_keep, announce_return, bring_back, discard_settled, settle_return,
+    announce_keep, announce_return, bring_back, content_of, discard_settled, settle_return,
 };
 pub(super) use self::recover::{Finished, recover};
 use self::stage::{Staged, Writer};
+pub(super) use self::step::content_at;
 use super::HostTree;
 use super::capture;
 use super::capture::tree::Captured;
@@ -56,9 +57,9 @@ pub(super) fn replace_by(
     let area = host.area().map_err(|errno| Error::system(Operation::Replace, errno))?;
     let writer = Writer { before: Some(before), target: *target, excluded: scope.excluded() };
     let (staged, done) = parallel::both(|| stage(host, &writer, &area, &changes), first);
-    let place = done?;
+    let kept = done?;
     let mut staged = staged?;
-    apply(host, &area, (before, *target), &mut staged, place.as_deref())?;
+    apply(host, &area, (before, *target), &mut staged, kept.as_ref())?;
     count(captured, differences, scope, &staged)
 }
 

@@ -55,7 +55,7 @@ impl Scene {
         let is_directory = self.path("root").join(path.to_string()).is_dir();
         let inside = is_directory
             .then(|| Fingerprint::of(&self.root, self.root.as_fd(), path.as_bytes()).unwrap());
-        Step { what, path, name, standing, waiting, inside }
+        Step { what, path, name, standing, waiting, inside, content: None }
     }
 
     pub(super) fn journal(&self, step: Step) -> Journal {

@@ -10,7 +10,7 @@ use super::Action;
 use crate::error::{Error, Operation};
 use crate::host::capture::stamp::{self, Stamp};
 use crate::host::copy::transfer::{self, Place};
-use crate::host::displace;
+use crate::host::displace::{self, Looked};
 use crate::host::lease;
 use crate::host::preimage::fingerprint::Fingerprint;
 use crate::host::preimage::read;
@@ -81,13 +81,22 @@ pub(in crate::host) struct Step {
     pub(super) waiting: Option<Stamp>,
     /// What is in the directory that goes out of view.
     pub(super) inside: Option<Fingerprint>,
+    /// The content of what goes out of view, as it is kept elsewhere, where a program had it open: what it stores through
+    /// a mapping may change no time.
+    pub(super) content: Option<Left>,
 }
 
 impl Step {
     /// Says that what is in the staging directory comes back.
     pub(super) fn returning(path: &TreePath, name: &str) -> Self {
         let (what, path, name) = (Move::Return, path.clone(), name.to_owned());
-        Self { what, path, name, standing: None, waiting: None, inside: None }
+        Self { what, path, name, standing: None, waiting: None, inside: None, content: None }
+    }
+
+    /// Says that what was looked at stays in the staging directory as long as a program may write into it.
+    pub(super) fn keeping(path: &TreePath, name: &str, looked: &Looked) -> Self {
+        let (standing, inside) = (Some(looked.stamp), looked.inside);
+        Self { what: Move::Keep, standing, inside, ..Self::returning(path, name) }
     }
 
     /// Says that what went out of view stays in the staging directory as long as a program may write into it.
@@ -98,7 +107,7 @@ impl Step {
     /// Says that a directory goes which is out of view; its stamp is of before it was looked at.
     pub(super) fn purging(&self, out: Stamp) -> Self {
         let standing = Some(out);
-        Self { what: Move::Purge, standing, waiting: None, inside: None, ..self.clone() }
+        Self { what: Move::Purge, standing, ..Self::returning(&self.path, &self.name) }
     }
 
     /// Tells whether a stamp is that of what comes into view.
@@ -333,11 +342,17 @@ impl Places<'_> {
             _ => lease::closed_stamp(self.staging, name)
                 .map(|found| found.is_same_but_renamed(&expected)),
         };
-        match is_same {
-            Ok(true) => Displaced::Settled,
-            Ok(false) => Displaced::Written,
-            Err(_) => Displaced::Open,
+        match (is_same, &step.content) {
+            (Ok(false), _) => Displaced::Written,
+            (_, Some(content)) if !self.has_content(step, content) => Displaced::Written,
+            (Ok(true), _) => Displaced::Settled,
+            (Err(_), _) => Displaced::Open,
         }
+    }
+
+    fn has_content(&self, step: &Step, content: &Left) -> bool {
+        let found = content_at(self.staging, step.name.as_bytes());
+        found.is_ok_and(|found| found.as_ref() == Some(content))
     }
 
     /// Tells whether in the directory that went out of view is what was in it.
@@ -358,6 +373,16 @@ impl Places<'_> {
         };
         rustix::fs::renameat_with(from.0, from.1, to.0, to.1, flags)
     }
+}
+
+/// Returns the content of an entry of an open directory, with all that is below it.
+pub(in crate::host) fn content_at(
+    directory: BorrowedFd<'_>,
+    name: &[u8],
+) -> crate::error::Result<Option<Left>> {
+    let place = displace::open_place(directory);
+    let place = place.map_err(|errno| Error::system(Operation::Read, errno))?;
+    Left::at(&place, &TreePath::from_disk(name)?)
 }
 
 /// Returns the name in the staging directory of what is on its way out entry by entry.

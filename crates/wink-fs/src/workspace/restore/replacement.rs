@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::error::Result;
 use crate::filesystem::capture::Capture;
 use crate::filesystem::replace_plan::ReplacePlan;
-use crate::filesystem::{Backend, DoneFirst, Replaced};
+use crate::filesystem::{Backend, DoneFirst, KeptFirst, Replaced};
 use crate::oplog::{OperationCause, OperationChange, OperationRecord};
 use crate::path::TreePath;
 use crate::snapshot::{Snapshot, SnapshotOrigin};
@@ -96,9 +96,10 @@ impl<'a> Restore<'a> {
             if plan.is_empty() {
                 return Ok(None);
             }
-            let (before, place) = self.keep(backend_name, &plan.before, going, &changes)?;
+            let (before, aside) = self.keep(backend_name, &plan.before, going, &changes)?;
+            let tree = self.history.snapshots.load(&before.saved.id)?;
             kept = Some(before);
-            Ok(Some(place))
+            Ok(Some(KeptFirst { tree, aside }))
         });
         let counts = replaced.inspect_err(|_| {
             if let Some(kept) = &kept {
