@@ -60,6 +60,9 @@ pub enum Event {
     /// A replacement (a restore, an import) whose process died was finished, except for what is left: another program
     /// changed that since, or its new content was not found. An undo takes back what was finished.
     ReplacementFinished { name: String, finished: Vec<TreePath>, left: Vec<TreePath> },
+    /// A replacement whose process died cannot be finished for now, as where the files are read-only. The first call
+    /// that finds them writable finishes and records it.
+    ReplacementUnfinished { name: String },
     /// A program wrote into an entry that was out of view already, or a call that took it out of view did not end, and
     /// something else is in its place now. It waits at a place of the host until the path is free.
     EntryWaits { path: TreePath, place: PathBuf },

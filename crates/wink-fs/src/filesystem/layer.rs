@@ -365,6 +365,10 @@ impl<L: Layer> Backend for Layered<L> {
         self.inner.give_back(path, kept)
     }
 
+    fn is_unfinished(&self) -> bool {
+        self.inner.is_unfinished()
+    }
+
     fn learn(&mut self, captured: &dyn Tree, same: &dyn Tree) {
         self.inner.learn(captured, same);
     }

@@ -398,6 +398,12 @@ pub trait Backend: Filesystem {
     /// while what is new is staged; where it fails, nothing changes.
     fn replace_by(&mut self, plan: &ReplacePlan<'_>, first: DoneFirst<'_>) -> Result<Replaced>;
 
+    /// Tells whether a replacement that a process began which died is still to be finished, as where the files cannot be
+    /// written to for now.
+    fn is_unfinished(&self) -> bool {
+        false
+    }
+
     /// Refuses such a plan where something lies in the way of it, or the target has what no replacement can
     /// make, as doing it would, and changes nothing.
     fn check_replace(&self, plan: &ReplacePlan<'_>) -> Result<()>;

@@ -195,6 +195,10 @@ impl Backend for HostBackend {
         self.changing(|this| replace::replace(&this.host, target, scope))
     }
 
+    fn is_unfinished(&self) -> bool {
+        staging::is_unfinished(&self.host.root)
+    }
+
     fn check_replace(&self, plan: &ReplacePlan<'_>) -> Result<()> {
         replace::check(&self.host, plan)
     }

@@ -230,16 +230,44 @@ fn is_ours(holder: &OwnedFd) -> bool {
 /// Returns what other programs wrote into entries that were out of view, to be told.
 pub(super) fn recover(root: &Root) -> Vec<Event> {
     let mut found = Vec::new();
-    let beside = rustix::fs::openat(root.as_fd(), "..", DIRECTORY, Mode::empty());
-    let within = root.open_below(root.as_fd(), b"", OFlags::RDONLY | OFlags::DIRECTORY);
-    for base in [beside, within].into_iter().flatten() {
-        let holder = rustix::fs::openat(&base, RESERVED_NAME, DIRECTORY, Mode::empty());
-        if let Some(holder) = holder.ok().filter(is_ours) {
-            found.extend(sweep(root, &holder));
-            let _ = rustix::fs::unlinkat(&base, RESERVED_NAME, AtFlags::REMOVEDIR);
-        }
+    for (base, holder) in holders(root) {
+        found.extend(sweep(root, &holder));
+        let _ = rustix::fs::unlinkat(&base, RESERVED_NAME, AtFlags::REMOVEDIR);
     }
     found
+}
+
+/// Returns the directories `.wink-staging` that may hold something of this root, each with the one it lies in.
+fn holders(root: &Root) -> impl Iterator<Item = (OwnedFd, OwnedFd)> {
+    let beside = rustix::fs::openat(root.as_fd(), "..", DIRECTORY, Mode::empty());
+    let within = root.open_below(root.as_fd(), b"", OFlags::RDONLY | OFlags::DIRECTORY);
+    [beside, within].into_iter().flatten().filter_map(|base| {
+        let holder = rustix::fs::openat(&base, RESERVED_NAME, DIRECTORY, Mode::empty());
+        Some((base, holder.ok().filter(is_ours)?))
+    })
+}
+
+/// Tells whether something that a dead process of this root began is still to be done.
+pub(super) fn is_unfinished(root: &Root) -> bool {
+    holders(root).any(|(_, holder)| {
+        let entries = entry::entries(holder.as_fd()).unwrap_or_default();
+        entries.iter().filter(|left| is_own_name(left.name.as_bytes())).any(|left| {
+            let staging = rustix::fs::openat(&holder, left.name.as_bytes(), DIRECTORY, Mode::empty());
+            let Ok(staging) = staging else { return false };
+            let journal = read_journal(staging.as_fd());
+            matches!(journal, Ok(Some(bytes)) if replace::is_unfinished(root, staging.as_fd(), &bytes))
+        })
+    })
+}
+
+fn read_journal(staging: BorrowedFd<'_>) -> io::Result<Option<Vec<u8>>> {
+    let mut journal = match rustix::fs::openat(staging, JOURNAL, READ, Mode::empty()) {
+        Err(Errno::NOENT) => return Ok(None),
+        journal => File::from(journal?),
+    };
+    let mut bytes = Vec::new();
+    journal.read_to_end(&mut bytes)?;
+    Ok(Some(bytes))
 }
 
 /// Takes away what dead processes left, after finishing what they began.
@@ -273,12 +301,7 @@ fn sweep(root: &Root, holder: &OwnedFd) -> Vec<Event> {
 
 /// Does what a dead process wrote down; `None` where something is left to do, for this root or another.
 fn finish(root: &Root, staging: BorrowedFd<'_>) -> Option<Finished> {
-    let mut journal = match rustix::fs::openat(staging, JOURNAL, READ, Mode::empty()) {
-        Err(Errno::NOENT) => return Some(Finished::default()),
-        journal => File::from(journal.ok()?),
-    };
-    let mut bytes = Vec::new();
-    journal.read_to_end(&mut bytes).ok()?;
+    let Some(bytes) = read_journal(staging).ok()? else { return Some(Finished::default()) };
     let _alone = root.lock().ok()?;
     let finished = replace::recover(root, staging, &bytes)?;
     if let Some(stuck) = &finished.stuck {

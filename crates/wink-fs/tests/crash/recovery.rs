@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex};
 
 use wink_fs::{ErrorKind, Event, Store, TreePath, Workspace};
 
-use crate::crash::scene::{Call, check_whole, copy, kill_at, lines, list_calls, open, template};
+use crate::crash::scene::{
+    Call, check_whole, copy, kill_at, lines, list_calls, open, template, trace,
+};
 
 /// Does something that dies at some call, lets three who open the workspace die, and looks.
 ///
@@ -125,6 +127,41 @@ fn fault_35_recovery_gets_on_however_often_it_dies() {
         }
     }
     assert_eq!(check_whole("recovery", call, place.path(), &states), 1);
+}
+
+/// The next process cannot write either, as on a disk that is read-only for a while.
+///
+/// Once, it forgot that a restore had begun, and the one after it finished the restore: no operation was recorded, and
+/// there was nothing to undo.
+#[test]
+fn fault_35_a_restore_that_cannot_be_finished_yet_is_recorded_when_it_is() {
+    let before = template(&|_| ());
+    let after = copy(before.path());
+    let all = list_calls("restore", after.path());
+    let [was, restored] = [before.path(), after.path()].map(lines);
+    let mut tried = 0;
+    for call in all.iter().filter(|(name, _)| name == "renameat2") {
+        for errno in ["EROFS", "EIO", "ENOSPC"] {
+            let place = copy(before.path());
+            kill_at("restore", place.path(), call);
+            if !has_journal(place.path()) {
+                continue;
+            }
+            let first = ("renameat2".to_owned(), 1);
+            trace("open", place.path(), &first, &format!("error={errno}"));
+            let told = open_and_listen(place.path());
+            let files = open(place.path());
+            assert_eq!(lines(place.path()), restored, "killed at {call:?}, {errno}: {told:?}");
+            assert_eq!(
+                files.undo().unwrap().operation.name,
+                "restore",
+                "killed at {call:?}, {errno}"
+            );
+            assert_eq!(lines(place.path()), was, "killed at {call:?}, {errno}");
+            tried += 1;
+        }
+    }
+    assert!(tried > 0, "no restore died with a journal");
 }
 
 /// A restore is killed, and the user writes below a directory that it was to remove, before the workspace is

@@ -21,6 +21,10 @@ fn warnings(event: &Event) -> Vec<String> {
         Event::ReplacementFinished { name, finished, left } => {
             finished_warnings(name, finished, left)
         }
+        Event::ReplacementUnfinished { name } => vec![format!(
+            "`{name}` was cut off before it was done, and the files cannot be written to now: some are as they were \
+             before it, others as they are to be; the next command that can write finishes it"
+        )],
         Event::EntryWaits { path, place } => vec![format!(
             "what a program wrote into {path} after it was replaced or removed is in `{}`, because something else is \
              at {path} now; it comes back when that is gone",

@@ -14,7 +14,7 @@ use self::apply::apply;
 pub(super) use self::apply::{
     announce_keep, announce_return, bring_back, content_of, discard_settled, settle_return,
 };
-pub(super) use self::recover::{Finished, recover};
+pub(super) use self::recover::{Finished, is_unfinished, recover};
 use self::stage::{Staged, Writer};
 pub(super) use self::step::content_at;
 use super::HostTree;

@@ -1,6 +1,7 @@
 //! Finishing what a process began that died.
 
 use rustix::fd::BorrowedFd;
+use rustix::io::Errno;
 
 use super::journal::Journal;
 use super::step::{Displaced, Move, Places, Step, aside_name};
@@ -63,7 +64,10 @@ pub(in crate::host) fn recover(
             stuck.push(step);
             continue;
         }
-        redo(&places, &mut step);
+        if !redo(&places, &mut step) {
+            stuck.push(step);
+            continue;
+        }
         let displaced = places.displaced(&step);
         if displaced == Displaced::Written || places.holds_anothers(&step) {
             if places.put_back(&step).is_ok() {
@@ -82,9 +86,30 @@ pub(in crate::host) fn recover(
     Some(finished)
 }
 
-/// Does a step that was not done yet, unless another program changed what it is about.
-fn redo(places: &Places<'_>, step: &mut Step) {
-    let Ok((standing, waiting)) = places.look(&step.path, &step.name) else { return };
+/// Tells whether a journal has steps for this root that can still be done, as on a file system that is read-only for now.
+pub(in crate::host) fn is_unfinished(root: &Root, staging: BorrowedFd<'_>, journal: &[u8]) -> bool {
+    let Some(journal) = Journal::decode(journal) else { return false };
+    let is_ours = root.identity().is_ok_and(|identity| identity.is_same(&journal.root));
+    let places = Places { root, staging };
+    is_ours && journal.steps.iter().any(|step| is_to_do(&places, step))
+}
+
+/// Does a step that was not done yet, unless another program changed what it is about. Tells whether nothing of it is
+/// left to do.
+fn redo(places: &Places<'_>, step: &mut Step) -> bool {
+    !is_to_do(places, step)
+        || match places.forward(step) {
+            // What came out was not what was expected, and is back: it is another program's.
+            Ok(()) | Err(Errno::STALE) => true,
+            Err(_) => !is_to_do(places, step),
+        }
+}
+
+fn is_to_do(places: &Places<'_>, step: &Step) -> bool {
+    // What cannot be looked at now may be to do.
+    let Ok((standing, waiting)) = places.look(&step.path, &step.name) else {
+        return matches!(step.what, Move::Out | Move::In | Move::Exchange);
+    };
     let is_done = match step.what {
         Move::Out => standing.is_none(),
         Move::In | Move::Exchange => step.is_new(standing),
@@ -95,11 +120,7 @@ fn redo(places: &Places<'_>, step: &mut Step) {
         (Some(found), Some(expected)) => found.is_same_but_renamed(&expected),
         (found, expected) => found == expected,
     };
-    let is_to_do = is_standing && (step.what == Move::Out || step.is_new(waiting));
-    if !is_done && is_to_do {
-        // What comes out otherwise than expected goes back.
-        let _ = places.forward(step);
-    }
+    !is_done && is_standing && (step.what == Move::Out || step.is_new(waiting))
 }
 
 #[cfg(test)]

@@ -132,8 +132,13 @@ impl History {
         Ok(left)
     }
 
-    /// Records a replacement that is done, and tells how far it is; one of which nothing was done is forgotten.
+    /// Records a replacement that is done, and tells how far it is; one of which nothing was done is forgotten. One that
+    /// the backend cannot finish yet is looked at again by the next call.
     fn finish(&self, backend: &dyn Backend, begun: OperationRecord) -> Result<()> {
+        if backend.is_unfinished() {
+            self.observers.tell(&Event::ReplacementUnfinished { name: begun.name });
+            return Ok(());
+        }
         let (finished, left) = how_far(&*backend.live(), &begun)?;
         // Also where other programs changed everything since, a file that it displaced may be their only copy.
         if finished.is_empty() && self.oplog.written(begun.sequence)?.is_none() {
