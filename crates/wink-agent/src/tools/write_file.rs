@@ -96,32 +96,47 @@ fn write(
     (content, mode): (&Given<'_>, Mode),
     expected: Option<ContentHash>,
 ) -> wink_fs::Result<Written> {
-    match content.write(fs, path, &options(mode, expected)) {
-        Err(error) if mode == Mode::Overwrite => {
-            let conflict = unread(fs, path, error);
-            // What the session has seen it may replace, as long as that is what stands there.
-            match conflict.current_hash().filter(|hash| expected.is_none() && call.has_seen(hash)) {
-                Some(seen) => content.write(fs, path, &options(mode, Some(seen))),
-                None => Err(conflict),
-            }
+    let expected = match (mode, expected) {
+        (Mode::Overwrite, None) if call.remembers() => seen(call, fs, path)?,
+        (_, expected) => expected,
+    };
+    let written = content.write(fs, path, &options(mode, expected));
+    written.map_err(|error| if mode == Mode::Overwrite { unread(fs, path, error) } else { error })
+}
+
+/// Looks, before anything is written, which version the session may replace: one that it has seen. None where nothing is
+/// there.
+fn seen(
+    call: &ToolCall<'_>,
+    fs: &dyn Filesystem,
+    path: &TreePath,
+) -> wink_fs::Result<Option<ContentHash>> {
+    match ops::content_hash(fs, path) {
+        Ok(hash) if call.has_seen(&hash) => Ok(Some(hash)),
+        Ok(hash) => Err(conflict(path, hash)),
+        // A missing parent, or one that is no directory, is told better by the write.
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Ok(None)
         }
-        result => result,
+        Err(error) => Err(error.during(Operation::Write)),
     }
 }
 
 /// Turns the refusal to replace a file that the caller has not shown to have read into a conflict.
 fn unread(fs: &dyn Filesystem, path: &TreePath, error: Error) -> Error {
-    let hash = match error.kind() {
-        ErrorKind::AlreadyExists => ops::content_hash(fs, path),
-        _ => return error,
-    };
-    match hash {
-        Ok(hash) => Error::new(Operation::Write, ErrorKind::Conflict)
-            .with_path(path)
-            .with_current_hash(hash),
+    if error.kind() != ErrorKind::AlreadyExists {
+        return error;
+    }
+    match ops::content_hash(fs, path) {
+        Ok(hash) => conflict(path, hash),
         // Something that is no file stands there, and that is the better answer.
         Err(other) => other.during(Operation::Write),
     }
+}
+
+fn conflict(path: &TreePath, current: ContentHash) -> Error {
+    let conflict = Error::new(Operation::Write, ErrorKind::Conflict);
+    conflict.with_path(path).with_current_hash(current)
 }
 
 /// Without a hash, overwriting makes a new file: the check and the write are one step.
