@@ -8,7 +8,7 @@ use wink_fs::{ErrorKind, Execution, SnapshotId};
 use crate::exec::{Command, Executed, Executor, Output, USUAL_TIMEOUT};
 use crate::history::changes::{self, Changes};
 use crate::tool::call::ToolCall;
-use crate::tool::error::{self, ToolError};
+use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 use crate::util::words::counted;
 
@@ -63,9 +63,7 @@ impl ToolCall<'_> {
         work: impl FnOnce(&mut wink_fs::ExecutionPlace<'_>) -> Result<Executed, ToolError>,
     ) -> Result<(Executed, Option<Execution>), ToolError> {
         let files = self.everything()?;
-        let done = error::carried(|carry| {
-            files.as_executor(self.name(), |place| self.caught(|| work(place)).map_err(carry))
-        });
+        let done = files.as_executor(self.name(), |place| self.caught(|| work(place)));
         done.map_err(|refusal| {
             if was_ended(refusal.kind()) {
                 self.may_have_changed();

@@ -15,7 +15,7 @@ use crate::history::changes;
 use crate::policy::RuledFilesystem;
 use crate::session::{HeldEvents, SessionError};
 use crate::tool::context::ToolContext;
-use crate::tool::error::{self, ToolError};
+use crate::tool::error::ToolError;
 use crate::tool::result::ToolResult;
 use crate::tool::{Effect, Tool};
 use crate::util::lock::lock;
@@ -148,10 +148,9 @@ impl<'c> ToolCall<'c> {
         if self.tool.effect == Effect::Reads {
             return Err(only_looks(self.tool));
         }
-        let (done, operation) = error::carried(|carry| {
-            let work = |fs: &mut dyn Filesystem| self.by_the_rules(fs, work).map_err(carry);
-            while_changing(|| self.workspace.as_agent_operation(self.tool.name, work))
-        })?;
+        let work = |fs: &mut dyn Filesystem| self.by_the_rules(fs, work);
+        let (done, operation) =
+            while_changing(|| self.workspace.as_agent_operation(self.tool.name, work))?;
         self.changed().extend(operation);
         Ok(done)
     }

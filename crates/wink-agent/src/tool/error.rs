@@ -128,24 +128,6 @@ impl ToolError {
     }
 }
 
-/// Carries a refusal out of work whose failures are errors: the work makes its error of it by `carry`.
-///
-/// Where what had changed could not be taken back, that error is returned.
-pub(crate) fn carried<T>(
-    work: impl FnOnce(&mut dyn FnMut(ToolError) -> Error) -> wink_fs::Result<T>,
-) -> Result<T, ToolError> {
-    let mut refused = None;
-    let done = work(&mut |refusal| {
-        let kind = refusal.kind();
-        refused = Some(refusal);
-        Error::new(Operation::Write, kind)
-    });
-    done.map_err(|error| match refused {
-        Some(refusal) if error.operation() == Operation::Write => refusal,
-        _ => error.into(),
-    })
-}
-
 impl From<Error> for ToolError {
     fn from(error: Error) -> Self {
         ToolError {

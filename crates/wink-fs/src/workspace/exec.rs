@@ -90,20 +90,20 @@ impl Workspace {
     /// let (_, execution) = files.as_executor("touch", |place| {
     ///     let directory = place.directory.as_ref().unwrap();
     ///     std::process::Command::new("touch").arg("a.txt").current_dir(directory).status().unwrap();
-    ///     Ok(())
+    ///     Ok::<_, wink_fs::Error>(())
     /// })?;
     /// assert_eq!(execution.unwrap().changes[0].path.to_string(), "a.txt");
     /// files.undo()?;
     /// assert!(!files.exists("a.txt"));
     /// # Ok::<(), wink_fs::Error>(())
     /// ```
-    pub fn as_executor<T>(
+    pub fn as_executor<T, E: From<Error>>(
         &self,
         name: &str,
-        work: impl FnOnce(&mut ExecutionPlace<'_>) -> Result<T>,
-    ) -> Result<(T, Option<Execution>)> {
+        work: impl FnOnce(&mut ExecutionPlace<'_>) -> Result<T, E>,
+    ) -> Result<(T, Option<Execution>), E> {
         if self.0.properties.read_only {
-            return Err(Error::new(Operation::Write, ErrorKind::ReadOnly));
+            return Err(Error::new(Operation::Write, ErrorKind::ReadOnly).into());
         }
         let mut writer = self.turn()?;
         let Some(history) = &self.0.history else {
@@ -170,10 +170,10 @@ impl Workspace {
     }
 }
 
-fn run<T>(
+fn run<T, E>(
     backend: &mut dyn Backend,
-    work: impl FnOnce(&mut ExecutionPlace<'_>) -> Result<T>,
-) -> Result<T> {
+    work: impl FnOnce(&mut ExecutionPlace<'_>) -> Result<T, E>,
+) -> Result<T, E> {
     let directory = backend.directory();
     work(&mut ExecutionPlace { directory, files: backend })
 }

@@ -8,7 +8,7 @@ use super::Workspace;
 use super::history::History;
 use super::recovery::Failed;
 use super::undo::take_back::is_of_the_path;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::filesystem::guard::Guard;
 use crate::filesystem::layer::Layered;
 use crate::filesystem::{Backend, Filesystem};
@@ -33,7 +33,8 @@ impl Workspace {
 
     /// Does the same, and returns also the number of the operation, for [`retract`](Self::retract).
     ///
-    /// There is none where nothing changed, and in a workspace that keeps no history.
+    /// There is none where nothing changed, and in a workspace that keeps no history. `work` may fail with an error of
+    /// its own type.
     ///
     /// ```
     /// let files = wink_fs::Workspace::memory();
@@ -42,11 +43,11 @@ impl Workspace {
     /// assert_eq!(made, Some(1));
     /// # Ok::<(), wink_fs::Error>(())
     /// ```
-    pub fn as_agent_operation<T>(
+    pub fn as_agent_operation<T, E: From<Error>>(
         &self,
         name: &str,
-        work: impl FnOnce(&mut dyn Filesystem) -> Result<T>,
-    ) -> Result<(T, Option<u64>)> {
+        work: impl FnOnce(&mut dyn Filesystem) -> Result<T, E>,
+    ) -> Result<(T, Option<u64>), E> {
         self.operate(name, self.turn()?, |writer| work(writer))
     }
 
@@ -94,12 +95,12 @@ impl Workspace {
     }
 
     /// Does something as one operation: all of it or nothing, and written down under a number.
-    fn operate<T>(
+    fn operate<T, E: From<Error>>(
         &self,
         name: &str,
         mut writer: MutexGuard<'_, Layered<Guard>>,
-        work: impl FnOnce(&mut Layered<Guard>) -> Result<T>,
-    ) -> Result<(T, Option<u64>)> {
+        work: impl FnOnce(&mut Layered<Guard>) -> Result<T, E>,
+    ) -> Result<(T, Option<u64>), E> {
         let Some(history) = &self.0.history else { return Ok((work(&mut writer)?, None)) };
         let _alone = self.alone(history, &mut writer)?;
         let (sequence, aside) = history.oplog.next()?;

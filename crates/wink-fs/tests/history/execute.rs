@@ -68,7 +68,7 @@ fn a_program_that_changes_nothing_leaves_nothing(scene: Scene) {
     let files = &scene.files;
     varied(files);
     let operations = files.operations().unwrap().len();
-    let (_, execution) = files.as_executor("true", |_| Ok(())).unwrap();
+    let (_, execution) = files.as_executor("true", |_| Ok::<_, wink_fs::Error>(())).unwrap();
     let execution = execution.unwrap();
     assert_eq!((execution.changes, execution.saved), (Vec::new(), None));
     assert_eq!(files.operations().unwrap().len(), operations);
@@ -187,7 +187,7 @@ fn whoever_opens_a_workspace_does_not_wait_for_a_program_that_runs() {
             fs::write(place.directory.as_ref().unwrap().join("a"), "2").unwrap();
             let start = std::time::Instant::now();
             assert_eq!(scene.open_again().read("a")?.content, "2");
-            Ok(start.elapsed())
+            Ok::<_, wink_fs::Error>(start.elapsed())
         })
         .unwrap();
     // A lock that is held is waited for for five seconds.
@@ -217,7 +217,7 @@ fn a_directory_with_something_excluded_that_a_program_made_is_undone() {
         fs::create_dir(root.join("out")).unwrap();
         fs::write(root.join("out/a"), "a").unwrap();
         fs::write(root.join("out/make.log"), "log").unwrap();
-        Ok(())
+        Ok::<_, wink_fs::Error>(())
     });
     made.unwrap();
     assert_eq!(files.undo().unwrap().conflicts, []);
@@ -234,7 +234,7 @@ fn what_is_excluded_is_neither_told_nor_taken_back() {
             fs::create_dir(root.join("target")).unwrap();
             fs::write(root.join("target/out"), "out").unwrap();
             fs::write(root.join("log"), "log").unwrap();
-            Ok(())
+            Ok::<_, wink_fs::Error>(())
         })
         .unwrap();
     let changes: Vec<_> = changes.unwrap().changes.iter().map(|it| it.path.to_string()).collect();
@@ -278,7 +278,7 @@ fn what_a_program_changed_is_known_although_something_in_it_is_excluded() {
         fs::create_dir(root.join("out")).unwrap();
         fs::write(root.join("out/a"), "a").unwrap();
         fs::write(root.join("out/make.log"), "log").unwrap();
-        Ok(())
+        Ok::<_, wink_fs::Error>(())
     });
     made.unwrap();
     let (file, log) = (files.path("out/a").unwrap(), files.path("out/make.log").unwrap());

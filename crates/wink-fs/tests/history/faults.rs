@@ -198,7 +198,7 @@ fn fault_16_programs_that_change_nothing_leave_no_file_open() {
     }
     let scene = Scene::host_in("/dev/shm");
     let look_and_write = |round: usize| {
-        scene.files.as_executor("look", |_| Ok(())).unwrap();
+        scene.files.as_executor("look", |_| Ok::<_, wink_fs::Error>(())).unwrap();
         scene.files.write("d/a", &round.to_string()).unwrap();
     };
     (0..10).for_each(look_and_write);
@@ -695,7 +695,7 @@ fn calls_go_on_where_a_program_left_what_nobody_may_look_into() {
     let made = files.as_executor("make", |_| {
         fs::create_dir(&locked).unwrap();
         allow(0o000);
-        Ok(())
+        Ok::<_, wink_fs::Error>(())
     });
     assert_eq!(made.unwrap_err().kind(), ErrorKind::PermissionDenied);
     files.write("a", "2").unwrap();

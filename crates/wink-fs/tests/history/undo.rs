@@ -610,7 +610,7 @@ fn a_directory_that_moved_and_was_written_into_goes_back_after_that_was_undone()
     let moved = lines(files);
     let made = files.as_executor("make", |_| {
         write_later(&scene, appending(&scene.path("root/e/a")));
-        Ok(())
+        Ok::<_, wink_fs::Error>(())
     });
     made.unwrap();
     files.undo().unwrap();
